@@ -1,0 +1,78 @@
+/** What a slot piece may use, whatever engine and environment stand behind it. */
+import type { Frozen, Model } from "./model.ts";
+import type { Random } from "./random.ts";
+import type { Exposure, Signal } from "./signal.ts";
+import type { Id, ModelId, Role, Task, Trajectory } from "./words.ts";
+
+export interface Clock {
+  /** Iteration of the run, from 0. */
+  readonly iteration: number;
+  /** "warm start", "train", or a name that a method gave. */
+  readonly phase: string;
+  /** Optimiser steps so far. */
+  readonly step: number;
+}
+
+/** What is counted, since equal budgets are what makes a comparison fair. */
+export type Counter =
+  | "episodes"
+  | "episodes.failed"
+  | "turns"
+  | "environment.steps"
+  | "generations"
+  | "tokens.sampled"
+  | "tokens.discarded"
+  | "tokens.trained"
+  | "rows.cut"
+  | "verifier.calls"
+  | "judge.calls"
+  | "judge.failures"
+  | "jobs.late";
+
+/** One episode to play. Its randomness derives from (run, iteration, task, attempt) and nothing else. */
+export interface Play {
+  readonly task: Id;
+  /** Tells apart the episodes of one task in one iteration. */
+  readonly attempt: number;
+  /** Which model plays which role. Default: "policy" plays every role. */
+  readonly models?: Readonly<Record<Role, ModelId>>;
+  /** Replay this trajectory's actions up to the turn, then go on. */
+  readonly from?: { readonly trajectory: Trajectory; readonly turn: number; readonly why: "retry" | "branch" };
+  /** Said to the agent as a user message before it acts. */
+  readonly advice?: string;
+  readonly temperature?: number;
+}
+
+/** A learned helper: reward model, propensity, retriever, progress estimator, world model. */
+export interface Helper<In, Label, Out> {
+  fit(rows: readonly { readonly x: In; readonly y: Label; readonly weight: number }[]): Promise<Readonly<Record<string, number>>>;
+  predict(xs: readonly In[]): Promise<readonly Out[]>;
+}
+
+/** A training run inside a run, e.g. a student that a proposer is judged by. */
+export interface InnerRun {
+  readonly model: Model;
+  readonly tasks: readonly Id[];
+  readonly iterations: number;
+}
+
+export interface Ctx {
+  readonly clock: Clock;
+  /** This iteration's own stream; split it, never share it between concurrent pieces. */
+  readonly random: Random;
+  /** The tasks that the data slot chose for this iteration. */
+  readonly practice: readonly Task[];
+  readonly exposures: readonly Exposure[];
+  task(id: Id): Task;
+  /** The model of that name; a clear error when the run has none. Default "policy". */
+  model(id?: ModelId): Model;
+  frozen(name: string): Frozen;
+  helper(name: string): Helper<unknown, number, number>;
+  /** Plays an episode; one trajectory per role. A failing environment costs its episode, not the run. */
+  play(play: Play): Promise<readonly Trajectory[]>;
+  /** The environment's own verdict on a trajectory, as signals. */
+  verify(trajectory: Trajectory): Promise<readonly Signal[]>;
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+  learn(run: InnerRun): Promise<{ readonly success: number }>;
+  count(counter: Counter, amount: number): void;
+}

@@ -1,0 +1,69 @@
+const marker: unique symbol = Symbol.for("whetstone.error");
+
+/** Every code we throw, and the exit code of a command that ends with it (1 failed, 2 wrong usage). */
+export const errorCodes = {
+  "shape.mismatch": 1,
+  "value.notFinite": 1,
+  "option.range": 2,
+  "option.unknown": 2,
+  "name.unknown": 2,
+  "config.invalid": 2,
+  "capability.missing": 2,
+  "folder.unwritable": 1,
+  "disk.write": 1,
+  "checkpoint.damaged": 1,
+  "checkpoint.missing": 2,
+  "run.exists": 2,
+  "run.different": 2,
+  "tokenizer.unknownToken": 1,
+  "context.tooLong": 1,
+  "environment.broken": 1,
+  "engine.failed": 1,
+  "store.failed": 1,
+  "task.none": 1,
+} as const;
+export type ErrorCode = keyof typeof errorCodes;
+
+export interface ErrorParts {
+  /** What the user called or named, e.g. `leaveOneOut` or `--env`. */
+  readonly where: string;
+  readonly got: string;
+  readonly expected: string;
+  /** One imperative sentence. */
+  readonly mend: string;
+  readonly cause?: unknown;
+}
+
+/** The one error class: what was wrong, what was expected, how to mend it, and a code. */
+export class WhetstoneError extends Error {
+  readonly [marker] = true;
+  readonly code: ErrorCode;
+  readonly parts: ErrorParts;
+  constructor(code: ErrorCode, parts: ErrorParts) {
+    super(`${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`, { cause: parts.cause });
+    this.name = "WhetstoneError";
+    this.code = code;
+    this.parts = parts;
+  }
+}
+
+/** Works across two copies of the package in one process. */
+export function isWhetstoneError(e: unknown): e is WhetstoneError {
+  return typeof e === "object" && e !== null && marker in e;
+}
+
+/** The text of anything thrown. */
+export function messageOf(e: unknown): string {
+  return e instanceof Error ? e.message : String(e);
+}
+
+/** The value, or a clear error where a lookup by position or key promised one. */
+export function present<T>(value: T | undefined | null, where: string, what: string): T {
+  if (value !== undefined && value !== null) return value;
+  throw new WhetstoneError("shape.mismatch", {
+    where,
+    got: `no ${what}`,
+    expected: `${what} to be there`,
+    mend: "Check that the piece that makes it runs before the piece that reads it.",
+  });
+}

@@ -1,0 +1,140 @@
+/** Things that act and things that have weights. */
+import type { Batch, TokenRows } from "./batch.ts";
+import type { Ctx } from "./context.ts";
+import type { Cotangents, Outputs, Wanted } from "./outputs.ts";
+import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./words.ts";
+
+/** What a model can do beyond acting. A method names what it needs; a missing one fails before the run. */
+export const capabilities = [
+  "tokens", // samples token ids with log-probabilities
+  "logp",
+  "entropy",
+  "topk",
+  "at",
+  "heads",
+  "hidden",
+  "inputGradient",
+  "train", // accumulate and step
+  "freeze",
+  "fork",
+  "gradients",
+] as const;
+export type Capability = (typeof capabilities)[number];
+
+export type GradientId = string;
+
+export interface SampleRequest {
+  readonly prompt: Int32Array;
+  readonly maxTokens: number;
+  /** Default 1. 0 takes the most probable token, the lowest id on a tie. */
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly stop?: readonly string[];
+  readonly allowed?: AllowedTokens;
+  /** All randomness of this request. */
+  readonly seed: number;
+}
+
+export interface Sample {
+  readonly action: Int32Array;
+  readonly logp: Float32Array;
+  readonly behaviour: Float32Array;
+  readonly entropy?: Float32Array;
+  readonly stop: StopReason;
+  /** Version of the weights that sampled it. */
+  readonly version: string;
+}
+
+/** Text to token ids and back, and how a conversation becomes one sequence that only ever grows. */
+export interface Codec {
+  readonly vocabulary: number;
+  readonly padId: number;
+  readonly endId: number;
+  encode(text: string): Int32Array;
+  /** Special tokens are left out. */
+  decode(ids: Int32Array): string;
+  /** The whole prompt, up to where the reply begins. */
+  open(messages: readonly Message[]): Int32Array;
+  /** What follows a reply in the same sequence: its end, if it stopped without one, the new messages, and the opening of the next reply. */
+  extend(stop: StopReason, messages: readonly Message[]): Int32Array;
+}
+
+/** A fixed or slowly blended version of a model: reference, old policy, teacher, opponent. */
+export interface Frozen {
+  readonly version: string;
+  readonly codec: Codec;
+  sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+  score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
+  /** θ ← (1 − rate) θ + rate θ_model. */
+  blend(model: Model, rate: number): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** One optimiser step. */
+export interface StepRule {
+  /** AdamW step size. */
+  readonly learningRate: number;
+  /** Largest global gradient norm. Default: no clipping. */
+  readonly clip?: number;
+  /** Decoupled weight decay, per step and unit of learning rate. Default 0. */
+  readonly weightDecay?: number;
+  readonly betas?: readonly [number, number];
+  readonly epsilon?: number;
+  /** Other learning rates for named parameter groups. */
+  readonly groups?: Readonly<Record<string, { readonly learningRate: number }>>;
+  /** Decoupled pull of the weights towards a frozen model. */
+  readonly pull?: { readonly toward: Frozen; readonly strength: number };
+}
+
+/** What {@link Model.step} measured: at least `gradientNorm` before clipping. */
+export type StepStats = Stats;
+
+export interface Model {
+  readonly id: ModelId;
+  /** Changes with every step. */
+  readonly version: string;
+  readonly can: ReadonlySet<Capability>;
+  readonly codec: Codec;
+  /** Longest sequence, in tokens. */
+  readonly contextTokens: number;
+  /** Continues each prompt. Requests may be batched with any others; results do not depend on it. */
+  sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+  /** Outputs at the targets of each row, without gradient. */
+  score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
+  /** Forward, evaluate, backward. Gradients add up in buffer `into` until `step`; micro-batching is the engine's affair. */
+  accumulate<A>(batch: Batch, objective: Objective<A>, aux: A, into?: GradientId): Promise<Stats>;
+  step(rule: StepRule): Promise<StepStats>;
+  freeze(): Promise<Frozen>;
+  fork(optimiser: "copy" | "fresh"): Promise<Model>;
+  /** Named gradient buffers: products of them, and a combination that becomes the one `step` uses. */
+  readonly gradients?: {
+    dot(a: GradientId, b: GradientId): Promise<number>;
+    combine(sum: Readonly<Record<GradientId, number>>): Promise<void>;
+  };
+  /** Writes weights, optimiser state and counters into an existing folder. */
+  save(folder: string): Promise<void>;
+  load(folder: string): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/**
+ * A loss as a plain function: from what a model outputs to the cotangents of those outputs. Never sees weights.
+ * `evaluate` may be called on any part of the batch that keeps `together` whole; its losses and cotangents add up.
+ */
+export interface Objective<Aux = unknown> {
+  readonly name: string;
+  /** What micro-batching must not split. */
+  readonly together: "row" | "group" | "batch";
+  wants(aux: Aux, batch: Batch): Wanted;
+  /** Teacher outputs, anchors, whole-batch constants such as the normaliser; no gradient. */
+  prepare(ctx: Ctx, batch: Batch): Promise<Aux>;
+  /** Pure. Stats are sums over targets, rows or units as their name says, so that parts add up. */
+  evaluate(outputs: Outputs, batch: Batch, aux: Aux): Evaluation;
+}
+
+export interface Evaluation {
+  readonly loss: number;
+  readonly cotangents: Cotangents;
+  readonly stats: Stats;
+}

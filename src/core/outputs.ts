@@ -1,0 +1,47 @@
+/** What a model can be asked to say about tokens, and what an objective answers. */
+
+/** Log-probabilities at given ids: `width` ids per target, row-major [A, width]. */
+export interface AtIds {
+  readonly ids: Int32Array;
+  readonly width: number;
+}
+
+/** Which outputs a caller needs. `logp` always comes. */
+export interface Wanted {
+  readonly entropy?: true;
+  /** The k most probable ids of each target's distribution. */
+  readonly topk?: number;
+  readonly at?: AtIds;
+  /** Named value heads, read at each target's context. */
+  readonly heads?: readonly string[];
+  /** Layers whose hidden states to return at each target's context. */
+  readonly hidden?: readonly number[];
+  /** The gradient with respect to the input embeddings. */
+  readonly inputGradient?: true;
+}
+
+/** A targets, in row order. */
+export interface Outputs {
+  /** ln p(target | prefix) at temperature 1 over the full vocabulary, [A]. */
+  readonly logp: Float32Array;
+  /** Nats, [A]. */
+  readonly entropy?: Float32Array;
+  /** [A, k] row-major, most probable first. */
+  readonly topk?: { readonly ids: Int32Array; readonly logp: Float32Array; readonly k: number };
+  /** [A, width] row-major. */
+  readonly at?: Float32Array;
+  /** One number per target and head, each [A]. */
+  readonly heads: Readonly<Record<string, Float32Array>>;
+  /** One array per wanted layer, each [A, width of the model] row-major. */
+  readonly hidden?: readonly Float32Array[];
+}
+
+/** ∂loss/∂output, with the shapes of {@link Outputs}. What is absent is zero. */
+export interface Cotangents {
+  readonly logp?: Float32Array;
+  readonly entropy?: Float32Array;
+  readonly topk?: Float32Array;
+  readonly at?: Float32Array;
+  readonly heads?: Readonly<Record<string, Float32Array>>;
+  readonly hidden?: readonly Float32Array[];
+}

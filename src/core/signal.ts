@@ -1,0 +1,41 @@
+/** Feedback of every kind, and the record that feedback could have come. */
+import type { Id, Ref } from "./words.ts";
+
+interface SignalBase {
+  /** Channel that the credit slot reads it under, e.g. "outcome", "judge.helpfulness". */
+  readonly channel: string;
+  readonly about: readonly Ref[];
+  /** Who gave it: "environment", "judge:gpt", "user:42"… */
+  readonly source: string;
+  /** The exposure that it answers, so that silence is data and never a 0. */
+  readonly exposure?: Id;
+}
+
+export type Signal = SignalBase &
+  (
+    | { readonly kind: "reward"; readonly value: number }
+    | { readonly kind: "score"; readonly value: number; readonly text?: string }
+    | { readonly kind: "critique"; readonly text: string; readonly value?: number }
+    /** `about[best]` is preferred over the others; `value` is the strength where it was asked for. */
+    | { readonly kind: "preference"; readonly best: number; readonly value?: number }
+    | { readonly kind: "correction"; readonly text: string }
+    | { readonly kind: "demonstration"; readonly text: string }
+    | { readonly kind: "reaction"; readonly text: string; readonly value?: number }
+  );
+export type SignalKind = Signal["kind"];
+
+/** A response that was served where feedback on `channel` was possible. */
+export interface Exposure {
+  readonly id: Id;
+  readonly about: Ref;
+  readonly channel: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Probability with which this response was served, where a split chose it. */
+  readonly propensity?: number;
+}
+
+/** The number that a signal carries, if it carries one. */
+export function valueOf(s: Signal): number | undefined {
+  return "value" in s ? s.value : undefined;
+}

@@ -1,0 +1,92 @@
+/** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
+import type { Batch, Row } from "./batch.ts";
+import type { Ctx, Clock } from "./context.ts";
+import type { Json } from "./json.ts";
+import type { Capability, Objective } from "./model.ts";
+import type { Random } from "./random.ts";
+import type { Signal } from "./signal.ts";
+import type { Id, Ref, Stats, Task, Trajectory, Unit } from "./words.ts";
+
+/** What a rollout brought home. `rows` are extra rows made by re-rendering; usual rows are made from the trajectories. */
+export interface Experience {
+  readonly trajectories: readonly Trajectory[];
+  readonly units: readonly Unit[];
+  readonly rows?: readonly Row[];
+}
+
+/** Notes by name, then trajectory: one number per turn unless the note says otherwise. */
+export type Notes = Readonly<Record<string, ReadonlyMap<Id, Float32Array>>>;
+
+/** A named number at a place. */
+export interface Credited {
+  readonly at: Ref;
+  readonly value: number;
+}
+export type Channels = Readonly<Record<string, readonly Credited[]>>;
+
+/** Everything known about an experience so far; each stage adds its part. */
+export interface Evidence extends Experience {
+  readonly notes: Notes;
+  readonly signals: readonly Signal[];
+  readonly channels: Channels;
+}
+
+/** One number per action token of each trajectory. A trajectory that is absent is not trained on. */
+export type Advantages = ReadonlyMap<Id, Float32Array>;
+
+export type Rollout = (ctx: Ctx) => Promise<Experience>;
+export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
+export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
+export type Credit = (evidence: Omit<Evidence, "channels">) => Channels;
+export type Update = (ctx: Ctx, batch: Batch, objectives: readonly Objective[]) => Promise<Stats>;
+
+/** Baselines and normalises. State is plain data and is checkpointed. */
+export interface Advantage<State extends Json = Json> {
+  readonly name: string;
+  init(): State;
+  apply(evidence: Evidence, state: State, soFar: Advantages | undefined): Advantaged<State>;
+}
+export interface Advantaged<State extends Json = Json> {
+  readonly advantages: Advantages;
+  readonly next: State;
+  readonly stats: Stats;
+}
+
+/** Chooses what to practise next and learns from how it went. Owns all mutable state per task. */
+export interface Data<State extends Json = Json> {
+  readonly name: string;
+  init(tasks: readonly Task[]): State;
+  choose(tasks: readonly Task[], state: State, random: Random, clock: Clock): Chosen<State>;
+  observe(evidence: Evidence, state: State, clock: Clock): State;
+}
+export interface Chosen<State extends Json = Json> {
+  readonly practice: readonly Task[];
+  readonly next: State;
+}
+
+export interface Slots {
+  readonly data: Data;
+  readonly rollout: Rollout;
+  readonly annotate: readonly Annotate[];
+  readonly feedback: readonly Feedback[];
+  readonly credit: readonly Credit[];
+  readonly advantage: readonly Advantage[];
+  readonly objective: readonly Objective[];
+  readonly update: Update;
+}
+
+/** A choice in each slot. Built with `method()`, which fills what is not named from the GRPO baseline. */
+export interface Method {
+  readonly id: string;
+  readonly family: string;
+  /** One line for lists. */
+  readonly summary: string;
+  readonly needs: readonly Capability[];
+  readonly slots: Slots;
+  /** Later phases replace some slots from a given iteration of the method on. */
+  readonly phases?: readonly {
+    readonly name: string;
+    readonly from: number;
+    readonly slots: Partial<Slots>;
+  }[];
+}

@@ -1,0 +1,22 @@
+/** The engine contract: an engine makes models. What a model does is in core. */
+import type { Capability, Model } from "../core/model.ts";
+
+/** What a model is made for: the words it must know, and its seed. */
+export interface ModelRequest {
+  readonly id: string;
+  readonly seed: number;
+  /** Every text that can occur, for engines that make their own tokenizer. */
+  readonly lexicon: readonly string[];
+  /** Longest sequence, in tokens. */
+  readonly contextTokens: number;
+}
+
+export interface Engine {
+  readonly name: string;
+  readonly can: ReadonlySet<Capability>;
+  /** A fresh model. */
+  create(request: ModelRequest): Promise<Model>;
+  /** A model as `Model.save` wrote it. */
+  open(id: string, folder: string): Promise<Model>;
+  dispose(): Promise<void>;
+}

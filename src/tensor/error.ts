@@ -1,0 +1,9 @@
+/** A wrong shape, type or feed. The message says what came, what was expected and how to mend it. */
+export class TensorError extends Error {
+  readonly where: string;
+  constructor(where: string, parts: { got: string; expected: string; mend: string }) {
+    super(`${where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`);
+    this.name = "TensorError";
+    this.where = where;
+  }
+}

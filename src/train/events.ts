@@ -1,0 +1,68 @@
+/** What a run reports while it goes; `whetstone train --json` prints each as one line. */
+import type { Interval } from "../core/statistics.ts";
+
+/** Success over held-out tasks, with how the actions were chosen. */
+export interface EvaluationResult {
+  readonly split: string;
+  readonly mode: "sampled" | "greedy";
+  readonly success: Interval;
+  readonly reward: number;
+  readonly turns: number;
+  readonly tasks: number;
+  /** Episodes that failed (not the agent's doing) and are left out of `success`. */
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+export type RunEvent =
+  | {
+      readonly type: "start";
+      readonly run: string;
+      readonly env: string;
+      readonly method: string;
+      readonly engine: string;
+      readonly seed: number;
+      readonly out: string;
+      readonly parameters: number;
+      readonly iterations: number;
+      /** Iteration that a resumed run goes on from. */
+      readonly resumed?: number;
+    }
+  | {
+      readonly type: "warmstart";
+      readonly update: number;
+      readonly loss: number;
+      /** Held-out loss, where it was measured at this update. */
+      readonly validation?: number;
+      readonly tokensPerSecond: number;
+      readonly seconds: number;
+    }
+  | ({ readonly type: "evaluation"; readonly when: "before" | "during" | "after"; readonly iteration: number } & EvaluationResult)
+  | {
+      readonly type: "iteration";
+      readonly iteration: number;
+      readonly iterations: number;
+      readonly reward: number;
+      readonly success: number;
+      readonly turns: number;
+      readonly tokensPerSecond: number;
+      readonly seconds: number;
+      /** Estimate for the rest of the run. */
+      readonly secondsLeft: number;
+      /** Everything else that was measured, by name. */
+      readonly metrics: Readonly<Record<string, number>>;
+    }
+  | { readonly type: "checkpoint"; readonly iteration: number; readonly folder: string; readonly best: boolean }
+  | { readonly type: "warning"; readonly message: string }
+  | {
+      readonly type: "done";
+      readonly run: string;
+      readonly out: string;
+      readonly iterations: number;
+      readonly seconds: number;
+      /** Held-out, sampled at temperature 1, over tasks never trained on. */
+      readonly success: Interval;
+      readonly weights: string;
+      readonly evaluations: readonly EvaluationResult[];
+    }
+  | { readonly type: "interrupted"; readonly run: string; readonly out: string; readonly iteration: number };
