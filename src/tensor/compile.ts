@@ -145,10 +145,7 @@ function requireDistinct(names: readonly string[]): void {
  * the forward outputs are computed from and the rest of the backward graph reads. Values that are cheaper to
  * make again than to keep (see `again` in an op file) are followed to their sources.
  */
-export function residuals(
-  forwardOutputs: readonly Tensor[],
-  backwardOutputs: readonly Tensor[],
-): Tensor[] {
+export function residuals(forwardOutputs: readonly Tensor[], backwardOutputs: readonly Tensor[]): Tensor[] {
   const forward = new Set(ancestors(forwardOutputs));
   const read = new Set<Tensor>(backwardOutputs.filter((t) => forward.has(t)));
   for (const t of ancestors(backwardOutputs, (t) => forward.has(t))) {

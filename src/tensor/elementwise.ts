@@ -1,0 +1,83 @@
+// What elementwise operations have in common. An op file adds its formula, ONNX name and gradient.
+import {
+  constant,
+  node,
+  type Operation,
+  requireDType,
+  type Tensor,
+  type TensorLike,
+  toTensor,
+} from "./graph.ts";
+import { broadcastShapes, expand } from "./shape.ts";
+
+/** An operation of one float tensor. @param onnx the operator, or a function that emits several. */
+export function unary(
+  name: string,
+  onnx: string | Operation<null>["onnx"],
+  f: (x: number) => number,
+  gradient: (x: Tensor, y: Tensor, g: Tensor) => Tensor,
+): Operation<null> {
+  return {
+    name,
+    gradient: (y, g) => [gradient(y.inputs[0]!, y, g)],
+    onnx: typeof onnx === "string" ? (_, inputs, emit) => emit.node(onnx, inputs) : onnx,
+    reference: (_, [x]) => x!.map(f),
+  };
+}
+
+export function applyUnary(op: Operation<null>, x: TensorLike): Tensor {
+  const t = toTensor(x);
+  requireDType(op.name, "the argument", t, "float32");
+  return node(op, [t], null, t.shape);
+}
+
+/** An operation of two tensors that broadcast like NumPy's. */
+export function binary(
+  name: string,
+  onnx: string,
+  f: (a: number, b: number) => number,
+  gradient: (a: Tensor, b: Tensor, y: Tensor, g: Tensor) => readonly (Tensor | undefined)[],
+): Operation<null> {
+  return {
+    name,
+    gradient: (y, g) => gradient(y.inputs[0]!, y.inputs[1]!, y, g),
+    onnx: (_, inputs, emit) => emit.node(onnx, inputs),
+    reference: (y, [a, b]) => {
+      const left = expand(a!, y.inputs[0]!.shape, y.shape);
+      const right = expand(b!, y.inputs[1]!.shape, y.shape);
+      return left.map((x, i) => f(x, right[i]!));
+    },
+  };
+}
+
+export function applyBinary(op: Operation<null>, a: TensorLike, b: TensorLike): Tensor {
+  const [x, y] = [toTensor(a), toTensor(b)];
+  requireDType(op.name, "the first argument", x, "float32");
+  requireDType(op.name, "the second argument", y, "float32");
+  return node(op, [x, y], null, broadcastShapes(op.name, x.shape, y.shape));
+}
+
+/** A comparison: a truth value for each element; no gradient; made again rather than kept. */
+export function comparison(
+  name: string,
+  onnx: string,
+  f: (a: number, b: number) => boolean,
+): Operation<null> {
+  return {
+    ...binary(
+      name,
+      onnx,
+      (a, b) => Number(f(a, b)),
+      () => [],
+    ),
+    again: "copy",
+  };
+}
+
+/** Compares two tensors of the same type; a number takes the type of the other side. */
+export function applyComparison(op: Operation<null>, a: Tensor, b: TensorLike): Tensor {
+  const y = typeof b === "number" ? constant(b, [], a.dtype) : b;
+  requireDType(op.name, "the first argument", a, "float32", "int32");
+  requireDType(op.name, "the second argument", y, a.dtype);
+  return node(op, [a, y], null, broadcastShapes(op.name, a.shape, y.shape), "bool");
+}

@@ -1,0 +1,15 @@
+import { type DType, node, type Operation, type Tensor } from "../graph.ts";
+import { elementType } from "../onnx.ts";
+
+const operation: Operation<null> = {
+  name: "cast",
+  gradient: () => [],
+  onnx: (y, inputs, emit) => emit.node("Cast", inputs, { to: { int: elementType(y.dtype) } }),
+  reference: (y, [x]) =>
+    y.dtype === "float32" ? x! : x!.map(y.dtype === "int32" ? Math.trunc : (v) => Number(v !== 0)),
+  again: "copy",
+};
+
+/** Convert to another type. Fractions are cut off. No gradient: one side holds no real numbers. */
+export const cast = (x: Tensor, to: DType): Tensor =>
+  x.dtype === to ? x : node(operation, [x], null, x.shape, to);

@@ -1,0 +1,62 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import { checkAxis, ravel, show, unravel } from "../shape.ts";
+import { slice } from "./slice.ts";
+
+interface Attributes {
+  readonly axis: number;
+}
+
+/** Where each part begins along the axis, and where the last ends. */
+function offsets(parts: readonly Tensor[], axis: number): number[] {
+  const at = [0];
+  for (const p of parts) at.push(at.at(-1)! + p.shape[axis]!);
+  return at;
+}
+
+const operation: Operation<Attributes> = {
+  name: "concat",
+  gradient: ({ inputs, attributes: { axis } }, g) => {
+    const at = offsets(inputs, axis);
+    return inputs.map((_, i) => slice(g, axis, at[i]!, at[i + 1]!));
+  },
+  onnx: (y, inputs, emit) => emit.node("Concat", inputs, { axis: { int: y.attributes.axis } }),
+  reference: (y, parts) => {
+    const { axis } = y.attributes;
+    const at = offsets(y.inputs, axis);
+    return Float64Array.from({ length: parts.reduce((n, p) => n + p.length, 0) }, (_, index) => {
+      const to = unravel(index, y.shape);
+      const part = at.findLastIndex((from) => from <= to[axis]!);
+      return parts[part]![ravel(to.with(axis, to[axis]! - at[part]!), y.inputs[part]!.shape)]!;
+    });
+  },
+};
+
+/** Join tensors along an axis; the other axes have equal lengths. */
+export function concat(parts: readonly Tensor[], axis: number): Tensor {
+  const first = parts[0];
+  if (!first) {
+    throw new TensorError("concat", {
+      got: "no tensors",
+      expected: "at least one",
+      mend: "Leave the concatenation out when the list is empty.",
+    });
+  }
+  const along = checkAxis("concat", axis, first.shape);
+  for (const p of parts) {
+    requireDType("concat", "a part", p, first.dtype);
+    if (
+      p.shape.length !== first.shape.length ||
+      p.shape.some((n, i) => i !== along && n !== first.shape[i])
+    ) {
+      throw new TensorError("concat", {
+        got: `shapes ${parts.map((q) => show(q.shape)).join(", ")} along axis ${along}`,
+        expected: "equal lengths on every other axis",
+        mend: "Reshape or slice the parts so that only the joined axis differs.",
+      });
+    }
+  }
+  if (parts.length === 1) return first;
+  const total = parts.reduce((n, p) => n + p.shape[along]!, 0);
+  return node(operation, parts, { axis: along }, first.shape.with(along, total), first.dtype);
+}

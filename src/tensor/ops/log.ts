@@ -1,0 +1,8 @@
+import { applyUnary, unary } from "../elementwise.ts";
+import type { Tensor, TensorLike } from "../graph.ts";
+import { div } from "./div.ts";
+
+const operation = unary("log", "Log", Math.log, (x, _y, g) => div(g, x));
+
+/** Natural logarithm. */
+export const log = (x: TensorLike): Tensor => applyUnary(operation, x);

@@ -1,0 +1,93 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import { broadcastShapes, expand, type Shape, show, sizeOf } from "../shape.ts";
+import { reshape } from "./reshape.ts";
+import { sumTo } from "./sum-to.ts";
+
+export interface MatmulOptions {
+  /** Whether the last two axes of a are swapped first. */
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+}
+
+const swapIf = (swap: boolean, [rows, columns]: Shape): [number, number] =>
+  swap ? [columns!, rows!] : [rows!, columns!];
+
+const operation: Operation<Required<MatmulOptions>> = {
+  name: "matmul",
+  gradient: ({ inputs: [a, b], attributes: { transposeA, transposeB } }, g) => {
+    const toA = transposeA
+      ? matmul(b!, g, { transposeA: transposeB, transposeB: true })
+      : matmul(g, b!, { transposeB: !transposeB });
+    const flat = b!.shape.length === 2 && !transposeA;
+    const left = flat ? rows(a!) : a!;
+    const right = flat ? rows(g) : g;
+    const toB = transposeB
+      ? matmul(right, left, { transposeA: true, transposeB: transposeA })
+      : matmul(left, right, { transposeA: !transposeA });
+    return [sumTo(toA, a!.shape), sumTo(toB, b!.shape)];
+  },
+  onnx: ({ attributes: { transposeA, transposeB } }, inputs, emit) =>
+    transposeA || transposeB
+      ? emit.node(
+          "FusedMatMul",
+          inputs,
+          {
+            alpha: { float: 1 },
+            transA: { int: Number(transposeA) },
+            transB: { int: Number(transposeB) },
+          },
+          "com.microsoft",
+        )
+      : emit.node("MatMul", inputs),
+  reference: (y, [a, b]) => {
+    const { transposeA, transposeB } = y.attributes;
+    const [sa, sb] = y.inputs.map((x) => x.shape) as [Shape, Shape];
+    const batch = y.shape.slice(0, -2);
+    const [m, k] = swapIf(transposeA, sa.slice(-2));
+    const n = y.shape.at(-1)!;
+    const left = expand(a!, sa, [...batch, ...sa.slice(-2)]);
+    const right = expand(b!, sb, [...batch, ...sb.slice(-2)]);
+    const result = new Float64Array(sizeOf(y.shape));
+    for (let s = 0; s < sizeOf(batch); s++) {
+      for (let i = 0; i < m; i++) {
+        for (let j = 0; j < n; j++) {
+          let total = 0;
+          for (let l = 0; l < k; l++) {
+            const x = left[s * m * k + (transposeA ? l * m + i : i * k + l)]!;
+            total += x * right[s * k * n + (transposeB ? j * k + l : l * n + j)]!;
+          }
+          result[(s * m + i) * n + j] = total;
+        }
+      }
+    }
+    return result;
+  },
+};
+
+/** All leading axes as one. */
+const rows = (x: Tensor): Tensor => reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape.at(-1)!]);
+
+/**
+ * Matrix product over the last two axes; the axes before them broadcast.
+ * @param a shape [..., m, k], or [..., k, m] with transposeA.
+ * @param b shape [..., k, n], or [..., n, k] with transposeB.
+ * @returns shape [..., m, n].
+ */
+export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tensor {
+  const attributes = { transposeA: options.transposeA ?? false, transposeB: options.transposeB ?? false };
+  requireDType("matmul", "the first argument", a, "float32");
+  requireDType("matmul", "the second argument", b, "float32");
+  const [m, k] = swapIf(attributes.transposeA, a.shape.slice(-2));
+  const [k2, n] = swapIf(attributes.transposeB, b.shape.slice(-2));
+  if (a.shape.length < 2 || b.shape.length < 2 || k !== k2) {
+    const flag = (on: boolean) => (on ? " transposed" : "");
+    throw new TensorError("matmul", {
+      got: `shapes ${show(a.shape)}${flag(attributes.transposeA)} and ${show(b.shape)}${flag(attributes.transposeB)}`,
+      expected: "at least two axes each and equal inner lengths",
+      mend: "Swap or reshape axes, or set transposeA or transposeB.",
+    });
+  }
+  const batch = broadcastShapes("matmul", a.shape.slice(0, -2), b.shape.slice(0, -2));
+  return node(operation, [a, b], attributes, [...batch, m, n]);
+}

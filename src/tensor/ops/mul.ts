@@ -1,0 +1,13 @@
+import { applyBinary, binary } from "../elementwise.ts";
+import type { Tensor, TensorLike } from "../graph.ts";
+import { sumTo } from "./sum-to.ts";
+
+const operation = binary(
+  "mul",
+  "Mul",
+  (a, b) => a * b,
+  (a, b, _y, g) => [sumTo(mul(g, b), a.shape), sumTo(mul(g, a), b.shape)],
+);
+
+/** `a · b`, broadcasting. */
+export const mul = (a: TensorLike, b: TensorLike): Tensor => applyBinary(operation, a, b);

@@ -1,0 +1,40 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import { sameShape, show, sizeOf } from "../shape.ts";
+import { pick } from "./pick.ts";
+
+const operation: Operation<null> = {
+  name: "place",
+  gradient: ({ inputs: [ids] }, g) => [undefined, pick(g, ids!)],
+  onnx: (y, inputs, emit) => {
+    const [ids, values] = inputs.map((x) => emit.node("Reshape", [x, emit.list(y.shape.with(-1, 1))]));
+    return emit.node("ScatterElements", [emit.filled("float32", y.shape, 0), ids!, values!], {
+      axis: { int: -1 },
+    });
+  },
+  reference: (y, [ids, values]) => {
+    const n = y.shape.at(-1)!;
+    const result = new Float64Array(sizeOf(y.shape));
+    ids!.forEach((id, i) => {
+      result[i * n + id] = values![i]!;
+    });
+    return result;
+  },
+};
+
+/**
+ * Zeros with one value in each row: the gradient of pick.
+ * @param ids int32 in [0, count), shape [...]. @param values shape [...]. @returns shape [..., count].
+ */
+export function place(ids: Tensor, values: Tensor, count: number): Tensor {
+  requireDType("place", "ids", ids, "int32");
+  requireDType("place", "values", values, "float32");
+  if (!sameShape(ids.shape, values.shape)) {
+    throw new TensorError("place", {
+      got: `ids of shape ${show(ids.shape)} and values of shape ${show(values.shape)}`,
+      expected: "equal shapes",
+      mend: "Give one value for each id.",
+    });
+  }
+  return node(operation, [ids, values], null, [...ids.shape, count]);
+}

@@ -1,0 +1,23 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, type Tensor } from "../graph.ts";
+import { type Shape, sameShape, show, sizeOf } from "../shape.ts";
+
+const operation: Operation<null> = {
+  name: "reshape",
+  gradient: ({ inputs: [x] }, g) => [reshape(g, x!.shape)],
+  onnx: (y, [x], emit) => emit.node("Reshape", [x!, emit.list(y.shape)]),
+  reference: (_, [x]) => x!,
+  again: "free",
+};
+
+/** The same numbers in row-major order under another shape. */
+export function reshape(x: Tensor, shape: Shape): Tensor {
+  if (sizeOf(shape) !== sizeOf(x.shape)) {
+    throw new TensorError("reshape", {
+      got: `shape ${show(shape)} for a tensor of shape ${show(x.shape)}`,
+      expected: `a shape of ${sizeOf(x.shape)} elements`,
+      mend: "Choose lengths whose product is the number of elements.",
+    });
+  }
+  return sameShape(shape, x.shape) ? x : node(operation, [x], null, shape, x.dtype);
+}

@@ -1,0 +1,56 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import { broadcastShapes, expand, type Shape, sameShape, show } from "../shape.ts";
+import { neg } from "./neg.ts";
+
+const half = (shape: Shape): number[] => shape.with(-1, shape.at(-1)! / 2);
+
+const operation: Operation<null> = {
+  name: "rotary",
+  gradient: ({ inputs: [, cos, sin] }, g) => [rotary(g, cos!, neg(sin!)), undefined, undefined],
+  onnx: (y, [x, cos, sin], emit) => {
+    const n = y.shape.at(-1)! / 2;
+    const [a, b] = emit.nodes("Split", [x!, emit.list([n, n])], 2, { axis: { int: -1 } });
+    const times = (p: string, q: string) => emit.node("Mul", [p, q]);
+    return emit.node(
+      "Concat",
+      [
+        emit.node("Sub", [times(a!, cos!), times(b!, sin!)]),
+        emit.node("Add", [times(b!, cos!), times(a!, sin!)]),
+      ],
+      { axis: { int: -1 } },
+    );
+  },
+  reference: (y, [x, cos, sin]) => {
+    const n = y.shape.at(-1)! / 2;
+    const c = expand(cos!, y.inputs[1]!.shape, half(y.shape));
+    const s = expand(sin!, y.inputs[2]!.shape, half(y.shape));
+    return x!.map((v, i) => {
+      const row = Math.floor(i / (2 * n));
+      const j = i % (2 * n);
+      const angle = row * n + (j % n);
+      return j < n ? v * c[angle]! - x![i + n]! * s[angle]! : v * c[angle]! + x![i - n]! * s[angle]!;
+    });
+  },
+};
+
+/**
+ * Turn pairs (x[j], x[j + hd/2]) by angles, the half-split convention of Llama checkpoints.
+ * No gradient flows into the angles.
+ * @param x shape [..., hd]. @param cos of the angles, broadcasting to [..., hd/2]: usually [T, hd/2] for x of
+ *   shape [B, H, T, hd], or [B, 1, T, hd/2] where rows stand at different positions. @param sin the same.
+ */
+export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
+  requireDType("rotary", "the argument", x, "float32");
+  const width = x.shape.at(-1) ?? 1;
+  const fits = (s: Shape): boolean =>
+    s.at(-1) === width / 2 && sameShape(broadcastShapes("rotary", s, half(x.shape)), half(x.shape));
+  if (width % 2 !== 0 || !fits(cos.shape) || !fits(sin.shape)) {
+    throw new TensorError("rotary", {
+      got: `cos ${show(cos.shape)} and sin ${show(sin.shape)} for a tensor of shape ${show(x.shape)}`,
+      expected: `an even last axis, and angles that broadcast to ${show(half(x.shape))}`,
+      mend: "Give one angle for each pair: half the width, not the full width with angles twice.",
+    });
+  }
+  return node(operation, [x, cos, sin], null, x.shape);
+}

@@ -1,0 +1,49 @@
+import { TensorError } from "../error.ts";
+import { node, type Operation, type Tensor } from "../graph.ts";
+import { ravel, show, unravel } from "../shape.ts";
+
+interface Attributes {
+  readonly permutation: readonly number[];
+}
+
+const operation: Operation<Attributes> = {
+  name: "transpose",
+  gradient: ({ attributes: { permutation } }, g) => [
+    transpose(
+      g,
+      permutation.map((_, axis) => permutation.indexOf(axis)),
+    ),
+  ],
+  onnx: (y, inputs, emit) => emit.node("Transpose", inputs, { perm: { ints: y.attributes.permutation } }),
+  reference: (y, [x]) => {
+    const from = y.inputs[0]!.shape;
+    return x!.map((_, index) => {
+      const to = unravel(index, y.shape);
+      return x![
+        ravel(
+          from.map((_, axis) => to[y.attributes.permutation.indexOf(axis)]!),
+          from,
+        )
+      ]!;
+    });
+  },
+  again: "copy",
+};
+
+/** Reorder axes: axis i of the result is axis permutation[i] of x. */
+export function transpose(x: Tensor, permutation: readonly number[]): Tensor {
+  if (permutation.length !== x.shape.length || x.shape.some((_, axis) => !permutation.includes(axis))) {
+    throw new TensorError("transpose", {
+      got: `permutation ${show(permutation)} for shape ${show(x.shape)}`,
+      expected: `each axis from 0 to ${x.shape.length - 1} once`,
+      mend: "List every axis of the tensor in its new order.",
+    });
+  }
+  return node(
+    operation,
+    [x],
+    { permutation },
+    permutation.map((axis) => x.shape[axis]!),
+    x.dtype,
+  );
+}
