@@ -1,0 +1,124 @@
+/** Who may import whom, as the house rules say. Run by `npm run check`; prints every import that breaks a rule. */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The two contracts that slot pieces and everything above them may read. */
+const contracts = ["env/environment.ts", "engine/engine.ts"];
+const slots = ["rollout", "annotate", "feedback", "credit", "advantage", "objective", "update", "data"];
+const everything = ["*"];
+
+/**
+ * What each place under src/ may import besides itself: folders, single files, or everything. The longest place
+ * that fits a file counts.
+ */
+export const rules: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  tensor: ["core"],
+  engine: ["core"],
+  "engine/index.ts": ["core", "engine"],
+  "engine/tabular": ["core", "engine/engine.ts"],
+  "engine/local": ["core", "tensor", "engine/engine.ts"],
+  "engine/tinker": ["core", "engine/engine.ts"],
+  "engine/chat": ["core", "engine/engine.ts"],
+  env: ["core"],
+  store: ["core"],
+  rollout: ["core", ...contracts],
+  annotate: ["core", ...contracts],
+  feedback: ["core", ...contracts],
+  credit: ["core"],
+  advantage: ["core"],
+  objective: ["core"],
+  update: ["core", ...contracts],
+  data: ["core", ...contracts],
+  helper: ["core", "tensor", ...contracts],
+  memory: ["core", ...contracts],
+  method: ["core", ...slots, "helper", "memory"],
+  train: ["core", "store", "method", ...slots, "helper", "memory", ...contracts],
+  // where a run is put together: names become environments and engines
+  "train/run.ts": ["core", "store", "method", ...slots, "helper", "memory", "env", "engine"],
+  diagnose: ["core", "store", "method", ...slots, "helper", "memory", ...contracts],
+  serve: everything,
+  cli: everything,
+  "index.ts": everything,
+};
+
+export interface Violation {
+  /** Path under src/ with forward slashes. */
+  readonly file: string;
+  readonly line: number;
+  readonly imports: string;
+  readonly why: string;
+}
+
+const within = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+
+/** The longest place of the table that holds the file. */
+export function placeOf(path: string): string | undefined {
+  return Object.keys(rules)
+    .filter((place) => within(path, place))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** Relative module names in a source text, with their lines. Statements begin a line, as the formatter writes them. */
+export function importsOf(source: string): { readonly from: string; readonly line: number }[] {
+  const found: { from: string; line: number }[] = [];
+  const lines = source.split("\n");
+  for (const [i, text] of lines.entries()) {
+    if (/^\s*(\*|\/\/)/.test(text)) continue;
+    const stated = /^(?:import|export|\})(?:.*?\sfrom)?\s*"(\.[^"]*)"/.exec(text);
+    if (stated) found.push({ from: stated[1]!, line: i + 1 });
+    for (const called of text.matchAll(/\bimport\(\s*"(\.[^"]*)"/g))
+      found.push({ from: called[1]!, line: i + 1 });
+  }
+  return found;
+}
+
+/** @param path of the file under src/, with forward slashes. */
+export function checkFile(path: string, source: string): Violation[] {
+  const place = placeOf(path);
+  if (place === undefined) {
+    return [
+      {
+        file: path,
+        line: 1,
+        imports: "",
+        why: "is in no room of the house; add its room to scripts/check-imports.ts",
+      },
+    ];
+  }
+  const allowed = rules[place]!;
+  const room = path.split("/")[0]!;
+  const out: Violation[] = [];
+  for (const { from, line } of importsOf(source)) {
+    const target = posix.normalize(posix.join(posix.dirname(path), from));
+    // a place may import itself; the files directly in a room with parts are not one of its parts
+    if (target.startsWith("../") || (within(target, place) && placeOf(target) === place)) continue;
+    if (place.endsWith(".ts") && within(target, room)) continue;
+    if (allowed.some((a) => a === "*" || within(target, a))) continue;
+    out.push({
+      file: path,
+      line,
+      imports: target,
+      why: `${place} may import ${["itself", ...allowed].join(", ")}`,
+    });
+  }
+  return out;
+}
+
+export function checkFolder(src: string): Violation[] {
+  return globSync("**/*.ts", { cwd: src })
+    .map((file) => file.split(sep).join("/"))
+    .sort()
+    .flatMap((file) => checkFile(file, readFileSync(join(src, file), "utf8")));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const src = join(dirname(fileURLToPath(import.meta.url)), "..", "src");
+  const violations = checkFolder(src);
+  for (const v of violations) {
+    console.error(`${relative(process.cwd(), join(src, v.file))}:${v.line}: imports ${v.imports}; ${v.why}`);
+  }
+  if (violations.length > 0) process.exit(1);
+  console.log("imports keep to the rooms");
+}
