@@ -1,4 +1,5 @@
 /** What a slot piece may use, whatever engine and environment stand behind it. */
+import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Exposure, Signal } from "./signal.ts";
@@ -11,6 +12,8 @@ export interface Clock {
   readonly phase: string;
   /** Optimiser steps so far. */
   readonly step: number;
+  /** Iterations that the run is planned for, where a schedule may lean on it. */
+  readonly iterations?: number;
 }
 
 /** What is counted, since equal budgets are what makes a comparison fair. */
@@ -31,13 +34,18 @@ export type Counter =
 
 /** One episode to play. Its randomness derives from (run, iteration, task, attempt) and nothing else. */
 export interface Play {
-  readonly task: Id;
+  /** One of the run's tasks, or one made on the way (a proposer's, a variant). */
+  readonly task: Id | Task;
   /** Tells apart the episodes of one task in one iteration. */
   readonly attempt: number;
-  /** Which model plays which role. Default: "policy" plays every role. */
+  /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
   readonly models?: Readonly<Record<Role, ModelId>>;
   /** Replay this trajectory's actions up to the turn, then go on. */
-  readonly from?: { readonly trajectory: Trajectory; readonly turn: number; readonly why: "retry" | "branch" };
+  readonly from?: {
+    readonly trajectory: Trajectory;
+    readonly turn: number;
+    readonly why: "retry" | "branch";
+  };
   /** Said to the agent as a user message before it acts. */
   readonly advice?: string;
   readonly temperature?: number;
@@ -45,15 +53,25 @@ export interface Play {
 
 /** A learned helper: reward model, propensity, retriever, progress estimator, world model. */
 export interface Helper<In, Label, Out> {
-  fit(rows: readonly { readonly x: In; readonly y: Label; readonly weight: number }[]): Promise<Readonly<Record<string, number>>>;
+  fit(
+    rows: readonly { readonly x: In; readonly y: Label; readonly weight: number }[],
+  ): Promise<Readonly<Record<string, number>>>;
   predict(xs: readonly In[]): Promise<readonly Out[]>;
 }
 
 /** A training run inside a run, e.g. a student that a proposer is judged by. */
 export interface InnerRun {
   readonly model: Model;
-  readonly tasks: readonly Id[];
+  readonly tasks: readonly (Id | Task)[];
   readonly iterations: number;
+  /** Tasks on which success is measured afterwards. Default: the tasks practised. */
+  readonly measure?: readonly Id[];
+}
+
+/** Plain data that a method's pieces keep between iterations: a case memory, a prompt population. Checkpointed. */
+export interface Memory {
+  get(key: string): Json | undefined;
+  set(key: string, value: Json): void;
 }
 
 export interface Ctx {
@@ -74,5 +92,6 @@ export interface Ctx {
   verify(trajectory: Trajectory): Promise<readonly Signal[]>;
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
+  readonly memory: Memory;
   count(counter: Counter, amount: number): void;
 }

@@ -40,7 +40,9 @@ export class WhetstoneError extends Error {
   readonly code: ErrorCode;
   readonly parts: ErrorParts;
   constructor(code: ErrorCode, parts: ErrorParts) {
-    super(`${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`, { cause: parts.cause });
+    super(`${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`, {
+      cause: parts.cause,
+    });
     this.name = "WhetstoneError";
     this.code = code;
     this.parts = parts;

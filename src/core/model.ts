@@ -73,6 +73,8 @@ export interface Frozen {
 
 /** One optimiser step. */
 export interface StepRule {
+  /** Default "adamw". "sgd" is plain descent: θ ← θ − rate · gradient. */
+  readonly optimiser?: "adamw" | "sgd";
   /** AdamW step size. */
   readonly learningRate: number;
   /** Largest global gradient norm. Default: no clipping. */
@@ -102,7 +104,10 @@ export interface Model {
   sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */
   score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
-  /** Forward, evaluate, backward. Gradients add up in buffer `into` until `step`; micro-batching is the engine's affair. */
+  /**
+   * Forward, evaluate, backward. Gradients add up in buffer `into` until `step`; micro-batching is the engine's affair.
+   * Returns the stats of the parts added up, and nothing else: an objective reports its own `loss`.
+   */
   accumulate<A>(batch: Batch, objective: Objective<A>, aux: A, into?: GradientId): Promise<Stats>;
   step(rule: StepRule): Promise<StepStats>;
   freeze(): Promise<Frozen>;
@@ -126,10 +131,17 @@ export interface Objective<Aux = unknown> {
   readonly name: string;
   /** What micro-batching must not split. */
   readonly together: "row" | "group" | "batch";
+  /** The model that it trains. Default: each row trains the model that acted in it. */
+  readonly model?: ModelId;
+  /**
+   * Per-token numbers, each [A], that stay fixed while the batch is learnt from (log-probabilities of a reference, old
+   * log-probabilities of rewritten rows). An update asks once, before its first step, and adds them to the batch.
+   */
+  columns?(ctx: Ctx, batch: Batch): Promise<Readonly<Record<string, Float32Array>>>;
   wants(aux: Aux, batch: Batch): Wanted;
   /** Teacher outputs, anchors, whole-batch constants such as the normaliser; no gradient. */
   prepare(ctx: Ctx, batch: Batch): Promise<Aux>;
-  /** Pure. Stats are sums over targets, rows or units as their name says, so that parts add up. */
+  /** Pure. Stats are sums, so that parts add up; see {@link averageStats} in stats.ts for their names. */
   evaluate(outputs: Outputs, batch: Batch, aux: Aux): Evaluation;
 }
 

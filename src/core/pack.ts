@@ -4,6 +4,7 @@ import { rowCount } from "./batch.ts";
 import { WhetstoneError } from "./errors.ts";
 import type { Advantages } from "./slots.ts";
 import type { Trajectory, Turn, Unit } from "./words.ts";
+import { actionTokens } from "./words.ts";
 
 /** Rows that only ask for outputs: each target sequence after its prompt. */
 export function pairRows(
@@ -30,7 +31,9 @@ export function concatIds(parts: readonly Int32Array[]): Int32Array {
   return out;
 }
 
-function packTokens(rows: readonly { readonly tokens: Int32Array; readonly targets: Int32Array }[]): TokenRows {
+function packTokens(
+  rows: readonly { readonly tokens: Int32Array; readonly targets: Int32Array }[],
+): TokenRows {
   const rowOffset = new Int32Array(rows.length + 1);
   const targetOffset = new Int32Array(rows.length + 1);
   rows.forEach((row, r) => {
@@ -142,12 +145,21 @@ function rowOf(
     model: first.model,
     version: first.version,
     origin: t.origin,
-    context: "sampled",
+    context: t.lineage?.why === "rewrite" ? "rewritten" : "sampled",
     unit: unit.id,
     group: unit.group,
     from,
   };
-  return { info, tokens, targets, turn: turn_A, logp, behaviour, advantage: advantages.slice(from, from + n), weight };
+  return {
+    info,
+    tokens,
+    targets,
+    turn: turn_A,
+    logp,
+    behaviour,
+    advantage: advantages.slice(from, from + n),
+    weight,
+  };
 }
 
 /** Packs rows. `units` are those that the rows belong to. */
@@ -204,6 +216,36 @@ export function batchOf(
   return { batch: pack([...rows, ...extra], units), cuts };
 }
 
+/** The action tokens of one trajectory as targets, in order: outputs at them line up with its advantages. */
+export function actionRows(t: Trajectory): TokenRows {
+  const unit: Unit = { id: t.id, group: t.task, members: [t.id] };
+  return packTokens(trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows);
+}
+
+/** The same rows, seen as a whole of their own: what a `prepare` that sees this part indexes by. */
+export function rebased(batch: Batch): Batch {
+  return { ...batch, index_A: Int32Array.from(batch.index_A, (_, a) => a) };
+}
+
+/** A batch with further columns. */
+export function withColumns(batch: Batch, columns: Readonly<Record<string, Float32Array>>): Batch {
+  return { ...batch, columns: { ...batch.columns, ...columns } };
+}
+
+/** xs[index[a]] for every a, with `width` numbers each: from what `prepare` saw to the part at hand. */
+export function gather(xs: Float32Array, index_A: Int32Array, width = 1): Float32Array {
+  const out = new Float32Array(index_A.length * width);
+  index_A.forEach((from, a) => out.set(xs.subarray(from * width, (from + 1) * width), a * width));
+  return out;
+}
+
+/** {@link gather} for ids. */
+export function gatherIds(xs: Int32Array, index_A: Int32Array, width = 1): Int32Array {
+  const out = new Int32Array(index_A.length * width);
+  index_A.forEach((from, a) => out.set(xs.subarray(from * width, (from + 1) * width), a * width));
+  return out;
+}
+
 /** Some rows of a packed set, in the order given. */
 export function selectTokens(from: TokenRows, rows: readonly number[]): TokenRows {
   return packTokens(
@@ -211,7 +253,9 @@ export function selectTokens(from: TokenRows, rows: readonly number[]): TokenRow
       const start = from.rowOffset[r]!;
       return {
         tokens: from.tokens_N.subarray(start, from.rowOffset[r + 1]!),
-        targets: from.target_A.subarray(from.targetOffset[r]!, from.targetOffset[r + 1]!).map((p) => p - start),
+        targets: from.target_A
+          .subarray(from.targetOffset[r]!, from.targetOffset[r + 1]!)
+          .map((p) => p - start),
       };
     }),
   );

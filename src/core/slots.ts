@@ -1,11 +1,11 @@
 /** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
-import type { Ctx, Clock } from "./context.ts";
+import type { Clock, Ctx } from "./context.ts";
 import type { Json } from "./json.ts";
 import type { Capability, Objective } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Signal } from "./signal.ts";
-import type { Id, Ref, Stats, Task, Trajectory, Unit } from "./words.ts";
+import type { Id, ModelId, Ref, Stats, Task, Trajectory, Unit } from "./words.ts";
 
 /** What a rollout brought home. `rows` are extra rows made by re-rendering; usual rows are made from the trajectories. */
 export interface Experience {
@@ -75,6 +75,18 @@ export interface Slots {
   readonly update: Update;
 }
 
+/** How a frozen model of a run follows the policy. */
+export interface FrozenRule {
+  /** Share of the policy that is blended in after each iteration: 0 keeps it, 1 copies the policy. Default 0. */
+  readonly blend?: number;
+}
+
+/** Where a further model of a run begins. */
+export interface ModelRule {
+  readonly from: "policy" | "fresh";
+  readonly heads?: readonly string[];
+}
+
 /** A choice in each slot. Built with `method()`, which fills what is not named from the GRPO baseline. */
 export interface Method {
   readonly id: string;
@@ -82,6 +94,10 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** Frozen models that its pieces ask for by name: taken from the policy at the start, blended after each iteration. */
+  readonly frozen?: Readonly<Record<string, FrozenRule>>;
+  /** Further models that its pieces ask for by name. */
+  readonly models?: Readonly<Record<ModelId, ModelRule>>;
   readonly slots: Slots;
   /** Later phases replace some slots from a given iteration of the method on. */
   readonly phases?: readonly {

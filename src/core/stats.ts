@@ -1,0 +1,26 @@
+/** Named sums, and the averages that people read. */
+import type { Stats } from "./words.ts";
+
+/** Adds `more` into `into`, in place. */
+export function addStats(into: Stats, more: Stats): void {
+  for (const [name, value] of Object.entries(more)) into[name] = (into[name] ?? 0) + value;
+}
+
+/**
+ * Turns sums into averages: a sum named `x/y` becomes `x`, divided by the sum named `y`; it is left out where that is 0
+ * (nothing was measured). Sums without a `/` stay as they are.
+ * @example averageStats({ tokens: 4, "clipFraction/tokens": 1 }) // { tokens: 4, clipFraction: 0.25 }
+ */
+export function averageStats(sums: Stats): Stats {
+  const out: Stats = {};
+  for (const [name, value] of Object.entries(sums)) {
+    const cut = name.lastIndexOf("/");
+    if (cut < 0) {
+      out[name] = value;
+      continue;
+    }
+    const count = sums[name.slice(cut + 1)] ?? 0;
+    if (count !== 0) out[name.slice(0, cut)] = value / count;
+  }
+  return out;
+}

@@ -1,0 +1,27 @@
+import { closest, distance } from "fastest-levenshtein";
+import { WhetstoneError } from "./errors.ts";
+
+/** The known name nearest to `got`, if it is near enough to be a slip of the keyboard. */
+export function nearest(got: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined;
+  const best = closest(got.toLowerCase(), [...known]);
+  const slips = Math.max(2, Math.floor(got.length / 3));
+  return distance(got.toLowerCase(), best.toLowerCase()) <= slips ? best : undefined;
+}
+
+/**
+ * The error for a name that nothing answers to.
+ * @param where what the user wrote it in, e.g. `--env`.
+ * @example unknownName("--env", "ticktactoe", ["tictactoe"]).parts.mend // "Did you mean tictactoe?"
+ */
+export function unknownName(where: string, got: string, known: readonly string[]): WhetstoneError {
+  const near = nearest(got, known);
+  const listed =
+    known.length > 12 ? `${known.slice(0, 12).join(", ")}, … (${known.length} in all)` : known.join(", ");
+  return new WhetstoneError("name.unknown", {
+    where,
+    got: `"${got}"`,
+    expected: known.length > 0 ? `one of ${listed}` : "a name, but there are none here",
+    mend: near ? `Did you mean ${near}?` : "Choose one of the names above.",
+  });
+}
