@@ -168,11 +168,15 @@ export function pack(rows: readonly Row[], units: readonly Unit[]): Batch {
   const A = packed.target_A.length;
   const join = (pick: (row: Row) => Float32Array): Float32Array => {
     const out = new Float32Array(A);
-    rows.forEach((row, r) => out.set(pick(row), packed.targetOffset[r]!));
+    rows.forEach((row, r) => {
+      out.set(pick(row), packed.targetOffset[r]!);
+    });
     return out;
   };
   const turn_A = new Int32Array(A);
-  rows.forEach((row, r) => turn_A.set(row.turn, packed.targetOffset[r]!));
+  rows.forEach((row, r) => {
+    turn_A.set(row.turn, packed.targetOffset[r]!);
+  });
   const names = new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})));
   const columns: Record<string, Float32Array> = {};
   for (const name of names) {
@@ -222,6 +226,22 @@ export function actionRows(t: Trajectory): TokenRows {
   return packTokens(trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows);
 }
 
+/** Rows with more tokens before them; the targets stay the same ones. */
+export function prefixed(rows: TokenRows, prefix: (row: number) => Int32Array): TokenRows {
+  return packTokens(
+    Array.from({ length: rowCount(rows) }, (_, r) => {
+      const start = rows.rowOffset[r]!;
+      const before = prefix(r);
+      return {
+        tokens: concatIds([before, rows.tokens_N.subarray(start, rows.rowOffset[r + 1]!)]),
+        targets: rows.target_A
+          .subarray(rows.targetOffset[r]!, rows.targetOffset[r + 1]!)
+          .map((p) => p - start + before.length),
+      };
+    }),
+  );
+}
+
 /** The same rows, seen as a whole of their own: what a `prepare` that sees this part indexes by. */
 export function rebased(batch: Batch): Batch {
   return { ...batch, index_A: Int32Array.from(batch.index_A, (_, a) => a) };
@@ -235,14 +255,18 @@ export function withColumns(batch: Batch, columns: Readonly<Record<string, Float
 /** xs[index[a]] for every a, with `width` numbers each: from what `prepare` saw to the part at hand. */
 export function gather(xs: Float32Array, index_A: Int32Array, width = 1): Float32Array {
   const out = new Float32Array(index_A.length * width);
-  index_A.forEach((from, a) => out.set(xs.subarray(from * width, (from + 1) * width), a * width));
+  index_A.forEach((from, a) => {
+    out.set(xs.subarray(from * width, (from + 1) * width), a * width);
+  });
   return out;
 }
 
 /** {@link gather} for ids. */
 export function gatherIds(xs: Int32Array, index_A: Int32Array, width = 1): Int32Array {
   const out = new Int32Array(index_A.length * width);
-  index_A.forEach((from, a) => out.set(xs.subarray(from * width, (from + 1) * width), a * width));
+  index_A.forEach((from, a) => {
+    out.set(xs.subarray(from * width, (from + 1) * width), a * width);
+  });
   return out;
 }
 
@@ -267,7 +291,9 @@ export function selectRows(batch: Batch, rows: readonly number[]): Batch {
   const targets = rows.map((r) => [batch.targetOffset[r]!, batch.targetOffset[r + 1]!] as const);
   const join = (xs: Float32Array): Float32Array => {
     const out = new Float32Array(picked.target_A.length);
-    targets.forEach(([a, b], i) => out.set(xs.subarray(a, b), picked.targetOffset[i]!));
+    targets.forEach(([a, b], i) => {
+      out.set(xs.subarray(a, b), picked.targetOffset[i]!);
+    });
     return out;
   };
   const joinInts = (xs: Int32Array): Int32Array => concatIds(targets.map(([a, b]) => xs.subarray(a, b)));

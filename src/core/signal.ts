@@ -36,6 +36,6 @@ export interface Exposure {
 }
 
 /** The number that a signal carries, if it carries one. */
-export function valueOf(s: Signal): number | undefined {
+export function signalValue(s: Signal): number | undefined {
   return "value" in s ? s.value : undefined;
 }

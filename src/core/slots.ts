@@ -38,7 +38,13 @@ export type Rollout = (ctx: Ctx) => Promise<Experience>;
 export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
 export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
 export type Credit = (evidence: Omit<Evidence, "channels">) => Channels;
-export type Update = (ctx: Ctx, batch: Batch, objectives: readonly Objective[]) => Promise<Stats>;
+/** Makes steps, or writes a memory. What it reports has been averaged. */
+export type Update = (
+  ctx: Ctx,
+  batch: Batch,
+  objectives: readonly Objective[],
+  evidence: Evidence,
+) => Promise<Stats>;
 
 /** Baselines and normalises. State is plain data and is checkpointed. */
 export interface Advantage<State extends Json = Json> {

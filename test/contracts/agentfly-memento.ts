@@ -1,0 +1,28 @@
+/** A case memory instead of weights: retrieved cases are said before acting, finished ones are written back. */
+import type { Json, Rollout, Update } from "../../src/core/index.ts";
+import { signalValue } from "../../src/core/signal.ts";
+
+const casesOf = (memory: Json | undefined): readonly Json[] => (Array.isArray(memory) ? memory : []);
+
+export const withCases: Rollout = async (ctx) => {
+  const cases = casesOf(ctx.memory.get("cases")).map(String);
+  const keys = await ctx.embed(cases);
+  const played = ctx.practice.map(async (task, attempt) => {
+    const [query] = await ctx.embed([task.prompt.map((m) => m.content).join("\n")]);
+    const worth = await ctx.helper("retriever").predict(keys.map((key) => ({ query, key })));
+    const advice = cases[worth.indexOf(Math.max(...worth))];
+    return ctx.play({ task: task.id, attempt, ...(advice === undefined ? {} : { advice }) });
+  });
+  const trajectories = (await Promise.all(played)).flat();
+  return { trajectories, units: trajectories.map((t) => ({ id: t.id, group: t.task, members: [t.id] })) };
+};
+
+export const writeCases: Update = async (ctx, _batch, _objectives, evidence) => {
+  const good = evidence.trajectories.filter((t) =>
+    evidence.signals.some((s) => s.about[0]?.trajectory === t.id && (signalValue(s) ?? 0) > 0),
+  );
+  const texts = good.map((t) => t.turns.map((turn) => turn.action.content).join("\n"));
+  const cases = [...casesOf(ctx.memory.get("cases")), ...texts];
+  ctx.memory.set("cases", cases);
+  return { cases: cases.length };
+};

@@ -1,0 +1,24 @@
+/** A reward model from reactions that only some responses got, weighted by how likely a reaction was. */
+import type { Feedback, Id, Signal } from "../../src/core/index.ts";
+import { signalValue } from "../../src/core/signal.ts";
+
+export const debiased =
+  (reactions: readonly Signal[]): Feedback =>
+  async (ctx, { trajectories }) => {
+    const answered = new Map<Id | undefined, Signal>(reactions.map((s) => [s.exposure, s]));
+    const propensity = await ctx.helper("propensity").predict(ctx.exposures);
+    const rows = ctx.exposures.map((exposure, i) => {
+      const signal = answered.get(exposure.id);
+      const y = signal ? (signalValue(signal) ?? 0) : 0;
+      return { x: exposure.about, y, weight: signal ? 1 / Math.max(0.05, propensity[i]!) : 0 };
+    });
+    await ctx.helper("reward").fit(rows);
+    const predicted = await ctx.helper("reward").predict(trajectories.map((t) => ({ trajectory: t.id })));
+    return trajectories.map((t, i) => ({
+      kind: "score" as const,
+      channel: "reward model",
+      about: [{ trajectory: t.id }],
+      value: predicted[i]!,
+      source: "helper:reward",
+    }));
+  };

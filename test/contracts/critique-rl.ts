@@ -1,0 +1,14 @@
+/** A critic is paid for how much better a frozen actor answers after its critique. */
+import type { Feedback, Signal } from "../../src/core/index.ts";
+
+export const refinement: Feedback = async (ctx, { trajectories }) => {
+  const told = trajectories.map(async (critique, attempt): Promise<readonly Signal[]> => {
+    const advice = critique.turns[0]?.action.content ?? "";
+    const [refined] = await ctx.play({ task: critique.task, attempt, advice, models: { agent: "actor" } });
+    if (!refined) return [];
+    ctx.count("verifier.calls", 1);
+    const verdicts = await ctx.verify(refined);
+    return verdicts.map((v) => ({ ...v, channel: "refinement", about: [{ trajectory: critique.id }] }));
+  });
+  return (await Promise.all(told)).flat();
+};

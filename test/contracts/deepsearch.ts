@@ -1,0 +1,33 @@
+/** Tree search over prefixes: the most promising open node is continued several ways. */
+import type { Rollout, Trajectory } from "../../src/core/index.ts";
+import { concatIds } from "../../src/core/pack.ts";
+import { sampledTurn } from "../../src/core/turns.ts";
+
+export const search: Rollout = async (ctx) => {
+  const model = ctx.model();
+  const trajectories: Trajectory[] = [];
+  for (const task of ctx.practice) {
+    const random = ctx.random.split("search", task.id);
+    const frontier = [model.codec.open(task.prompt)];
+    for (let node = 0; node < 8; node++) {
+      const prompt = frontier.shift();
+      if (!prompt) break;
+      const samples = await model.sample(
+        Array.from({ length: 4 }, (_, k) => ({ prompt, maxTokens: 32, seed: random.split(node, k).seed })),
+      );
+      for (const [k, sample] of samples.entries()) {
+        if (sample.stop === "length") frontier.push(concatIds([prompt, sample.action]));
+        trajectories.push({
+          id: `${task.id}/${node}/${k}`,
+          task: task.id,
+          episode: task.id,
+          role: "agent",
+          turns: [sampledTurn({ model, role: "agent", prompt, messages: task.prompt, sample })],
+          end: { kind: "done", reason: sample.stop },
+          origin: "sampled",
+        });
+      }
+    }
+  }
+  return { trajectories, units: trajectories.map((t) => ({ id: t.id, group: t.task, members: [t.id] })) };
+};
