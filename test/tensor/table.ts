@@ -152,6 +152,15 @@ export const table: readonly Case[] = [
     t.rotary,
     [0],
   ),
+  row("rotary", "every angle its own", [real([2, 3, 4]), real([2, 3, 2]), real([2, 3, 2])], t.rotary, [0]),
+  row(
+    "rotary",
+    "angles shared along time",
+    [real([2, 3, 4]), real([2, 1, 2]), real([2, 1, 2])],
+    t.rotary,
+    [0],
+  ),
+  row("rotary", "one step", [real([3, 2, 1, 4]), real([3, 1, 1, 2]), real([3, 1, 1, 2])], t.rotary, [0]),
   row(
     "scatter-rows",
     "one axis",
