@@ -1,6 +1,7 @@
 /** The environment contract: makes an episode for a task; an episode takes actions and returns observations. */
-import type { Ending, Message, Role, StopReason, Task, ToolCall, Tool, Trajectory } from "../core/words.ts";
+
 import type { Random } from "../core/random.ts";
+import type { Ending, Message, Role, StopReason, Task, Tool, ToolCall, Trajectory } from "../core/words.ts";
 
 /** What one role sees next. `messages` extend its conversation; nothing that it saw before is repeated. */
 export interface Observation {
