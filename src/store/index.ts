@@ -1,0 +1,2 @@
+export type { RunState } from "./schema.ts";
+export * from "./store.ts";

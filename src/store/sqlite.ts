@@ -1,0 +1,135 @@
+/** The smallest bridge from Node's own SQLite to Kysely, and its failures in words. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { SqliteDatabase } from "kysely";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+
+/** `node:sqlite` without the notice that Node 22 prints about it; all other warnings come through. */
+function sqlite(): typeof import("node:sqlite") {
+  const warn = process.emitWarning;
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!/SQLite is an experimental feature/.test(String(warning))) warn.call(process, warning, ...rest);
+  }) as typeof process.emitWarning;
+  try {
+    const found = process.getBuiltinModule("node:sqlite");
+    if (found !== undefined) return found;
+  } finally {
+    process.emitWarning = warn;
+  }
+  throw new WhetstoneError("store.failed", {
+    where: "store",
+    got: `Node ${process.versions.node} without SQLite`,
+    expected: "a Node that has node:sqlite",
+    mend: "Install Node 22.13 or newer.",
+  });
+}
+
+/** Opens or creates the file: write-ahead log, every commit flushed to the disk, others waited for up to 10 s. */
+export function openDatabase(file: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const database = new (sqlite().DatabaseSync)(file);
+    try {
+      database.exec("PRAGMA busy_timeout = 10000");
+      database.exec("PRAGMA journal_mode = WAL");
+      database.exec("PRAGMA synchronous = FULL");
+      database.exec("PRAGMA foreign_keys = ON");
+    } catch (e) {
+      database.close();
+      throw e;
+    }
+    return database;
+  } catch (e) {
+    throw storeFailure(file, e);
+  }
+}
+
+/** What Kysely asks of a SQLite driver. */
+export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare: (sql) => {
+      // SQLite rolls back by itself when the disk is full; a second rollback must not hide that error
+      if (sql === "rollback") return rollback(database);
+      const statement = database.prepare(sql);
+      const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+      return {
+        reader: /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql),
+        all: (parameters) => statement.all(...values(parameters)),
+        run: (parameters) => statement.run(...values(parameters)),
+        iterate: (parameters) => statement.iterate(...values(parameters)),
+      };
+    },
+  };
+}
+
+function rollback(database: DatabaseSync): ReturnType<SqliteDatabase["prepare"]> {
+  return {
+    reader: false,
+    all: () => [],
+    run: () => {
+      try {
+        database.exec("rollback");
+      } catch (e) {
+        if (!/no transaction is active/.test(messageOf(e))) throw e;
+      }
+      return { changes: 0, lastInsertRowid: 0 };
+    },
+    iterate: () => [][Symbol.iterator](),
+  };
+}
+
+/** SQLite's primary result codes, https://sqlite.org/rescode.html. */
+const reasons: Readonly<Record<number, readonly [got: string, expected: string, mend: string]>> = {
+  5: [
+    "a store locked by another process",
+    "to get it within 10 s",
+    "End the other process, or give this run its own --store.",
+  ],
+  6: ["a locked table", "to get it within 10 s", "End the other process, or give this run its own --store."],
+  8: [
+    "a store that is read-only",
+    "a writable file",
+    "Make the file and its folder writable, or choose another --store.",
+  ],
+  10: [
+    "a disk that failed to read or write",
+    "a working disk",
+    "Check the disk and its free space, then resume the run.",
+  ],
+  11: [
+    "a damaged file",
+    "a whole store",
+    "Move the file away and start a new store; run folders are whole without it.",
+  ],
+  13: ["a full disk", "room to write", "Free some space, then resume the run."],
+  14: [
+    "a file that cannot be opened",
+    "a writable folder",
+    "Make the folder writable, or choose another --store.",
+  ],
+  26: [
+    "a file that is not a SQLite database",
+    "a Whetstone store",
+    "Choose another --store, or move that file away.",
+  ],
+};
+
+const systemReasons: Readonly<Record<string, number>> = { ENOSPC: 13, EDQUOT: 13, EIO: 10, EROFS: 8 };
+
+/** Anything thrown while the store was used, as one clear error. */
+export function storeFailure(file: string, cause: unknown): WhetstoneError {
+  if (cause instanceof WhetstoneError) return cause;
+  const { errcode, code } = (cause ?? {}) as { errcode?: number; code?: string };
+  const known =
+    reasons[
+      errcode !== undefined ? errcode & 0xff : code?.startsWith("E") ? (systemReasons[code] ?? 14) : -1
+    ];
+  const [got, expected, mend] = known ?? [
+    `the failure "${messageOf(cause)}"`,
+    "SQLite to work",
+    "Run `whetstone doctor`, and try another --store.",
+  ];
+  return new WhetstoneError("store.failed", { where: `store ${file}`, got, expected, mend, cause });
+}

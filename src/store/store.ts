@@ -1,0 +1,467 @@
+/** Runs, metrics, trajectories and evaluations in one SQLite file. */
+
+import { basename, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { Kysely, Migrator, SqliteDialect } from "kysely";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import type { Interval } from "../core/statistics.ts";
+import type { Stats, Trajectory } from "../core/words.ts";
+import { succeeded } from "../core/words.ts";
+import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
+import { migrations } from "./schema.ts";
+import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
+import { bytesOf, float32Of, fromJson, packTrajectory, toJson, unpackTrajectory } from "./turns.ts";
+
+/** Trajectories of this many last iterations are kept, whatever they are. */
+export const keptIterations = 50;
+/** One in this many of the older ones is kept besides, chosen by a hash of its id. */
+export const keptOneIn = 100;
+
+export interface RunStart {
+  readonly id: string;
+  readonly name: string;
+  readonly env: string;
+  readonly method: string;
+  readonly engine: string;
+  readonly seed: number;
+  readonly config: Json;
+  readonly folder: string;
+}
+
+export interface Run extends RunStart {
+  readonly state: RunState;
+  /** ISO 8601 in UTC. */
+  readonly started: string;
+  /** When the run last wrote something: a run that was killed stays "running". */
+  readonly seen: string;
+  readonly finished?: string;
+  readonly summary?: Json;
+}
+
+/** A trajectory to be saved. */
+export interface Saved {
+  readonly trajectory: Trajectory;
+  /** One number per action token, over all turns in order. */
+  readonly advantage?: Float32Array;
+  /** Which part of the run played it: "train", "before", "after"… */
+  readonly phase: string;
+  /** Default: the sum of all rewards that the environment paid. */
+  readonly reward?: number;
+}
+
+export interface TrajectorySummary {
+  readonly run: string;
+  readonly iteration: number;
+  readonly phase: string;
+  readonly id: string;
+  readonly task: string;
+  readonly episode: string;
+  readonly role: string;
+  readonly origin: string;
+  readonly success?: boolean;
+  readonly reward?: number;
+  readonly turns: number;
+  readonly end: string;
+  readonly kept: string;
+}
+
+export interface StoredTrajectory extends TrajectorySummary {
+  readonly trajectory: Trajectory;
+  readonly advantage?: Float32Array;
+}
+
+export interface TrajectoryFilter {
+  readonly iteration?: number;
+  readonly phase?: string;
+  readonly task?: string;
+  /** An id, or the beginning of one. */
+  readonly id?: string;
+  /** Only those that failed, or did not succeed. */
+  readonly failed?: boolean;
+  readonly limit?: number;
+}
+
+export interface Metric {
+  readonly iteration: number;
+  readonly name: string;
+  readonly value: number;
+}
+
+/** Success over the tasks of a split. `iteration` counts the iterations trained before it. */
+export interface Evaluation {
+  readonly when: "before" | "during" | "after";
+  readonly iteration: number;
+  readonly split: string;
+  readonly mode: string;
+  readonly success: Interval;
+  readonly reward: number;
+  readonly turns: number;
+  readonly tasks: number;
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+export interface Store {
+  readonly file: string;
+  /** Adds the run; one that is there already (a resumed one) is set running again. */
+  startRun(run: RunStart): Promise<void>;
+  finishRun(run: string, state: Exclude<RunState, "running">, summary?: Json): Promise<void>;
+  /** Writes an iteration in one transaction, over what was there of it, and applies the retention rule. */
+  saveIteration(
+    run: string,
+    iteration: number,
+    rows: { readonly metrics: Stats; readonly trajectories: readonly Saved[] },
+  ): Promise<void>;
+  /** Examples are always kept. */
+  saveEvaluation(run: string, evaluation: Evaluation, examples?: readonly Saved[]): Promise<void>;
+  /** Forgets iterations from this one on, and evaluations of policies trained for longer: the run goes on here. */
+  rewind(run: string, iteration: number): Promise<void>;
+  /** The last started first. */
+  runs(): Promise<readonly Run[]>;
+  /** By id, by the unique beginning of one, or by folder. Nothing when there is none. */
+  run(name: string): Promise<Run | undefined>;
+  /** By iteration, then name. */
+  metrics(run: string): Promise<readonly Metric[]>;
+  evaluations(run: string): Promise<readonly Evaluation[]>;
+  trajectories(run: string, filter?: TrajectoryFilter): Promise<readonly TrajectorySummary[]>;
+  /** With its turns and tokens: the first that fits. */
+  trajectory(run: string, filter: TrajectoryFilter): Promise<StoredTrajectory | undefined>;
+  close(): Promise<void>;
+}
+
+/** @throws WhetstoneError `store.failed` when the file cannot be opened or is no store. */
+export async function openStore(file: string): Promise<Store> {
+  return await storeOn(openDatabase(file), file);
+}
+
+/** A store on a database that is open already. */
+export async function storeOn(database: DatabaseSync, file: string): Promise<Store> {
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (e) {
+      throw storeFailure(file, e);
+    }
+  };
+
+  const select = (run: string, filter: TrajectoryFilter) => {
+    let query = db.selectFrom("trajectories").where("run", "=", run);
+    if (filter.iteration !== undefined) query = query.where("iteration", "=", filter.iteration);
+    if (filter.phase !== undefined) query = query.where("phase", "=", filter.phase);
+    if (filter.task !== undefined) query = query.where("task", "=", filter.task);
+    if (filter.id !== undefined) {
+      const id = filter.id;
+      query = query.where((e) => e.fn<string>("substr", ["id", e.val(1), e.val(id.length)]), "=", id);
+    }
+    if (filter.failed === true)
+      query = query.where((e) => e.or([e("end_kind", "!=", "done"), e("success", "=", 0)]));
+    if (filter.limit !== undefined) query = query.limit(filter.limit);
+    return query.orderBy("iteration").orderBy("phase").orderBy("id");
+  };
+
+  const store: Store = {
+    file,
+    startRun: (run) =>
+      guarded(async () => {
+        const now = new Date().toISOString();
+        const row = {
+          ...run,
+          config: toJson(run.config),
+          folder: resolve(run.folder),
+          state: "running" as const,
+          seen: now,
+          finished: null,
+          summary: null,
+        };
+        const { id: _, ...again } = row;
+        await db
+          .insertInto("runs")
+          .values({ ...row, started: now })
+          .onConflict((c) => c.column("id").doUpdateSet(again))
+          .execute();
+      }),
+
+    finishRun: (run, state, summary) =>
+      guarded(async () => {
+        const now = new Date().toISOString();
+        await db
+          .updateTable("runs")
+          .set({ state, finished: now, seen: now, summary: summary === undefined ? null : toJson(summary) })
+          .where("id", "=", run)
+          .execute();
+      }),
+
+    saveIteration: (run, iteration, { metrics, trajectories }) =>
+      guarded(() =>
+        db.transaction().execute(async (tx) => {
+          await tx
+            .updateTable("runs")
+            .set({ seen: new Date().toISOString() })
+            .where("id", "=", run)
+            .execute();
+          await tx.deleteFrom("metrics").where("run", "=", run).where("iteration", "=", iteration).execute();
+          await tx
+            .deleteFrom("trajectories")
+            .where("run", "=", run)
+            .where("iteration", "=", iteration)
+            .where("kept", "!=", "example")
+            .execute();
+          for (const [name, value] of Object.entries(metrics)) {
+            await tx
+              .insertInto("metrics")
+              .values({ run, iteration, name, value: orNull(value) })
+              .execute();
+          }
+          for (const saved of trajectories) {
+            await tx
+              .insertInto("trajectories")
+              .values(trajectoryRow(run, iteration, saved, whyKept(saved)))
+              .execute();
+          }
+          await tx
+            .deleteFrom("trajectories")
+            .where("run", "=", run)
+            .where("kept", "=", "recent")
+            .where("iteration", "<=", iteration - keptIterations)
+            .execute();
+        }),
+      ),
+
+    saveEvaluation: (run, { when, iteration, success, ...rest }, examples = []) =>
+      guarded(() =>
+        db.transaction().execute(async (tx) => {
+          const values = {
+            mean: orNull(success.mean),
+            low: orNull(success.low),
+            high: orNull(success.high),
+            n: success.n,
+            reward: orNull(rest.reward),
+            turns: orNull(rest.turns),
+            tasks: rest.tasks,
+            failed: rest.failed,
+            seconds: rest.seconds,
+          };
+          await tx
+            .insertInto("evaluations")
+            .values({ run, moment: when, iteration, split: rest.split, mode: rest.mode, ...values })
+            .onConflict((c) => c.columns(["run", "moment", "iteration", "split", "mode"]).doUpdateSet(values))
+            .execute();
+          for (const saved of examples) {
+            await tx
+              .replaceInto("trajectories")
+              .values(trajectoryRow(run, iteration, saved, "example"))
+              .execute();
+          }
+        }),
+      ),
+
+    rewind: (run, iteration) =>
+      guarded(() =>
+        db.transaction().execute(async (tx) => {
+          await tx.deleteFrom("metrics").where("run", "=", run).where("iteration", ">=", iteration).execute();
+          await tx
+            .deleteFrom("trajectories")
+            .where("run", "=", run)
+            .where((e) =>
+              e.or([
+                e.and([e("kept", "!=", "example"), e("iteration", ">=", iteration)]),
+                e("iteration", ">", iteration),
+              ]),
+            )
+            .execute();
+          await tx
+            .deleteFrom("evaluations")
+            .where("run", "=", run)
+            .where((e) => e.or([e("moment", "=", "after"), e("iteration", ">", iteration)]))
+            .execute();
+        }),
+      ),
+
+    runs: () =>
+      guarded(async () =>
+        (await db.selectFrom("runs").selectAll().orderBy("started", "desc").orderBy("id").execute()).map(
+          runOf,
+        ),
+      ),
+
+    run: (name) =>
+      guarded(async () => {
+        const all = await store.runs();
+        const folder = resolve(name);
+        const exact = all.find((r) => r.id === name) ?? all.find((r) => r.folder === folder);
+        if (exact) return exact;
+        // the last started wins among runs of one folder name; an ambiguous beginning is nobody
+        const named = all.find((r) => r.name === name || basename(r.folder) === name);
+        if (named) return named;
+        const begun = all.filter((r) => name !== "" && r.id.startsWith(name));
+        return begun.length === 1 ? begun[0] : undefined;
+      }),
+
+    metrics: (run) =>
+      guarded(async () =>
+        (
+          await db
+            .selectFrom("metrics")
+            .select(["iteration", "name", "value"])
+            .where("run", "=", run)
+            .orderBy("iteration")
+            .orderBy("name")
+            .execute()
+        ).map((m) => ({ ...m, value: m.value ?? Number.NaN })),
+      ),
+
+    evaluations: (run) =>
+      guarded(async () =>
+        (
+          await db
+            .selectFrom("evaluations")
+            .selectAll()
+            .where("run", "=", run)
+            .orderBy("iteration")
+            .orderBy("moment", "desc")
+            .orderBy("split")
+            .orderBy("mode", "desc")
+            .execute()
+        ).map(({ run: _, moment, mean, low, high, n, reward, turns, ...e }) => ({
+          ...e,
+          when: moment as Evaluation["when"],
+          success: { mean: mean ?? Number.NaN, low: low ?? Number.NaN, high: high ?? Number.NaN, n },
+          reward: reward ?? Number.NaN,
+          turns: turns ?? Number.NaN,
+        })),
+      ),
+
+    trajectories: (run, filter = {}) =>
+      guarded(async () => (await select(run, filter).select(summaryColumns).execute()).map(summaryOf)),
+
+    trajectory: (run, filter) =>
+      guarded(async () => {
+        const row = await select(run, { ...filter, limit: 1 })
+          .selectAll()
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        return {
+          ...summaryOf(row),
+          trajectory: unpackTrajectory(row),
+          ...(row.advantage !== null && { advantage: float32Of(row.advantage) }),
+        };
+      }),
+
+    close: () => db.destroy(),
+  };
+
+  try {
+    await migrate(db, file);
+  } catch (e) {
+    await db.destroy();
+    throw storeFailure(file, e);
+  }
+  return store;
+}
+
+async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
+  const known = migrations("blob");
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  // two processes that create one store at once: the second finds it made on its next try
+  for (let tries = 1; ; tries++) {
+    const { error } = await migrator.migrateToLatest();
+    if (error === undefined) return;
+    if (/previously executed migration/.test(String(error))) {
+      throw new WhetstoneError("store.failed", {
+        where: `store ${file}`,
+        got: "a store of a newer Whetstone",
+        expected: "one of this version or older",
+        mend: "Update Whetstone, or choose another --store.",
+        cause: error,
+      });
+    }
+    if (tries === 4) throw error;
+    await new Promise((next) => setTimeout(next, 50 * tries));
+  }
+}
+
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+const summaryColumns = [
+  "run",
+  "iteration",
+  "phase",
+  "id",
+  "task",
+  "episode",
+  "role",
+  "origin",
+  "success",
+  "reward",
+  "turns",
+  "end_kind",
+  "kept",
+] as const;
+
+function summaryOf(row: Pick<TrajectoriesTable, (typeof summaryColumns)[number]>): TrajectorySummary {
+  const { success, reward, end_kind: end } = row;
+  return {
+    run: row.run,
+    iteration: row.iteration,
+    phase: row.phase,
+    id: row.id,
+    task: row.task,
+    episode: row.episode,
+    role: row.role,
+    origin: row.origin,
+    ...(success !== null && { success: success === 1 }),
+    ...(reward !== null && { reward }),
+    turns: row.turns,
+    end,
+    kept: row.kept,
+  };
+}
+
+function runOf({ config, summary, finished, ...row }: RunsTable): Run {
+  return {
+    ...row,
+    config: fromJson(config) as Json,
+    ...(finished !== null && { finished }),
+    ...(summary !== null && { summary: fromJson(summary) as Json }),
+  };
+}
+
+function trajectoryRow(run: string, iteration: number, saved: Saved, kept: string): TrajectoriesTable {
+  const { trajectory: t, phase, advantage } = saved;
+  const paid = t.turns.flatMap((turn) => Object.values(turn.rewards));
+  const reward = saved.reward ?? (paid.length > 0 ? paid.reduce((a, b) => a + b, 0) : Number.NaN);
+  const judged = t.end.kind !== "done" || t.end.success !== undefined;
+  return {
+    run,
+    iteration,
+    phase,
+    id: t.id,
+    task: t.task,
+    episode: t.episode,
+    role: t.role,
+    origin: t.origin,
+    success: judged ? Number(succeeded(t)) : null,
+    reward: orNull(reward),
+    turns: t.turns.length,
+    end_kind: t.end.kind,
+    kept,
+    ...packTrajectory(t),
+    advantage: advantage === undefined ? null : bytesOf(advantage),
+  };
+}
+
+/** Failed: broken, cut off, or ended without success. An end that nobody judged is no failure. */
+export function whyKept({ trajectory: { id, end } }: Saved): "failed" | "sampled" | "recent" {
+  if (end.kind !== "done" || end.success === false) return "failed";
+  return fnv1a(id) % keptOneIn === 0 ? "sampled" : "recent";
+}
+
+/** FNV-1a, 32 bits, with a final mix: short ids differ in their last characters only. */
+function fnv1a(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  return (h ^ (h >>> 13)) >>> 0;
+}

@@ -1,0 +1,373 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import { WhetstoneError } from "../../src/core/errors.ts";
+import type { Ending, Trajectory, Turn } from "../../src/core/words.ts";
+import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
+import type { Evaluation, RunStart, Store } from "../../src/store/store.ts";
+import { keptIterations, openStore, storeOn, whyKept } from "../../src/store/store.ts";
+import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-store-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const freshFile = (): string => join(folder, `${files++}`, "whetstone.sqlite");
+
+const run: RunStart = {
+  id: "facts-grpo-1",
+  name: "facts-grpo-1",
+  env: "facts",
+  method: "grpo",
+  engine: "local",
+  seed: 1,
+  config: { learningRate: 1e-3, tags: ["a", null] },
+  folder: join(folder, "runs", "facts-grpo-1"),
+};
+
+const done = (success: boolean): Ending => ({ kind: "done", reason: "answered", success });
+
+function turn(k: number): Turn {
+  const prompt = [{ role: "user" as const, content: "question" }];
+  for (let i = 0; i < k; i++) {
+    prompt.push({ role: "user", content: `action ${i}` }, { role: "user", content: `observation ${i}` });
+  }
+  return {
+    role: "agent",
+    model: "policy",
+    version: "v1",
+    prompt,
+    action: { role: "assistant", content: `action ${k}` },
+    tokens: {
+      prompt: Int32Array.from({ length: 3 + 4 * k }, (_, i) => i),
+      action: Int32Array.of(3 + 4 * k, 4 + 4 * k),
+      logp: Float32Array.of(-0.1 * k, Number.NaN),
+      behaviour: Float32Array.of(-0.1 * k, Number.NEGATIVE_INFINITY),
+    },
+    spans: { call: [[0, 2]] },
+    stop: "eos",
+    rewards: { outcome: k },
+    ms: 1.5,
+  };
+}
+
+const trajectory = (id: string, end: Ending = done(true), turns = 3): Trajectory => ({
+  id,
+  task: "task-1",
+  episode: `${id}/e`,
+  role: "agent",
+  turns: Array.from({ length: turns }, (_, k) => turn(k)),
+  end,
+  origin: "sampled",
+});
+
+async function withStore(work: (store: Store, file: string) => Promise<void>): Promise<void> {
+  const file = freshFile();
+  const store = await openStore(file);
+  try {
+    await store.startRun(run);
+    await work(store, file);
+  } finally {
+    await store.close();
+  }
+}
+
+const evaluation = (when: Evaluation["when"], iteration: number): Evaluation => ({
+  when,
+  iteration,
+  split: "test",
+  mode: "sampled",
+  success: { mean: 0.5, low: 0.4, high: Number.NaN, n: 200 },
+  reward: 0.5,
+  turns: 3,
+  tasks: 200,
+  failed: 1,
+  seconds: 2,
+});
+
+test("a run, its metrics, evaluations and trajectories come back as they were", () =>
+  withStore(async (store) => {
+    const metrics = { loss: 0.1 + 0.2, broken: Number.NaN, far: Number.POSITIVE_INFINITY };
+    const saved = trajectory("a");
+    const advantage = Float32Array.of(1, -1, 0.1, Number.NaN, -0, 3);
+    await store.saveIteration(run.id, 0, {
+      metrics,
+      trajectories: [{ trajectory: saved, advantage, phase: "train" }],
+    });
+    await store.saveEvaluation(run.id, evaluation("before", 0), [
+      { trajectory: trajectory("b"), phase: "before" },
+    ]);
+    await store.finishRun(run.id, "done", { success: 0.9 });
+
+    const found = await store.run("facts-grpo-1");
+    assert.equal(found?.state, "done");
+    assert.deepEqual(found?.config, run.config);
+    assert.deepEqual(found?.summary, { success: 0.9 });
+    assert.deepEqual(
+      Object.fromEntries((await store.metrics(run.id)).map((m) => [m.name, m.value])),
+      metrics,
+    );
+    assert.deepEqual(await store.evaluations(run.id), [evaluation("before", 0)]);
+    const back = await store.trajectory(run.id, { id: "a" });
+    assert.deepEqual(back?.trajectory, saved);
+    assert.deepEqual(back?.advantage, advantage);
+    assert.equal(back?.reward, 3);
+    assert.deepEqual((await store.trajectories(run.id)).map((t) => `${t.phase} ${t.id} ${t.kept}`).sort(), [
+      "before b example",
+      `train a ${whyKept({ trajectory: saved, phase: "train" })}`,
+    ]);
+  }));
+
+test("any trajectory survives packing bit for bit", () => {
+  const bits = fc.array(fc.integer(), { maxLength: 6 });
+  const floats = (values: readonly number[]): Float32Array =>
+    new Float32Array(Int32Array.from(values).buffer);
+  const message = fc.record({
+    role: fc.constantFrom("user" as const, "assistant" as const),
+    content: fc.constantFrom("a", "b", "é\u0000"),
+  });
+  const tokens = fc
+    .tuple(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 8 }), bits, fc.boolean(), fc.boolean())
+    .map(([prompt, action, extras, same]) => ({
+      prompt: Int32Array.from(prompt),
+      action: Int32Array.from(action),
+      logp: floats(action),
+      behaviour: same ? floats(action) : floats(action.map((x) => ~x)),
+      ...(extras && {
+        entropy: floats(action),
+        forced: Uint8Array.from(action),
+        allowed: action.map((x) => Int32Array.of(x, 1)),
+      }),
+    }));
+  const anyTurn = fc.record(
+    {
+      role: fc.constant("agent"),
+      model: fc.constant("policy"),
+      version: fc.string(),
+      prompt: fc.array(message, { maxLength: 4 }),
+      action: message,
+      tokens,
+      spans: fc.constant({}),
+      stop: fc.constant("eos" as const),
+      rewards: fc.dictionary(fc.constantFrom("x", "y"), fc.double()),
+      ms: fc.double(),
+    },
+    { requiredKeys: ["role", "model", "version", "prompt", "action", "spans", "stop", "rewards", "ms"] },
+  );
+  const bytes = (t: Trajectory) =>
+    t.turns.map((u) =>
+      [u.tokens?.logp, u.tokens?.behaviour, u.tokens?.entropy].map((f) => f && Buffer.from(f.buffer)),
+    );
+  fc.assert(
+    fc.property(fc.array(anyTurn, { maxLength: 4 }), (turns) => {
+      const t: Trajectory = { ...trajectory("x"), turns };
+      const back = unpackTrajectory(packTrajectory(t));
+      const plain = (x: Trajectory) => JSON.parse(JSON.stringify(x)) as unknown;
+      assert.deepEqual(plain(back), plain(t));
+      assert.deepEqual(bytes(back), bytes(t));
+      for (const [k, u] of turns.entries()) assert.deepEqual({ ...back.turns[k]!.rewards }, { ...u.rewards });
+    }),
+    { seed: 1, numRuns: 200 },
+  );
+});
+
+test("a prompt that grows is stored once", () => {
+  const size = (turns: number): number => {
+    const packed = packTrajectory(trajectory("x", done(true), turns));
+    return packed.data.length + packed.tokens!.length;
+  };
+  assert.ok(size(40) < 11 * size(4), `${size(4)} bytes for 4 turns, ${size(40)} for 40`);
+});
+
+test("retention: all metrics, the last iterations, failures, and one in a hundred of the rest", () =>
+  withStore(async (store) => {
+    const iterations = keptIterations + 10;
+    const perIteration = 40;
+    let sampled = 0;
+    for (let i = 0; i < iterations; i++) {
+      const trajectories = Array.from({ length: perIteration }, (_, k) => ({
+        trajectory: trajectory(`${i}/task/${k}`, k === 0 ? done(false) : done(true), 1),
+        phase: "train",
+      }));
+      if (i < 10) sampled += trajectories.filter((t) => whyKept(t) === "sampled").length;
+      await store.saveIteration(run.id, i, { metrics: { loss: i }, trajectories });
+    }
+    assert.equal((await store.metrics(run.id)).length, iterations);
+    const kept = await store.trajectories(run.id);
+    const old = kept.filter((t) => t.iteration < 10);
+    assert.equal(kept.length - old.length, keptIterations * perIteration);
+    assert.equal(old.filter((t) => t.kept === "failed").length, 10);
+    assert.equal(old.length, 10 + sampled);
+    assert.equal((await store.trajectories(run.id, { failed: true })).length, iterations);
+  }));
+
+test("the sample of the rest is about one in a hundred, the same each time", () => {
+  const ids = Array.from({ length: 20000 }, (_, i) => `run/12/capital-${i}/${i % 8}`);
+  const share = ids.filter(
+    (id) => whyKept({ trajectory: trajectory(id, done(true), 0), phase: "train" }) === "sampled",
+  );
+  assert.ok(share.length > 140 && share.length < 260, `${share.length} of 20000`);
+});
+
+test("rewind forgets what a resumed run will do again, and nothing else", () =>
+  withStore(async (store) => {
+    await store.saveEvaluation(run.id, evaluation("before", 0), [
+      { trajectory: trajectory("b"), phase: "before" },
+    ]);
+    for (let i = 0; i < 4; i++) {
+      await store.saveIteration(run.id, i, {
+        metrics: { loss: i },
+        trajectories: [{ trajectory: trajectory(`t${i}`), phase: "train" }],
+      });
+      await store.saveEvaluation(run.id, evaluation("during", i + 1));
+    }
+    await store.saveEvaluation(run.id, evaluation("after", 4));
+    await store.rewind(run.id, 2);
+    assert.deepEqual(
+      (await store.metrics(run.id)).map((m) => m.iteration),
+      [0, 1],
+    );
+    assert.deepEqual(
+      (await store.trajectories(run.id)).map((t) => t.id),
+      ["b", "t0", "t1"],
+    );
+    assert.deepEqual(
+      (await store.evaluations(run.id)).map((e) => `${e.when} ${e.iteration}`),
+      ["before 0", "during 1", "during 2"],
+    );
+    await store.saveIteration(run.id, 2, { metrics: { loss: 20 }, trajectories: [] });
+    await store.saveIteration(run.id, 2, { metrics: { loss: 21 }, trajectories: [] });
+    assert.equal((await store.metrics(run.id)).at(-1)?.value, 21);
+    await store.rewind(run.id, 0);
+    assert.equal((await store.metrics(run.id)).length, 0);
+    assert.deepEqual(
+      (await store.trajectories(run.id)).map((t) => t.id),
+      ["b"],
+    );
+  }));
+
+test("a run is found by id, by the beginning of one, by folder; not by a beginning that two share", () =>
+  withStore(async (store) => {
+    await store.startRun({
+      ...run,
+      id: "facts-rloo-1",
+      name: "facts-rloo-1",
+      folder: join(folder, "elsewhere"),
+    });
+    assert.equal((await store.run("facts-g"))?.id, run.id);
+    assert.equal((await store.run(run.folder))?.id, run.id);
+    assert.equal((await store.run("elsewhere"))?.id, "facts-rloo-1");
+    assert.equal(await store.run("facts"), undefined);
+    assert.equal(await store.run(""), undefined);
+    assert.equal((await store.runs()).length, 2);
+  }));
+
+test("two readers and a writer at once", () =>
+  withStore(async (writer, file) => {
+    const readers = await Promise.all([openStore(file), openStore(file)]);
+    const write = async () => {
+      for (let i = 0; i < 20; i++) {
+        await writer.saveIteration(run.id, i, { metrics: { a: i, b: i, c: i }, trajectories: [] });
+      }
+    };
+    const read = async (store: Store) => {
+      for (let i = 0; i < 30; i++) {
+        const count = (await store.metrics(run.id)).length;
+        assert.equal(count % 3, 0, "a reader never sees half an iteration");
+        await new Promise(setImmediate);
+      }
+    };
+    await Promise.all([write(), ...readers.map(read)]);
+    for (const reader of readers) {
+      assert.equal((await reader.metrics(run.id)).length, 60);
+      await reader.close();
+    }
+  }));
+
+const failsWith = (pattern: RegExp) => (e: unknown) => {
+  assert.ok(e instanceof WhetstoneError);
+  assert.equal(e.code, "store.failed");
+  assert.match(e.message, pattern);
+  assert.doesNotMatch(e.message, /\n/);
+  return true;
+};
+
+test("a full disk: one clear error, and what was saved stays", async () => {
+  const file = freshFile();
+  const database = openDatabase(file);
+  const store = await storeOn(database, file);
+  await store.startRun(run);
+  await store.saveIteration(run.id, 0, { metrics: { loss: 1 }, trajectories: [] });
+  const { page_count: pages } = database.prepare("PRAGMA page_count").get() as { page_count: number };
+  database.exec(`PRAGMA max_page_count = ${pages}`);
+  const trajectories = Array.from({ length: 300 }, (_, k) => ({
+    trajectory: trajectory(`t${k}`),
+    phase: "train",
+  }));
+  await assert.rejects(
+    store.saveIteration(run.id, 1, { metrics: { loss: 2 }, trajectories }),
+    failsWith(/got a full disk, expected room to write\. Free some space/),
+  );
+  await store.close();
+  const again = await openStore(file);
+  assert.deepEqual(
+    (await again.metrics(run.id)).map((m) => m.iteration),
+    [0],
+  );
+  await again.close();
+});
+
+test("a file that is no store, a damaged one, an unwritable folder, a locked store: one clear line each", async () => {
+  const other = join(folder, "other.sqlite");
+  writeFileSync(other, "this is not a database, and long enough to be read as one. ".repeat(20));
+  await assert.rejects(openStore(other), failsWith(/not a SQLite database/));
+  await assert.rejects(openStore(join(other, "below", "x.sqlite")), failsWith(/cannot be opened/));
+  await assert.rejects(openStore(folder), failsWith(/cannot be opened/));
+  assert.match(storeFailure("x", { errcode: 11 }).message, /damaged/);
+  assert.match(storeFailure("x", { errcode: 5 | (1 << 8) }).message, /locked by another process/);
+  assert.match(storeFailure("x", new Error("odd")).message, /"odd"/);
+});
+
+test("kill -9 while it writes leaves a valid store of whole iterations", async () => {
+  const file = freshFile();
+  const source = `
+    import { openStore } from ${JSON.stringify(new URL("../../src/store/store.ts", import.meta.url).href)};
+    const store = await openStore(${JSON.stringify(file)});
+    await store.startRun(${JSON.stringify(run)});
+    const trajectory = ${JSON.stringify({ ...trajectory("t", done(true), 0) })};
+    for (let i = 0; ; i++) {
+      const trajectories = Array.from({ length: 20 }, (_, k) => ({ trajectory: { ...trajectory, id: i + "/" + k }, phase: "train" }));
+      await store.saveIteration("${run.id}", i, { metrics: { a: i, b: i }, trajectories });
+      console.log(i);
+    }`;
+  for (const wait of [0, 7, 23]) {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let told = "";
+    child.stdout.on("data", (chunk) => (told += chunk));
+    await once(child.stdout, "data");
+    await new Promise((next) => setTimeout(next, wait));
+    child.kill("SIGKILL");
+    await once(child, "close");
+    const lastTold = Number(
+      told
+        .trim()
+        .split("\n")
+        .findLast((line) => line !== ""),
+    );
+
+    const database = openDatabase(file);
+    assert.deepEqual({ ...database.prepare("PRAGMA integrity_check").get() }, { integrity_check: "ok" });
+    const store = await storeOn(database, file);
+    const last = (await store.metrics(run.id)).at(-1)!.iteration;
+    assert.ok(last >= lastTold, `iteration ${lastTold} was acknowledged, the store ends with ${last}`);
+    assert.equal((await store.metrics(run.id)).filter((m) => m.iteration === last).length, 2);
+    assert.equal((await store.trajectories(run.id, { iteration: last })).length, 20);
+    await store.close();
+  }
+});
