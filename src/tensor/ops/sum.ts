@@ -21,6 +21,9 @@ const operation: Operation<ReduceAttributes> = {
     const { axes, keep } = y.attributes;
     const { shape } = y.inputs[0]!;
     if (axes.at(-1) === axes.length - 1 && axes.length < shape.length) return sumLeading(y, x!, emit);
+    if (axes.length === 1 && shape.at(-1)! % 4 !== 0 && axes[0] === shape.length - 1) {
+      return sumRows(y, x!, emit);
+    }
     return emit.node("ReduceSum", [x!, emit.list(axes)], { keepdims: { int: Number(keep) } });
   },
   reference: (y, [x]) => {
@@ -40,7 +43,18 @@ function sumLeading(y: Tensor<ReduceAttributes>, x: string, emit: Emit): string 
   return emit.node("Reshape", [emit.node("MatMul", [ones, flat]), emit.list(y.shape)]);
 }
 
-/** Sum over axes, by default all. */
+/** A product with ones, where ReduceSum of a row depends on how its first element is aligned in memory. */
+function sumRows(y: Tensor<ReduceAttributes>, x: string, emit: Emit): string {
+  const columns = y.inputs[0]!.shape.at(-1)!;
+  const flat = emit.node("Reshape", [x, emit.list([sizeOf(y.shape), columns])]);
+  const ones = emit.filled("float32", [columns, 1], 1);
+  return emit.node("Reshape", [emit.node("MatMul", [flat, ones]), emit.list(y.shape)]);
+}
+
+/**
+ * Sum over axes, by default all. The sum over the last axis of a row is bit for bit the same wherever the row
+ * stands and whatever stands beside it.
+ */
 export function sum(x: Tensor, axes?: readonly number[], options: ReduceOptions = {}): Tensor {
   requireDType("sum", "the argument", x, "float32");
   const attributes = { axes: sortedAxes("sum", x.shape, axes), keep: options.keep ?? false };
