@@ -1,0 +1,98 @@
+/** Writing so that a crash or a full disk never leaves half a file where a whole one stood. */
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type ErrorCode, messageOf, WhetstoneError } from "./errors.ts";
+
+function codeOf(e: unknown): string {
+  return typeof e === "object" && e !== null && "code" in e ? String(e.code) : "";
+}
+
+/** What a failed write means to the person who started it. */
+export function writeError(path: string, e: unknown): WhetstoneError {
+  const reason = codeOf(e);
+  const [code, mend]: readonly [ErrorCode, string] =
+    reason === "ENOSPC" || reason === "EDQUOT"
+      ? ["disk.write", "Free some space and start again with --resume; what was saved before is intact."]
+      : reason === "EACCES" ||
+          reason === "EPERM" ||
+          reason === "EROFS" ||
+          reason === "ENOTDIR" ||
+          reason === "EEXIST"
+        ? ["folder.unwritable", "Choose another folder with --out, or change its permissions."]
+        : ["disk.write", "Check the disk and start again with --resume; what was saved before is intact."];
+  return new WhetstoneError(code, {
+    where: path,
+    got: messageOf(e).split(",")[0] ?? reason,
+    expected: "to be able to write there",
+    mend,
+    cause: e,
+  });
+}
+
+/** Makes a folder and those above it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (e) {
+    throw writeError(path, e);
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file and flushes it to the disk. */
+export async function writeFlushed(path: string, data: Uint8Array | string): Promise<void> {
+  try {
+    const handle = await open(path, "w");
+    try {
+      await handle.writeFile(data);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (e) {
+    throw writeError(path, e);
+  }
+}
+
+/** Replaces a file whole: written aside, flushed, renamed. */
+export async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
+  const aside = `${path}.partial`;
+  try {
+    await writeFlushed(aside, data);
+    await rename(aside, path);
+    await flushFolder(dirname(path));
+  } catch (e) {
+    await rm(aside, { force: true }).catch(() => undefined);
+    throw e instanceof WhetstoneError ? e : writeError(path, e);
+  }
+}
+
+/** Makes a folder whole or not at all: `fill` writes into one aside, which then takes the name. */
+export async function replaceFolder(path: string, fill: (aside: string) => Promise<void>): Promise<void> {
+  const aside = `${path}.partial`;
+  const old = `${path}.old`;
+  try {
+    await rm(aside, { recursive: true, force: true });
+    await mkdir(aside, { recursive: true });
+    await fill(aside);
+    await flushFolder(aside);
+    await rm(old, { recursive: true, force: true });
+    await rename(path, old).catch((e: unknown) => {
+      if (codeOf(e) !== "ENOENT") throw e;
+    });
+    await rename(aside, path);
+    await flushFolder(dirname(path));
+    await rm(old, { recursive: true, force: true });
+  } catch (e) {
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    throw e instanceof WhetstoneError ? e : writeError(path, e);
+  }
+}

@@ -1,0 +1,61 @@
+/** Conversations as one growing token sequence: `<user> … <end> <assistant> … <end> <user> … <end> <assistant>`. */
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Codec } from "../../core/model.ts";
+import { concatIds } from "../../core/pack.ts";
+import type { Message } from "../../core/words.ts";
+import { loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
+
+/** Markers are added as ids and never parsed from text, so that no content can forge one. */
+export function chatCodec(files: TokenizerFiles): Codec {
+  const tokenizer = loadTokenizer(files);
+  const id = (token: string): number => {
+    const found = tokenizer.token_to_id(token);
+    if (found !== undefined) return found;
+    throw new WhetstoneError("checkpoint.damaged", {
+      where: "tokenizer.json",
+      got: `no token ${token}`,
+      expected: "the markers of the conversation form",
+      mend: "Use the tokenizer that was saved with the checkpoint.",
+    });
+  };
+  const endId = id(specials.end);
+  const padId = id(specials.pad);
+  const markers = new Map(Object.values(specials).map((token) => [id(token), token]));
+  const role = {
+    system: id(specials.system),
+    user: id(specials.user),
+    assistant: id(specials.assistant),
+    tool: id(specials.tool),
+  };
+  const known = new Map<string, Int32Array>();
+  const encode = (text: string): Int32Array => {
+    const seen = known.get(text);
+    if (seen) return seen;
+    // text that spells a marker is content: a space inside keeps it from becoming one
+    const safe = text.replaceAll(/<(pad|unk|end|system|user|assistant|tool)>/g, "< $1 >");
+    const ids = Int32Array.from(tokenizer.encode(safe, { add_special_tokens: false }).ids);
+    if (known.size > 20_000) known.clear();
+    known.set(text, ids);
+    return ids;
+  };
+  const one = (token: number): Int32Array => Int32Array.of(token);
+  const written = (messages: readonly Message[]): Int32Array =>
+    concatIds([
+      ...messages.flatMap((m) => [one(role[m.role]), encode(m.content), one(endId)]),
+      one(role.assistant),
+    ]);
+  return {
+    vocabulary: tokenizer.get_vocab(true).size,
+    padId,
+    endId,
+    encode,
+    decode: (ids) =>
+      tokenizer.decode(
+        [...ids].filter((token) => !markers.has(token) || token === id(specials.unknown)),
+        { skip_special_tokens: false },
+      ),
+    open: written,
+    extend: (stop, messages) =>
+      stop === "eos" ? written(messages) : concatIds([one(endId), written(messages)]),
+  };
+}

@@ -1,0 +1,95 @@
+/** The shape of a Llama-style decoder, and its form in a Hugging Face config.json. */
+import { z } from "zod";
+import { WhetstoneError } from "../../core/errors.ts";
+
+export interface DecoderConfig {
+  readonly vocabulary: number;
+  /** Width of the residual stream, D. */
+  readonly width: number;
+  readonly layers: number;
+  readonly heads: number;
+  /** Key/value heads; divides `heads`. */
+  readonly kvHeads: number;
+  /** Width of one head; even. */
+  readonly headWidth: number;
+  /** Inner width of the SwiGLU block. */
+  readonly feedForward: number;
+  readonly ropeTheta: number;
+  readonly epsilon: number;
+  /** Longest sequence, in tokens. */
+  readonly contextTokens: number;
+  /** Whether the output layer is the embedding table. */
+  readonly tied: boolean;
+}
+
+/** Sizes that a user picks for a model made from scratch. */
+export interface DecoderSize {
+  readonly width: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly feedForward: number;
+}
+
+const schema = z.object({
+  vocab_size: z.int().positive(),
+  hidden_size: z.int().positive(),
+  num_hidden_layers: z.int().positive(),
+  num_attention_heads: z.int().positive(),
+  num_key_value_heads: z.int().positive(),
+  head_dim: z.int().positive(),
+  intermediate_size: z.int().positive(),
+  rope_theta: z.number().positive(),
+  rms_norm_eps: z.number().positive(),
+  max_position_embeddings: z.int().positive(),
+  tie_word_embeddings: z.boolean(),
+});
+
+export function toHuggingFace(c: DecoderConfig): Record<string, unknown> {
+  return {
+    architectures: ["LlamaForCausalLM"],
+    model_type: "llama",
+    vocab_size: c.vocabulary,
+    hidden_size: c.width,
+    num_hidden_layers: c.layers,
+    num_attention_heads: c.heads,
+    num_key_value_heads: c.kvHeads,
+    head_dim: c.headWidth,
+    intermediate_size: c.feedForward,
+    rope_theta: c.ropeTheta,
+    rms_norm_eps: c.epsilon,
+    max_position_embeddings: c.contextTokens,
+    tie_word_embeddings: c.tied,
+    hidden_act: "silu",
+    attention_bias: false,
+    mlp_bias: false,
+    torch_dtype: "float32",
+  };
+}
+
+/** @throws WhetstoneError `checkpoint.damaged` when a field is missing or of the wrong kind. */
+export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) {
+    throw new WhetstoneError("checkpoint.damaged", {
+      where,
+      got: z.prettifyError(parsed.error).replaceAll("\n", " "),
+      expected: "a config.json of a Llama-style decoder",
+      mend: "Use an intact checkpoint folder.",
+    });
+  }
+  const c = parsed.data;
+  return {
+    vocabulary: c.vocab_size,
+    width: c.hidden_size,
+    layers: c.num_hidden_layers,
+    heads: c.num_attention_heads,
+    kvHeads: c.num_key_value_heads,
+    headWidth: c.head_dim,
+    feedForward: c.intermediate_size,
+    ropeTheta: c.rope_theta,
+    epsilon: c.rms_norm_eps,
+    contextTokens: c.max_position_embeddings,
+    tied: c.tie_word_embeddings,
+  };
+}

@@ -1,0 +1,63 @@
+/** The main thread's side of the engine thread: a typed call for each message. */
+import { Worker } from "node:worker_threads";
+import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
+import type { CallName, Calls, Reply, Request } from "./protocol.ts";
+
+export interface Host {
+  call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
+  close(): Promise<void>;
+}
+
+function errorFrom({ code, parts, message, stack }: Extract<Reply, { error: unknown }>["error"]): Error {
+  if (code !== undefined && code in errorCodes && parts) {
+    return new WhetstoneError(code as ErrorCode, parts as ErrorParts);
+  }
+  const e = new WhetstoneError("engine.failed", {
+    where: "local engine",
+    got: message,
+    expected: "the computation to run",
+    mend: "Run again with --debug to see where it happened; if memory is short, use a smaller model or batch.",
+  });
+  if (stack) e.stack = stack;
+  return e;
+}
+
+export function startHost(threads: number): Host {
+  // run from source the worker is TypeScript too; in the published package both are JavaScript
+  const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: { threads } });
+  const open = new Map<number, { resolve: (value: never) => void; reject: (e: Error) => void }>();
+  let next = 1;
+  let closed: Error | undefined;
+  const fail = (e: Error): void => {
+    closed = e;
+    for (const { reject } of open.values()) reject(e);
+    open.clear();
+  };
+  worker.on("message", (reply: Reply) => {
+    const waiting = open.get(reply.id);
+    open.delete(reply.id);
+    if (open.size === 0) worker.unref();
+    if (!waiting) return;
+    if ("error" in reply) waiting.reject(errorFrom(reply.error));
+    else waiting.resolve(reply.value as never);
+  });
+  worker.on("error", (e) => fail(errorFrom({ message: e.message })));
+  worker.on("exit", (code) => fail(errorFrom({ message: `the engine thread ended with code ${code}` })));
+  worker.unref();
+  return {
+    call(name, ...args) {
+      if (closed) return Promise.reject(closed);
+      const id = next++;
+      return new Promise((resolve, reject) => {
+        open.set(id, { resolve, reject });
+        worker.ref();
+        const request: Request = { id, call: name, args };
+        worker.postMessage(request);
+      });
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}

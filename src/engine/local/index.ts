@@ -1,0 +1,69 @@
+/** The local engine: decoder-only transformers trained in this process by ONNX Runtime, off the main thread. */
+import { availableParallelism } from "node:os";
+import { WhetstoneError } from "../../core/errors.ts";
+import { randomStream } from "../../core/random.ts";
+import type { Engine, ModelRequest } from "../engine.ts";
+import { chatCodec } from "./codec.ts";
+import type { DecoderConfig, DecoderSize } from "./config.ts";
+import { startHost } from "./host.ts";
+import { localCapabilities, localModel, readCheckpoint } from "./model.ts";
+import { initialWeights } from "./parameters.ts";
+import { byteTokenizer, wordTokenizer } from "./tokenizer.ts";
+
+export type { DecoderConfig, DecoderSize } from "./config.ts";
+
+export interface LocalOptions {
+  readonly size?: DecoderSize;
+  /** "words": one id per word of the environment's lexicon. "bytes": any text. */
+  readonly tokenizer?: "words" | "bytes";
+  /** Threads within an operation. Default: one per core. Another count may change the last bits of a run. */
+  readonly threads?: number;
+  /** Most tokens of one micro-batch, padding included. Default 4096. */
+  readonly microBatchTokens?: number;
+}
+
+/** About 0.4 M parameters with a vocabulary of 900 words. */
+export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 4, kvHeads: 2, feedForward: 256 };
+
+function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize): void {
+  const whole = [width, layers, heads, kvHeads, feedForward].every((n) => Number.isInteger(n) && n > 0);
+  if (whole && width % heads === 0 && (width / heads) % 2 === 0 && heads % kvHeads === 0) return;
+  throw new WhetstoneError("option.range", {
+    where: "localEngine size",
+    got: `width ${width}, layers ${layers}, heads ${heads}, kvHeads ${kvHeads}, feedForward ${feedForward}`,
+    expected: "positive whole numbers, an even width per head, and heads divisible by kvHeads",
+    mend: "For example width 128, layers 2, heads 4, kvHeads 2, feedForward 256.",
+  });
+}
+
+export function localEngine(options: LocalOptions = {}): Engine {
+  const size = options.size ?? smallDecoder;
+  requireSize(size);
+  const microBatchTokens = options.microBatchTokens ?? 4096;
+  const host = startHost(options.threads ?? availableParallelism());
+  return {
+    name: "local",
+    can: localCapabilities,
+    async create({ id, seed, lexicon, contextTokens }: ModelRequest) {
+      const tokenizer = options.tokenizer === "bytes" ? byteTokenizer() : wordTokenizer(lexicon);
+      const config: DecoderConfig = {
+        ...size,
+        vocabulary: chatCodec(tokenizer).vocabulary,
+        headWidth: size.width / size.heads,
+        ropeTheta: 10_000,
+        epsilon: 1e-5,
+        contextTokens,
+        tied: true,
+      };
+      const weights = initialWeights(config, randomStream(seed).split("weights", id));
+      const handle = await host.call("create", config, tokenizer, { weights, steps: 0, version: 0 });
+      return localModel(id, { host, config, tokenizer, microBatchTokens }, handle, 0);
+    },
+    async open(id, folder) {
+      const { config, tokenizer, contents } = await readCheckpoint(folder);
+      const handle = await host.call("create", config, tokenizer, contents);
+      return localModel(id, { host, config, tokenizer, microBatchTokens }, handle, contents.version);
+    },
+    dispose: () => host.close(),
+  };
+}

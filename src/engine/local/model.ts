@@ -1,0 +1,339 @@
+/** A local model as the rest of the system sees it: calls to the engine thread, files on the main one. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Batch, TokenRows } from "../../core/batch.ts";
+import { rowCount } from "../../core/batch.ts";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { writeFlushed } from "../../core/files.ts";
+import type { Capability, Codec, Frozen, Model, Objective } from "../../core/model.ts";
+import type { Outputs, Wanted } from "../../core/outputs.ts";
+import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
+import type { ModelId, Stats } from "../../core/words.ts";
+import { chatCodec } from "./codec.ts";
+import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
+import type { Host } from "./host.ts";
+import { pad, planMicroBatches } from "./micro-batches.ts";
+import { parametersOf, type Weights } from "./parameters.ts";
+import type { Handle, ModelContents } from "./protocol.ts";
+import { readSafetensors, writeSafetensors } from "./safetensors.ts";
+import type { TokenizerFiles } from "./tokenizer.ts";
+import { mainGradient } from "./weights.ts";
+
+export const localCapabilities: ReadonlySet<Capability> = new Set<Capability>([
+  "tokens",
+  "logp",
+  "entropy",
+  "train",
+  "freeze",
+  "fork",
+  "gradients",
+]);
+
+/** What all models of one engine share. */
+export interface LocalParts {
+  readonly host: Host;
+  readonly config: DecoderConfig;
+  readonly tokenizer: TokenizerFiles;
+  /** Most tokens of one micro-batch, padding included. Bounds the memory of a training step. */
+  readonly microBatchTokens: number;
+}
+
+const counters = z.object({ steps: z.int().nonnegative(), version: z.int().nonnegative() });
+
+const files = {
+  config: "config.json",
+  weights: "model.safetensors",
+  tokenizer: "tokenizer.json",
+  tokenizerConfig: "tokenizer_config.json",
+  optimiser: "optimiser.safetensors",
+  trainer: "trainer.json",
+} as const;
+
+function damaged(where: string, got: string): WhetstoneError {
+  return new WhetstoneError("checkpoint.damaged", {
+    where,
+    got,
+    expected: "a whole checkpoint",
+    mend: "Use an earlier checkpoint, or the run's `best`.",
+  });
+}
+
+async function readJson(folder: string, name: string): Promise<unknown> {
+  const path = join(folder, name);
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (e) {
+    throw damaged(path, messageOf(e));
+  }
+}
+
+async function readTensors(
+  folder: string,
+  name: string,
+  config: DecoderConfig,
+  prefix = "",
+): Promise<Weights> {
+  const path = join(folder, name);
+  const bytes = await readFile(path).catch((e: unknown) => {
+    throw damaged(path, messageOf(e));
+  });
+  const found = readSafetensors(bytes, path);
+  return new Map(
+    parametersOf(config).map(({ name: parameter, shape }) => {
+      const tensor = found.get(prefix + parameter);
+      if (!tensor) throw damaged(path, `no tensor ${prefix}${parameter}`);
+      if (tensor.shape.join() !== shape.join()) {
+        throw damaged(
+          path,
+          `${prefix}${parameter} of shape [${tensor.shape.join(", ")}] where [${shape.join(", ")}] belongs`,
+        );
+      }
+      const bad = tensor.data.findIndex((x) => !Number.isFinite(x));
+      if (bad >= 0) throw damaged(path, `${prefix}${parameter}[${bad}] = ${tensor.data[bad]}`);
+      return [parameter, tensor.data];
+    }),
+  );
+}
+
+const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = "") =>
+  parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
+
+/** Reads what `save` wrote. @throws WhetstoneError `checkpoint.damaged`. */
+export async function readCheckpoint(
+  folder: string,
+): Promise<{ config: DecoderConfig; tokenizer: TokenizerFiles; contents: ModelContents }> {
+  const config = fromHuggingFace(await readJson(folder, files.config), join(folder, files.config));
+  const json = z.record(z.string(), z.unknown());
+  const tokenizer = {
+    tokenizer: json.parse(await readJson(folder, files.tokenizer)),
+    config: json.parse(await readJson(folder, files.tokenizerConfig)),
+  };
+  const weights = await readTensors(folder, files.weights, config);
+  const counted = counters.safeParse(await readJson(folder, files.trainer));
+  if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
+  if (counted.data.steps === 0) return { config, tokenizer, contents: { weights, ...counted.data } };
+  const first = await readTensors(folder, files.optimiser, config, "first.");
+  const second = await readTensors(folder, files.optimiser, config, "second.");
+  return { config, tokenizer, contents: { weights, first, second, ...counted.data } };
+}
+
+async function writeCheckpoint(
+  folder: string,
+  { config, tokenizer }: LocalParts,
+  contents: ModelContents,
+): Promise<void> {
+  const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+  await writeFlushed(join(folder, files.config), json(toHuggingFace(config)));
+  await writeFlushed(join(folder, files.tokenizer), json(tokenizer.tokenizer));
+  await writeFlushed(join(folder, files.tokenizerConfig), json(tokenizer.config));
+  await writeFlushed(join(folder, files.weights), writeSafetensors(tensorsOf(config, contents.weights)));
+  if (contents.first && contents.second) {
+    await writeFlushed(
+      join(folder, files.optimiser),
+      writeSafetensors([
+        ...tensorsOf(config, contents.first, "first."),
+        ...tensorsOf(config, contents.second, "second."),
+      ]),
+    );
+  }
+  await writeFlushed(join(folder, files.trainer), json({ steps: contents.steps, version: contents.version }));
+}
+
+function requireKnown(want: Wanted): void {
+  const missing = (["topk", "at", "heads", "hidden", "inputGradient"] as const).filter(
+    (name) => want[name] !== undefined,
+  );
+  if (missing.length === 0) return;
+  throw new WhetstoneError("capability.missing", {
+    where: "local engine",
+    got: `a wish for ${missing.join(", ")}`,
+    expected: `only ${[...localCapabilities].join(", ")}`,
+    mend: "Choose a method whose needs this engine meets; `whetstone methods` lists them.",
+  });
+}
+
+/** @param id the name in the run. @param handle of weights that the engine thread holds already. */
+export function localModel(id: ModelId, parts: LocalParts, handle: Handle, startVersion: number): Model {
+  const { host, config } = parts;
+  const codec: Codec = chatCodec(parts.tokenizer);
+  let version = startVersion;
+  // forward and backward of one accumulate must follow each other in the engine thread
+  let turn: Promise<unknown> = Promise.resolve();
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = turn.then(work, work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+
+  function requireFit(rows: TokenRows): void {
+    for (let r = 0; r < rowCount(rows); r++) {
+      const length = rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
+      if (length <= config.contextTokens) continue;
+      throw new WhetstoneError("context.tooLong", {
+        where: `model "${id}"`,
+        got: `a row of ${length} tokens`,
+        expected: `at most ${config.contextTokens}`,
+        mend: "Limit the turns of an episode or make the model with a longer context.",
+      });
+    }
+  }
+
+  async function score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
+    requireKnown(want);
+    requireFit(rows);
+    const A = rows.target_A.length;
+    const logp = new Float32Array(A);
+    const entropy = new Float32Array(A);
+    const each = Array.from({ length: rowCount(rows) }, (_, r) => [r]);
+    for (const picked of planMicroBatches(rows, each, parts.microBatchTokens)) {
+      const out = await host.call("forward", handle, pad(selectTokens(rows, picked), codec.padId), false);
+      let from = 0;
+      for (const r of picked) {
+        const to = rows.targetOffset[r]!;
+        const n = rows.targetOffset[r + 1]! - to;
+        logp.set(out.logp.subarray(from, from + n), to);
+        entropy.set(out.entropy.subarray(from, from + n), to);
+        from += n;
+      }
+    }
+    return { logp, heads: {}, ...(want.entropy ? { entropy } : {}) };
+  }
+
+  async function accumulate<Aux>(
+    batch: Batch,
+    objective: Objective<Aux>,
+    aux: Aux,
+    into = mainGradient,
+  ): Promise<Stats> {
+    requireFit(batch);
+    const stats: Stats = { loss: 0 };
+    const plan = planMicroBatches(batch, togetherGroups(batch, objective.together), parts.microBatchTokens);
+    let logpGap = 0;
+    let entropySum = 0;
+    for (const picked of plan) {
+      const part = selectRows(batch, picked);
+      const want = objective.wants(aux, part);
+      requireKnown(want);
+      const A = part.target_A.length;
+      const rows = pad(part, codec.padId);
+      const out = await host.call("forward", handle, rows, true);
+      const outputs: Outputs = {
+        logp: out.logp.subarray(0, A),
+        heads: {},
+        ...(want.entropy ? { entropy: out.entropy.subarray(0, A) } : {}),
+      };
+      for (let a = 0; a < A; a++) entropySum += out.entropy[a]!;
+      logpGap = Math.max(logpGap, samplingGap(part, outputs.logp, String(version)));
+      const { loss, cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
+      stats.loss = stats.loss! + loss;
+      for (const [name, value] of Object.entries(measured)) stats[name] = (stats[name] ?? 0) + value;
+      const padded = (xs: Float32Array | undefined): Float32Array => {
+        const whole = new Float32Array(rows.A);
+        if (xs) whole.set(xs);
+        return whole;
+      };
+      await host.call("backward", handle, into, {
+        logp: padded(cotangents.logp),
+        ...(cotangents.entropy ? { entropy: padded(cotangents.entropy) } : {}),
+      });
+    }
+    return {
+      ...stats,
+      "entropy.sum": entropySum,
+      "targets.sum": batch.target_A.length,
+      "logpGap.max": logpGap,
+    };
+  }
+
+  const model: Model = {
+    id,
+    get version() {
+      return String(version);
+    },
+    can: localCapabilities,
+    codec,
+    contextTokens: config.contextTokens,
+    sample: (requests) => host.call("sample", handle, requests),
+    score,
+    accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),
+    step: ({ pull, ...rule }) =>
+      alone(async () => {
+        const toward = pull && { toward: handleOf(pull.toward), strength: pull.strength };
+        const done = await host.call("step", handle, rule, toward);
+        version = done.version;
+        return done.stats;
+      }),
+    async freeze() {
+      return frozenModel(await host.call("copy", handle, "fresh"), version);
+    },
+    async fork(optimiser) {
+      return localModel(id, parts, await host.call("copy", handle, optimiser), version);
+    },
+    gradients: {
+      dot: (a, b) => host.call("dot", handle, a, b),
+      combine: async (sum) => void (await host.call("combine", handle, sum)),
+    },
+    async save(folder) {
+      await writeCheckpoint(folder, parts, await host.call("contents", handle));
+    },
+    async load(folder) {
+      const read = await readCheckpoint(folder);
+      if (JSON.stringify(read.config) !== JSON.stringify(config)) {
+        throw damaged(folder, "a model of another shape");
+      }
+      await host.call("replace", handle, read.contents);
+      version = read.contents.version;
+    },
+    async dispose() {
+      await host.call("drop", handle);
+    },
+  };
+
+  function frozenModel(copy: Handle, copyVersion: number): Frozen {
+    const inner = localModel(id, parts, copy, copyVersion);
+    const frozen: Frozen = {
+      version: String(copyVersion),
+      codec,
+      sample: inner.sample,
+      score: inner.score,
+      async blend(toward, rate) {
+        await host.call("blend", copy, handleOf(toward), rate);
+      },
+      dispose: inner.dispose,
+    };
+    handles.set(frozen, copy);
+    return frozen;
+  }
+
+  handles.set(model, handle);
+  return model;
+}
+
+/** Which engine-thread weights stand behind a model or a frozen one. */
+const handles = new WeakMap<Model | Frozen, Handle>();
+
+function handleOf(of: Model | Frozen): Handle {
+  const handle = handles.get(of);
+  if (handle !== undefined) return handle;
+  throw new WhetstoneError("capability.missing", {
+    where: "local engine",
+    got: "a model of another engine",
+    expected: "one made by this engine",
+    mend: "Blend and pull only between models of one engine.",
+  });
+}
+
+/** Largest |ln p now − ln p when sampled| over tokens that these very weights sampled. */
+function samplingGap(batch: Batch, logp: Float32Array, version: string): number {
+  let gap = 0;
+  for (let r = 0; r < rowCount(batch); r++) {
+    const row = batch.rows[r]!;
+    if (row.version !== version || row.origin !== "sampled" || row.context !== "sampled") continue;
+    for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++) {
+      const difference = Math.abs(logp[a]! - batch.logp_A[a]!);
+      if (difference > gap) gap = difference;
+    }
+  }
+  return gap;
+}

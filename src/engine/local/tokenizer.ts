@@ -1,0 +1,109 @@
+/** Small tokenizers for models made from scratch, in Hugging Face's tokenizer.json form. */
+import { Tokenizer } from "@huggingface/tokenizers";
+
+export const specials = {
+  pad: "<pad>",
+  unknown: "<unk>",
+  end: "<end>",
+  system: "<system>",
+  user: "<user>",
+  assistant: "<assistant>",
+  tool: "<tool>",
+} as const;
+
+/** The two files that make a Hugging Face tokenizer. */
+export interface TokenizerFiles {
+  readonly tokenizer: Readonly<Record<string, unknown>>;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const addedTokens = Object.values(specials).map((content, id) => ({
+  id,
+  content,
+  single_word: false,
+  lstrip: false,
+  rstrip: false,
+  normalized: false,
+  special: true,
+}));
+
+/** The conversation form that `chatCodec` writes, as a chat template for other tools. */
+const template =
+  "{% for m in messages %}{{ '<' + m['role'] + '> ' + m['content'] + ' <end> ' }}{% endfor %}{% if add_generation_prompt %}{{ '<assistant> ' }}{% endif %}";
+
+const config = {
+  tokenizer_class: "PreTrainedTokenizerFast",
+  pad_token: specials.pad,
+  unk_token: specials.unknown,
+  eos_token: specials.end,
+  chat_template: template,
+  clean_up_tokenization_spaces: false,
+};
+
+/** The words of texts, split at white space, in a fixed order. */
+export function wordsOf(texts: Iterable<string>): string[] {
+  const words = new Set<string>();
+  for (const text of texts) for (const word of text.split(/\s+/)) if (word !== "") words.add(word);
+  return [...words].sort();
+}
+
+/** One id per word; every other word is `<unk>`. Decoding joins words with single spaces. */
+export function wordTokenizer(lexicon: Iterable<string>): TokenizerFiles {
+  const vocabulary = new Map<string, number>();
+  for (const token of [...Object.values(specials), ...wordsOf(lexicon)]) {
+    if (!vocabulary.has(token)) vocabulary.set(token, vocabulary.size);
+  }
+  return {
+    tokenizer: {
+      version: "1.0",
+      truncation: null,
+      padding: null,
+      added_tokens: addedTokens,
+      normalizer: null,
+      pre_tokenizer: { type: "WhitespaceSplit" },
+      post_processor: null,
+      decoder: { type: "WordPiece", prefix: "##", cleanup: false },
+      // WordPiece over whole words: the one kind of word-level model that every implementation loads
+      model: {
+        type: "WordPiece",
+        unk_token: specials.unknown,
+        continuing_subword_prefix: "##",
+        max_input_chars_per_word: 100,
+        vocab: Object.fromEntries(vocabulary),
+      },
+    },
+    config,
+  };
+}
+
+/** GPT-2's printable stand-ins for the 256 bytes. */
+function byteAlphabet(): string[] {
+  const printable = (b: number): boolean => (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;
+  let shifted = 0;
+  return Array.from({ length: 256 }, (_, b) => String.fromCodePoint(printable(b) ? b : 256 + shifted++));
+}
+
+/** One id per byte: any text at all, at the price of long sequences. */
+export function byteTokenizer(): TokenizerFiles {
+  const offset = addedTokens.length;
+  const vocabulary = Object.fromEntries(byteAlphabet().map((c, i) => [c, offset + i]));
+  return {
+    tokenizer: {
+      version: "1.0",
+      truncation: null,
+      padding: null,
+      added_tokens: addedTokens,
+      normalizer: null,
+      pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false },
+      post_processor: null,
+      decoder: { type: "ByteLevel" },
+      model: { type: "BPE", unk_token: null, vocab: vocabulary, merges: [], ignore_merges: false },
+    },
+    config,
+  };
+}
+
+/** A ready tokenizer from its two files. */
+export function loadTokenizer(files: TokenizerFiles): Tokenizer {
+  return new Tokenizer(files.tokenizer, files.config);
+}

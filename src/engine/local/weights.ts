@@ -1,0 +1,87 @@
+/** What the engine thread holds of one model, and the arithmetic on it. */
+import { adamwStep } from "../../core/adamw.ts";
+import type { StepRule, StepStats } from "../../core/model.ts";
+import type { Weights } from "./parameters.ts";
+
+export interface ModelState {
+  weights: Weights;
+  /** AdamW's first and second moments; made at the first step. */
+  first?: Weights;
+  second?: Weights;
+  steps: number;
+  /** Counts changes of the weights; part of every sample, so that one can tell which weights drew it. */
+  version: number;
+  readonly gradients: Map<string, Weights>;
+}
+
+/** The gradient buffer that `step` uses. */
+export const mainGradient = "main";
+
+export const zerosLike = (w: Weights): Weights =>
+  new Map([...w].map(([name, x]) => [name, new Float32Array(x.length)]));
+export const copyOf = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
+
+/** to ← to + scale · from. */
+export function addInto(to: Weights, from: ReadonlyMap<string, Float32Array>, scale = 1): void {
+  for (const [name, x] of from) {
+    const y = to.get(name)!;
+    for (let i = 0; i < x.length; i++) y[i] = y[i]! + scale * x[i]!;
+  }
+}
+
+export function dot(a: Weights, b: Weights): number {
+  let sum = 0;
+  for (const [name, x] of a) {
+    const y = b.get(name)!;
+    for (let i = 0; i < x.length; i++) sum += x[i]! * y[i]!;
+  }
+  return sum;
+}
+
+/** θ ← (1 − rate) θ + rate θ′. */
+export function blend(weights: Weights, toward: Weights, rate: number): void {
+  for (const [name, x] of weights) {
+    const y = toward.get(name)!;
+    for (let i = 0; i < x.length; i++) x[i] = (1 - rate) * x[i]! + rate * y[i]!;
+  }
+}
+
+/**
+ * One AdamW step from the main gradient buffer, which is then empty. Norm clipping scales the whole gradient; weight
+ * decay touches matrices only, as is usual. Groups match parameters whose name contains the group's name.
+ */
+export function optimiserStep(
+  state: ModelState,
+  rule: Omit<StepRule, "pull">,
+  pull?: { toward: Weights; strength: number },
+): StepStats {
+  const gradient = state.gradients.get(mainGradient);
+  if (!gradient) return { gradientNorm: 0, skipped: 1 };
+  const norm = Math.sqrt(dot(gradient, gradient));
+  if (!Number.isFinite(norm)) {
+    state.gradients.delete(mainGradient);
+    return { gradientNorm: norm, skipped: 1 };
+  }
+  const scale = rule.clip !== undefined && norm > rule.clip ? rule.clip / norm : 1;
+  state.first ??= zerosLike(state.weights);
+  state.second ??= zerosLike(state.weights);
+  state.steps++;
+  const [beta1, beta2] = rule.betas ?? [0.9, 0.95];
+  for (const [name, weights] of state.weights) {
+    const g = gradient.get(name)!;
+    if (scale !== 1) for (let i = 0; i < g.length; i++) g[i] = g[i]! * scale;
+    const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
+    adamwStep(weights, g, state.first.get(name)!, state.second.get(name)!, {
+      learningRate: group?.learningRate ?? rule.learningRate,
+      beta1,
+      beta2,
+      epsilon: rule.epsilon ?? 1e-8,
+      weightDecay: name.includes("norm") ? 0 : (rule.weightDecay ?? 0),
+      step: state.steps,
+    });
+  }
+  if (pull) blend(state.weights, pull.toward, rule.learningRate * pull.strength);
+  state.gradients.delete(mainGradient);
+  state.version++;
+  return { gradientNorm: norm, skipped: 0 };
+}
