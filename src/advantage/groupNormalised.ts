@@ -1,0 +1,38 @@
+import type { Advantage } from "../core/slots.ts";
+import type { Id } from "../core/words.ts";
+import { type ChannelOptions, groupStats, moments, scoredGroups, spread } from "./returns.ts";
+
+/** Settings of {@link groupNormalised}. */
+export interface GroupNormalisedOptions extends ChannelOptions {
+  /** Divide by the group's deviation, or leave the unit of the rewards. Default "deviation". */
+  readonly scale?: "deviation" | "none";
+  /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
+  readonly floor?: number;
+}
+
+/**
+ * Group-relative advantage (GRPO): a unit's return against the mean of its group, in deviations of its group.
+ *
+ *     A[i] = (R[i] − mean(R)) / max(std(R), floor)        std over the group, divisor G
+ *
+ * `scale: "none"` leaves the division out, as in "Understanding R1-Zero-Like Training: A Critical Perspective".
+ * A group of one, or of equal returns, gets zeros and counts as dead.
+ * Paper: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models".
+ */
+export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage<null> {
+  const { scale = "deviation", floor = 1e-4 } = options;
+  return {
+    name: "groupNormalised",
+    init: () => null,
+    apply: (evidence) => {
+      const groups = scoredGroups(evidence, options);
+      const values = new Map<Id, number>();
+      for (const group of groups) {
+        const { mean, deviation } = moments(group.map((s) => s.value));
+        const unit = scale === "deviation" ? Math.max(deviation, floor) : 1;
+        for (const s of group) values.set(s.unit.id, deviation === 0 ? 0 : (s.value - mean) / unit);
+      }
+      return { advantages: spread(evidence, values), next: null, stats: groupStats(groups) };
+    },
+  };
+}

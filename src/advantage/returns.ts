@@ -1,0 +1,74 @@
+/** What estimators share: the return of each unit, and one number spread over its action tokens. */
+import { overAll } from "../core/places.ts";
+import type { Advantages, Evidence } from "../core/slots.ts";
+import type { Id, Unit } from "../core/words.ts";
+
+/** Which channels count. */
+export interface ChannelOptions {
+  /** Channels whose credits are added up. Default: all. */
+  readonly channels?: readonly string[];
+}
+
+/** A unit with its return: everything credited to its members. */
+export interface Scored {
+  readonly unit: Unit;
+  readonly value: number;
+}
+
+/** Units that got any credit, with the sum of it. No credit is no value, not a 0: such a unit is left out. */
+export function scoredUnits(evidence: Evidence, { channels }: ChannelOptions): Scored[] {
+  const sums = new Map<Id, number>();
+  for (const [name, credits] of Object.entries(evidence.channels)) {
+    if (!(channels?.includes(name) ?? true)) continue;
+    for (const { at, value } of credits) sums.set(at.trajectory, (sums.get(at.trajectory) ?? 0) + value);
+  }
+  return evidence.units.flatMap((unit) => {
+    let value: number | undefined;
+    for (const member of unit.members) {
+      const sum = sums.get(member);
+      if (sum !== undefined) value = (value ?? 0) + sum;
+    }
+    return value === undefined ? [] : [{ unit, value }];
+  });
+}
+
+/** Scored units by group, in order of first appearance. */
+export function scoredGroups(evidence: Evidence, options: ChannelOptions): Scored[][] {
+  return [...Map.groupBy(scoredUnits(evidence, options), (s) => s.unit.group).values()];
+}
+
+/** Each unit's number on every action token of its members. */
+export function spread(evidence: Evidence, values: ReadonlyMap<Id, number>): Advantages {
+  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const out = new Map<Id, Float32Array>();
+  for (const unit of evidence.units) {
+    const value = values.get(unit.id);
+    if (value === undefined) continue;
+    for (const member of unit.members) {
+      const t = byId.get(member);
+      if (t) out.set(t.id, overAll(t, value));
+    }
+  }
+  return out;
+}
+
+/** Mean and population deviation. Equal values have a deviation of exactly 0. */
+export function moments(values: readonly number[]): { readonly mean: number; readonly deviation: number } {
+  const n = values.length;
+  if (values.every((v) => v === values[0])) return { mean: values[0] ?? 0, deviation: 0 };
+  let mean = 0;
+  for (const v of values) mean += v / n;
+  let square = 0;
+  for (const v of values) square += (v - mean) ** 2 / n;
+  return { mean, deviation: Math.sqrt(square) };
+}
+
+/** What every group estimator reports. A dead group is one whose returns are all equal: it teaches nothing. */
+export function groupStats(groups: readonly (readonly Scored[])[]): Record<string, number> {
+  const dead = groups.filter((group) => group.every((s) => s.value === group[0]?.value)).length;
+  const all = groups.flat().map((s) => s.value);
+  const stats: Record<string, number> = { groups: groups.length };
+  if (groups.length > 0) stats.deadGroups = dead / groups.length;
+  if (all.length > 0) stats.return = moments(all).mean;
+  return stats;
+}

@@ -1,0 +1,16 @@
+import { signalValue } from "../core/signal.ts";
+import type { Credit, Credited } from "../core/slots.ts";
+
+/** Every signal that carries a number counts for the whole trajectory that it is about. Preferences carry none. */
+export function toTrajectory(): Credit {
+  return ({ signals }) => {
+    const channels: Record<string, Credited[]> = {};
+    for (const signal of signals) {
+      const value = signalValue(signal);
+      if (value === undefined || signal.kind === "preference") continue;
+      const into = (channels[signal.channel] ??= []);
+      for (const { trajectory } of signal.about) into.push({ at: { trajectory }, value });
+    }
+    return channels;
+  };
+}

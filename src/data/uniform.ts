@@ -1,0 +1,45 @@
+import { shuffled } from "../core/random.ts";
+import type { Data } from "../core/slots.ts";
+import type { Id, Task } from "../core/words.ts";
+
+/** Settings of {@link uniform}. */
+export interface UniformOptions {
+  /** Tasks practised per iteration. Default 8. */
+  readonly tasks?: number;
+}
+
+/** Where in which pass over the tasks we are. */
+export interface UniformState extends Readonly<Record<string, number | readonly Id[]>> {
+  readonly epoch: number;
+  /** Ids of this pass, in order. */
+  readonly order: readonly Id[];
+  /** How many of them have been practised. */
+  readonly cursor: number;
+}
+
+/** Shuffled passes over the tasks: every task comes once before any comes again. Never one twice in an iteration. */
+export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<UniformState> {
+  return {
+    name: "uniform",
+    init: () => ({ epoch: 0, order: [], cursor: 0 }),
+    choose: (tasks, state, random) => {
+      const byId = new Map(tasks.map((t) => [t.id, t]));
+      const practice = new Map<Id, Task>();
+      let { epoch, order, cursor } = state;
+      const wanted = Math.min(perIteration, byId.size);
+      while (practice.size < wanted) {
+        if (cursor >= order.length) {
+          order = shuffled([...byId.keys()], random.split("pass", epoch));
+          // what this iteration already has waits until the end of the new pass
+          order = [...order.filter((id) => !practice.has(id)), ...order.filter((id) => practice.has(id))];
+          epoch++;
+          cursor = 0;
+        }
+        const task = byId.get(order[cursor++] ?? "");
+        if (task) practice.set(task.id, task);
+      }
+      return { practice: [...practice.values()], next: { epoch, order, cursor } };
+    },
+    observe: (_evidence, state) => state,
+  };
+}

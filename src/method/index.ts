@@ -1,0 +1,23 @@
+/** The catalogue of methods. */
+import { unknownName } from "../core/suggest.ts";
+import { grpo } from "./baseline/grpo.ts";
+import { reinforce } from "./baseline/reinforce.ts";
+import { rloo } from "./baseline/rloo.ts";
+import type { Recipe } from "./method.ts";
+
+export { type Difference, method, type Recipe, type SlotChoices, slotNames } from "./method.ts";
+export { defaultSettings, type Settings, settingRows } from "./settings.ts";
+export { grpo, reinforce, rloo };
+
+export const methods: readonly Recipe[] = [grpo, rloo, reinforce];
+
+/** @throws WhetstoneError `name.unknown`, with the nearest name. */
+export function findMethod(id: string, among: readonly Recipe[] = methods): Recipe {
+  const found = among.find((m) => m.id === id);
+  if (found) return found;
+  throw unknownName(
+    "method",
+    id,
+    among.map((m) => m.id),
+  );
+}

@@ -1,0 +1,116 @@
+/** A method is its difference from the baseline: {@link method} fills in the rest. */
+import type { Capability } from "../core/model.ts";
+import type { FrozenRule, Method, ModelRule, Slots } from "../core/slots.ts";
+import type { ModelId } from "../core/words.ts";
+import { grpoSlots } from "./baseline/slots.ts";
+import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
+
+/** Slots as an author writes them: one piece or a list. Naming a slot replaces the baseline's choice. */
+export type SlotChoices = {
+  readonly [S in keyof Slots]?: Slots[S] extends readonly (infer Piece)[]
+    ? Piece | readonly Piece[]
+    : Slots[S];
+};
+
+/** What a method's file says. */
+export interface Difference {
+  /** The card's id; docs link the paper. */
+  readonly id: string;
+  readonly family: string;
+  /** One line for lists, under 100 characters. */
+  readonly summary: string;
+  /** Title of the paper. */
+  readonly paper?: string;
+  /** What it asks of the model beyond sampling tokens and training. */
+  readonly needs?: readonly Capability[];
+  /** Defaults that this method changes. */
+  readonly defaults?: Partial<Settings>;
+  readonly frozen?: Readonly<Record<string, FrozenRule>>;
+  readonly models?: Readonly<Record<ModelId, ModelRule>>;
+  /** The slots that differ; a function of the settings where a piece depends on them. */
+  readonly slots: SlotChoices | ((settings: Settings) => SlotChoices);
+  readonly phases?: readonly { readonly name: string; readonly from: number; readonly slots: SlotChoices }[];
+}
+
+/** A method before its settings are known: a row of the catalogue. */
+export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"> {
+  readonly needs: readonly Capability[];
+  /** Settings where nothing else is said. */
+  readonly defaults: Settings;
+  /** Names of the slots that differ from the baseline. */
+  readonly differs: readonly (keyof Slots)[];
+  /**
+   * The method with a run's own settings.
+   * @throws WhetstoneError `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
+   */
+  build(settings?: Partial<Settings>): Method;
+}
+
+/**
+ * @example
+ * export const rloo = method({
+ *   id: "rloo", family: "advantage", summary: "leave-one-out baseline",
+ *   slots: { advantage: leaveOneOut() },
+ * });
+ */
+export function method(difference: Difference): Recipe {
+  const { slots, phases, defaults: changed, needs: asked = [], ...about } = difference;
+  const defaults = settingsOf({ ...defaultSettings, ...changed });
+  const needs: readonly Capability[] = [...new Set<Capability>(["tokens", "logp", "train", ...asked])];
+  const chosen = (settings: Settings): SlotChoices => (typeof slots === "function" ? slots(settings) : slots);
+  return {
+    ...about,
+    needs,
+    defaults,
+    differs: slotNames.filter((name) => chosen(defaults)[name] !== undefined),
+    build: (over = {}) => {
+      const settings = settingsOf({ ...defaults, ...over });
+      return {
+        ...about,
+        needs,
+        slots: { ...grpoSlots(settings), ...asLists(chosen(settings)) },
+        ...(phases ? { phases: phases.map((p) => ({ ...p, slots: asLists(p.slots) })) } : {}),
+      };
+    },
+  };
+}
+
+export const slotNames = [
+  "data",
+  "rollout",
+  "annotate",
+  "feedback",
+  "credit",
+  "advantage",
+  "objective",
+  "update",
+] as const satisfies readonly (keyof Slots)[];
+
+const listed = <Piece>(piece: Piece | readonly Piece[]): readonly Piece[] =>
+  isList(piece) ? piece : [piece];
+
+function isList<Piece>(piece: Piece | readonly Piece[]): piece is readonly Piece[] {
+  return Array.isArray(piece);
+}
+
+function asLists({
+  data,
+  rollout,
+  annotate,
+  feedback,
+  credit,
+  advantage,
+  objective,
+  update,
+}: SlotChoices): Partial<Slots> {
+  return {
+    ...(data ? { data } : {}),
+    ...(rollout ? { rollout } : {}),
+    ...(annotate ? { annotate: listed(annotate) } : {}),
+    ...(feedback ? { feedback: listed(feedback) } : {}),
+    ...(credit ? { credit: listed(credit) } : {}),
+    ...(advantage ? { advantage: listed(advantage) } : {}),
+    ...(objective ? { objective: listed(objective) } : {}),
+    ...(update ? { update } : {}),
+  };
+}

@@ -1,0 +1,104 @@
+/** What a run may set of any method, with the defaults for small agents trained from scratch. */
+import { WhetstoneError } from "../core/errors.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Schedule } from "../update/minibatches.ts";
+
+export interface Settings {
+  /** Tasks practised per iteration. */
+  readonly tasks: number;
+  /** Attempts at each task. */
+  readonly groupSize: number;
+  /** Sampling temperature while practising. */
+  readonly temperature: number;
+  /** Step size of AdamW. Right for a small transformer; a table of logits wants about 0.1, LoRA about 1e-5. */
+  readonly learningRate: number;
+  readonly schedule: Schedule["shape"] & string;
+  /** Optimiser steps until the full step size. */
+  readonly warmUp: number;
+  /** Passes over each batch. */
+  readonly epochs: number;
+  /** Optimiser steps per pass. */
+  readonly minibatches: number;
+  /** How far a probability ratio may go below and above 1. */
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  /** Largest gradient norm. */
+  readonly gradientClip: number;
+  readonly weightDecay: number;
+}
+
+interface SettingRow<T> {
+  readonly help: string;
+  readonly fallback: T;
+  readonly low?: number;
+  readonly high?: number;
+  readonly whole?: true;
+  readonly oneOf?: readonly string[];
+}
+
+/** Every setting with its help and its range; a missing or surplus row is a compile error. */
+export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Settings[K]> } = {
+  tasks: { help: "tasks practised per iteration", fallback: 8, low: 1, whole: true },
+  groupSize: { help: "attempts at each task", fallback: 8, low: 1, whole: true },
+  temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
+  learningRate: { help: "step size of AdamW", fallback: 3e-4, low: 0 },
+  schedule: {
+    help: "shape of the step size over the run",
+    fallback: "constant",
+    oneOf: ["constant", "linear", "cosine"],
+  },
+  warmUp: { help: "optimiser steps until the full step size", fallback: 0, low: 0, whole: true },
+  epochs: { help: "passes over each batch", fallback: 1, low: 1, whole: true },
+  minibatches: { help: "optimiser steps per pass", fallback: 2, low: 1, whole: true },
+  clipLow: { help: "how far a probability ratio may fall below 1", fallback: 0.2, low: 0, high: 1 },
+  clipHigh: { help: "how far a probability ratio may rise above 1", fallback: 0.2, low: 0 },
+  gradientClip: { help: "largest gradient norm", fallback: 1, low: 0 },
+  weightDecay: { help: "decoupled weight decay", fallback: 0, low: 0 },
+};
+
+export const defaultSettings: Settings = {
+  tasks: settingRows.tasks.fallback,
+  groupSize: settingRows.groupSize.fallback,
+  temperature: settingRows.temperature.fallback,
+  learningRate: settingRows.learningRate.fallback,
+  schedule: settingRows.schedule.fallback,
+  warmUp: settingRows.warmUp.fallback,
+  epochs: settingRows.epochs.fallback,
+  minibatches: settingRows.minibatches.fallback,
+  clipLow: settingRows.clipLow.fallback,
+  clipHigh: settingRows.clipHigh.fallback,
+  gradientClip: settingRows.gradientClip.fallback,
+  weightDecay: settingRows.weightDecay.fallback,
+};
+
+/** The settings themselves, once each is known and within its range. */
+export function settingsOf(settings: Settings): Settings {
+  const known = Object.entries(settingRows);
+  for (const [name, value] of Object.entries(settings)) {
+    const row: SettingRow<unknown> | undefined = known.find(([key]) => key === name)?.[1];
+    if (!row) throw unknownName("method settings", name, Object.keys(settingRows));
+    const expected = wrong(value, row);
+    if (expected === undefined) continue;
+    throw new WhetstoneError("option.range", {
+      where: `method settings, ${name}`,
+      got: String(value),
+      expected,
+      mend: `Set ${name} (${row.help}) within that range, or leave it out for ${String(row.fallback)}.`,
+    });
+  }
+  return settings;
+}
+
+/** What was expected instead, if the value is wrong. */
+function wrong(value: unknown, { low, high, whole, oneOf }: SettingRow<unknown>): string | undefined {
+  if (oneOf)
+    return typeof value === "string" && oneOf.includes(value) ? undefined : `one of ${oneOf.join(", ")}`;
+  const fits =
+    typeof value === "number" &&
+    Number.isFinite(value) &&
+    value >= (low ?? Number.NEGATIVE_INFINITY) &&
+    value <= (high ?? Number.POSITIVE_INFINITY) &&
+    (!whole || Number.isInteger(value));
+  if (fits) return undefined;
+  return `a ${whole ? "whole " : ""}number${low === undefined ? "" : ` from ${low}`}${high === undefined ? "" : ` to ${high}`}`;
+}

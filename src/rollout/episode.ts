@@ -1,0 +1,274 @@
+/** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
+import { messageOf, present } from "../core/errors.ts";
+import type { Codec, Sample, SampleRequest } from "../core/model.ts";
+import { concatIds } from "../core/pack.ts";
+import type { Random } from "../core/random.ts";
+import { sampledTurn } from "../core/turns.ts";
+import type {
+  Ending,
+  Id,
+  Message,
+  ModelId,
+  Role,
+  StopReason,
+  Task,
+  Trajectory,
+  Turn,
+} from "../core/words.ts";
+import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
+
+/** Who plays a role: a model (or frozen one) that samples, or a scripted player. */
+export type Seat =
+  | {
+      readonly kind: "model";
+      readonly id: ModelId;
+      readonly codec: Codec;
+      /** Longest sequence, in tokens. */
+      readonly contextTokens: number;
+      sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+    }
+  | {
+      readonly kind: "player";
+      readonly id: ModelId;
+      readonly player: Player;
+      /** Where given, the turns carry tokens: the encoded text and the end token, with unknown log-probabilities. */
+      readonly codec?: Codec;
+      readonly contextTokens?: number;
+    };
+
+export interface EpisodeOptions {
+  readonly environment: Environment;
+  readonly task: Task;
+  /** Id of the episode; its trajectories are `<id>/<role>`. */
+  readonly id: Id;
+  /** Who plays a role. Called once per role that acts. */
+  seat(role: Role): Seat;
+  /** All randomness of the episode. */
+  readonly random: Random;
+  /** Of every model. Default 1. */
+  readonly temperature?: number;
+  /** Said to the acting role as a user message before its first own action. */
+  readonly advice?: string;
+  /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
+  readonly from?: {
+    readonly trajectory: Trajectory;
+    readonly turn: number;
+    readonly why: "retry" | "branch";
+  };
+  /** Smaller limits than the environment's own. Turns count the actions of all roles. */
+  readonly limits?: { readonly turns?: number; readonly actionTokens?: number; readonly seconds?: number };
+}
+
+/** The running state of one role. */
+interface Line {
+  readonly seat: Seat;
+  readonly conversation: Message[];
+  readonly turns: Turn[];
+  /** Tokens of the conversation up to and with the last action; absent before the first. */
+  sequence: Int32Array | undefined;
+  stop: StopReason;
+  /** Messages seen since the last action. */
+  fresh: Message[];
+}
+
+/**
+ * Plays one episode to its end. The conversation of each role is one token sequence that only grows: first
+ * `codec.open`, then what was sampled, then `codec.extend`; action tokens are never made again from text.
+ *
+ * Whatever the environment throws, or its taking longer than its limit in seconds (its own time only, so that a slow
+ * model changes no result), ends the episode as `failed`; what a model throws is thrown on.
+ * @returns one trajectory per role that acted, in the order of their first actions; one without turns if nobody did.
+ */
+export async function playEpisode(options: EpisodeOptions): Promise<readonly Trajectory[]> {
+  const { environment, task, from } = options;
+  const turnLimit = options.limits?.turns ?? environment.limits.turns;
+  const watch = environmentWatch(options.limits?.seconds ?? environment.limits.seconds ?? 60);
+  const lines = new Map<Role, Line>();
+  let episode: Episode | undefined;
+  let advised = options.advice === undefined;
+  let end: Ending | undefined;
+
+  try {
+    episode = await watch(() => environment.start(task));
+    const playing = episode;
+    for (let index = 0; end === undefined; index++) {
+      const { role, observation } = await watch(() => playing.observe());
+      let line = lines.get(role);
+      if (!line) {
+        const seat = options.seat(role);
+        line = { seat, conversation: [], turns: [], sequence: undefined, stop: "eos", fresh: [] };
+        lines.set(role, line);
+      }
+      hear(line, observation.messages);
+      const replayed =
+        from && role === from.trajectory.role && line.turns.length < from.turn
+          ? from.trajectory.turns[line.turns.length]
+          : undefined;
+      if (!replayed && !advised && (!from || role === from.trajectory.role)) {
+        hear(line, [{ role: "user", content: options.advice ?? "" }]);
+        advised = true;
+      }
+      const turn = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
+      if ("end" in turn) {
+        end = turn.end;
+        break;
+      }
+      const { content, toolCalls } = turn.action;
+      const action: Action = { content, stop: turn.stop, ...(toolCalls ? { toolCalls } : {}) };
+      const step = await watch(() => playing.act(action)).catch((thrown: unknown) => {
+        record(line, turn, {});
+        throw thrown;
+      });
+      record(line, turn, step);
+      end = step.end;
+      if (!end && index + 1 >= turnLimit) end = { kind: "truncated", limit: "turns", at: index + 1 };
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof EnvironmentFailure)) throw thrown;
+    end = { kind: "failed", boundary: "environment", message: thrown.message };
+  } finally {
+    const opened = episode;
+    // a failing close must not undo a finished episode
+    if (opened?.close) await watch(async () => opened.close?.()).catch(() => undefined);
+  }
+
+  const ended = present(end, "playEpisode", "ending");
+  if (lines.size === 0) {
+    const role = environment.roles[0] ?? "agent";
+    return [trajectoryOf(options, role, undefined, ended)];
+  }
+  return [...lines].map(([role, line]) => trajectoryOf(options, role, line, ended));
+}
+
+function trajectoryOf(options: EpisodeOptions, role: Role, line: Line | undefined, end: Ending): Trajectory {
+  const { from, id, task } = options;
+  const follows = from && role === from.trajectory.role;
+  return {
+    id: `${id}/${role}`,
+    task: task.id,
+    episode: id,
+    role,
+    turns: line?.turns ?? [],
+    end,
+    origin: line?.seat.kind === "player" ? "demonstrated" : "sampled",
+    ...(follows ? { lineage: { parent: from.trajectory.id, turn: from.turn, why: from.why } } : {}),
+  };
+}
+
+function hear(line: Line, messages: readonly Message[]): void {
+  line.conversation.push(...messages);
+  line.fresh.push(...messages);
+}
+
+/** The whole prompt of the next action in tokens. */
+function promptOf(line: Line, codec: Codec): Int32Array {
+  if (!line.sequence) return codec.open(line.conversation);
+  return concatIds([line.sequence, codec.extend(line.stop, line.fresh)]);
+}
+
+/** A recorded turn, done again as it was. */
+function again(line: Line, recorded: Turn): Turn {
+  line.conversation.splice(0, line.conversation.length, ...recorded.prompt);
+  return recorded;
+}
+
+function record(line: Line, turn: Turn, step: Step): void {
+  line.turns.push({
+    ...turn,
+    rewards: step.rewards ?? turn.rewards,
+    ...(step.text === undefined ? {} : { text: step.text }),
+  });
+  line.conversation.push(turn.action);
+  line.sequence = turn.tokens ? concatIds([turn.tokens.prompt, turn.tokens.action]) : undefined;
+  line.stop = turn.stop;
+  line.fresh = [];
+}
+
+async function act(
+  options: EpisodeOptions,
+  line: Line,
+  role: Role,
+  observation: Observation,
+  index: number,
+): Promise<Turn | { readonly end: Ending }> {
+  const { environment, random, task, temperature } = options;
+  const { seat } = line;
+  const messages = [...line.conversation];
+  const { stateKey } = observation;
+  const began = performance.now();
+  if (seat.kind === "player") {
+    const content = scripted(seat.player, task, messages, random.split("turn", index));
+    const prompt = seat.codec && promptOf(line, seat.codec);
+    const action = seat.codec && concatIds([seat.codec.encode(content), Int32Array.of(seat.codec.endId)]);
+    const tooLong =
+      prompt && action && prompt.length + action.length > (seat.contextTokens ?? Number.POSITIVE_INFINITY);
+    if (tooLong) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
+    const unknown = new Float32Array(action?.length ?? 0).fill(Number.NaN);
+    return {
+      role,
+      model: seat.id,
+      version: "script",
+      prompt: messages,
+      action: { role: "assistant", content },
+      ...(prompt && action ? { tokens: { prompt, action, logp: unknown, behaviour: unknown } } : {}),
+      spans: {},
+      stop: "eos",
+      rewards: {},
+      ...(stateKey === undefined ? {} : { stateKey }),
+      ms: performance.now() - began,
+    };
+  }
+  const prompt = promptOf(line, seat.codec);
+  const room = seat.contextTokens - prompt.length;
+  if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
+  const [sample] = await seat.sample([
+    {
+      prompt,
+      maxTokens: Math.min(room, options.limits?.actionTokens ?? environment.limits.actionTokens),
+      ...(temperature === undefined ? {} : { temperature }),
+      seed: random.split("turn", index).seed,
+    },
+  ]);
+  return sampledTurn({
+    model: seat,
+    role,
+    prompt,
+    messages,
+    sample: present(sample, "playEpisode", "sample from the model"),
+    stateKey,
+    ms: performance.now() - began,
+  });
+}
+
+/** A scripted player belongs to the environment: if it throws, the environment is broken. */
+function scripted(player: Player, task: Task, conversation: readonly Message[], random: Random): string {
+  try {
+    return player(task, conversation, random);
+  } catch (thrown) {
+    throw new EnvironmentFailure(messageOf(thrown));
+  }
+}
+
+class EnvironmentFailure extends Error {}
+
+/** Runs environment calls against one budget of wall-clock time; throws {@link EnvironmentFailure} alone. */
+function environmentWatch(seconds: number): <T>(call: () => Promise<T>) => Promise<T> {
+  let left = seconds * 1000;
+  return async (call) => {
+    const began = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new EnvironmentFailure(`took longer than ${seconds} s`);
+      timer = setTimeout(() => reject(error), Math.max(0, left));
+    });
+    try {
+      return await Promise.race([Promise.resolve().then(call), late]);
+    } catch (thrown) {
+      if (thrown instanceof EnvironmentFailure) throw thrown;
+      throw new EnvironmentFailure(messageOf(thrown));
+    } finally {
+      clearTimeout(timer);
+      left -= performance.now() - began;
+    }
+  };
+}
