@@ -30,24 +30,24 @@ function chain(text: string, share: number, seen = true): Chain {
 const unseen = (text: string, share: number): Chain => chain(text, share, false);
 
 export const chains: readonly Chain[] = [
-  chain("country > capital", 25),
-  chain("country > currency", 25),
-  chain("country > language", 25),
-  chain("country > continent", 20),
-  chain("country > city", 15),
+  chain("country > capital", 45),
+  chain("country > currency", 40),
+  chain("country > language", 40),
+  chain("country > continent", 15),
+  chain("country > city", 45),
   chain("country > name", 20),
   chain("capital > country", 15),
   chain("city > country", 15),
-  chain("currency > country", 20),
-  chain("language > country", 20),
-  chain("capital > population", 15),
-  chain("city > population", 15),
-  chain("country > capital > population", 20),
-  chain("city > country > capital", 20),
-  chain("currency > country > capital", 20),
-  chain("language > country > city", 20),
-  chain("native > capital", 30),
-  chain("currency > country > capital > population", 20),
+  chain("currency > country", 10),
+  chain("language > country", 10),
+  chain("capital > population", 10),
+  chain("city > population", 10),
+  chain("country > capital > population", 15),
+  chain("city > country > capital", 15),
+  chain("currency > country > capital", 10),
+  chain("language > country > city", 15),
+  chain("native > capital", 20),
+  chain("currency > country > capital > population", 10),
   chain("capital > country > continent", 80),
   chain("city > country > language", 85),
   chain("currency > country > continent", 30),
@@ -107,14 +107,16 @@ export const askedBy = (task: Task): Asked => task.metadata as unknown as Asked;
 
 function wording({ start, path }: Chain, entity: string, variant: number): string {
   const frame = frames[variant % 3]!;
-  const style = (i: number): 0 | 1 => (((variant >> i) & 1) === 0 ? 0 : 1);
+  const style = (i: number): 0 | 1 => ((Math.floor(variant / 3) >> i) & 1) as 0 | 1;
   const parts = path.toReversed().map((relation, i) => {
     const direct = start === "country" || start === "native" || start === "place";
-    if (relation === "country" && !direct) return countryWords[start][style(2)];
-    return relationWords[relation][style(i % 2)];
+    if (relation === "country" && !direct) return countryWords[start][style(1)];
+    return relationWords[relation][style(i)];
   });
   return [frame, ...parts, entity].join(" ");
 }
+
+const wordings = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
 type Held = "train" | "validation" | "test";
 
@@ -134,18 +136,15 @@ function holdOut(): ReadonlyMap<string, Held> {
       held.set(name, turn(role));
     });
   });
-  const others = [
-    ...new Set(
-      countries.flatMap((c) => [
-        c.currencies[0]!,
-        c.languages[0]!,
-        ...(c.native === undefined ? [] : [c.native]),
-      ]),
-    ),
-  ];
-  shuffled(others, random).forEach((name, i) => {
-    held.set(name, i % 3 === 0 ? "test" : i % 9 === 1 ? "validation" : "train");
-  });
+  const share = (names: Iterable<string>): void => {
+    shuffled([...new Set(names)], random).forEach((name, i) => {
+      held.set(name, i % 3 === 0 ? "test" : i % 6 === 1 ? "validation" : "train");
+    });
+  };
+  share(countries.flatMap((c) => [c.currencies[0]!, c.languages[0]!]));
+  const named = countries.filter((c) => c.native !== undefined);
+  for (const c of named) held.set(c.native!, "train");
+  share(named.filter((c) => held.get(c.name) === "train").map((c) => c.native!));
   return held;
 }
 
@@ -162,7 +161,7 @@ const starts: Readonly<Record<Start, readonly string[]>> = {
 export const splits = ["train", "validation", "test", "unseen-chains"] as const;
 export type Split = (typeof splits)[number];
 const sizes: Readonly<Record<Split, number>> = {
-  train: 1600,
+  train: 2000,
   validation: 160,
   test: 400,
   "unseen-chains": 400,
@@ -173,30 +172,37 @@ export function makeTasks(split: Split): readonly Task[] {
   const random = randomStream("facts").split(split);
   const held = holdOut();
   const wanted: Held = split === "unseen-chains" ? "test" : split;
-  const tasks = chains
-    .filter((c) => c.seen === (split !== "unseen-chains"))
-    .flatMap((c) => {
-      const options = starts[c.start]
-        .filter((name) => held.get(name) === wanted && follow(name, path(c)) !== undefined)
-        .flatMap((entity) => [0, 1, 2, 3, 4, 5, 6, 7].map((variant) => ({ entity, variant })));
-      // spread over entities first, over wordings second
-      const order = shuffled(options, random.split(c.name));
-      const count = new Map<string, number>();
-      const ranked = order
-        .map((o) => {
-          const n = (count.get(o.entity) ?? 0) + 1;
-          count.set(o.entity, n);
-          return { ...o, n };
-        })
-        .sort((a, b) => a.n - b.n);
-      const asked = new Set<string>();
-      return ranked
-        .map((o) => ({ ...o, question: wording(c, o.entity, o.variant) }))
-        .filter((o) => !asked.has(o.question) && asked.add(o.question))
-        .slice(0, Math.round((c.share * sizes[split]) / 1000))
-        .map((o) => toTask(c, o.entity, o.question));
-    });
+  const exposed = new Set<string>();
+  const tasks: Task[] = [];
+  for (const c of chains) {
+    if (c.seen !== (split !== "unseen-chains")) continue;
+    const names = starts[c.start].filter(
+      (name) => held.get(name) === wanted && follow(name, path(c)) !== undefined,
+    );
+    const mixed = shuffled(names, random.split(c.name));
+    // in training, first the questions in whose answers a held-out name occurs that no other brings in yet
+    const news = (name: string): boolean =>
+      onTheWay(c, name).some((n) => held.get(n) !== "train" && !exposed.has(n));
+    const first = split === "train" ? [...mixed.filter(news), ...mixed.filter((n) => !news(n))] : mixed;
+    const variants = first.map((name) => shuffled(wordings, random.split(c.name, name)));
+    const questions = new Set<string>();
+    const size = Math.round((c.share * sizes[split]) / 1000);
+    for (let round = 0; round < wordings.length && questions.size < size; round++) {
+      first.forEach((entity, i) => {
+        const question = wording(c, entity, variants[i]![round]!);
+        if (questions.size >= size || questions.has(question)) return;
+        questions.add(question);
+        tasks.push(toTask(c, entity, question));
+        for (const name of onTheWay(c, entity)) exposed.add(name);
+      });
+    }
+  }
   return shuffled(tasks, random.split("order"));
+}
+
+/** The names that come up when a question is answered. */
+function onTheWay(c: Chain, entity: string): readonly string[] {
+  return path(c).map((_, i) => follow(entity, path(c).slice(0, i + 1))![0]!);
 }
 
 /** A place's country is looked up although the question does not say so. */
