@@ -1,7 +1,7 @@
 import { TensorError } from "./error.ts";
 import { ancestors, type DType, isInput, type Tensor } from "./graph.ts";
 import { type Data, type Emit, type Node, writeModel } from "./onnx.ts";
-import { type Shape, show, sizeOf } from "./shape.ts";
+import { type Shape, sizeOf } from "./shape.ts";
 
 export interface Port {
   readonly name: string;
@@ -168,6 +168,3 @@ export function residuals(forwardOutputs: readonly Tensor[], backwardOutputs: re
 function isAtHand(t: Tensor, kept: ReadonlySet<Tensor>): boolean {
   return isInput(t) || kept.has(t) || (t.op.again !== undefined && t.inputs.every((x) => isAtHand(x, kept)));
 }
-
-/** One line for an error or a log. */
-export const describe = (t: Tensor): string => `${nameOf(t)} ${t.dtype} ${show(t.shape)}`;

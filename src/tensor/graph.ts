@@ -16,7 +16,7 @@ export interface Operation<A = unknown> {
   reference(node: Tensor<A>, inputs: readonly Float64Array[]): Float64Array;
   /**
    * Whether a backward program computes the value again instead of keeping it:
-   * always ("free"), or only if its source is there anyway ("copy").
+   * always ("free"), or only if its inputs are at hand anyway ("copy").
    */
   readonly again?: "free" | "copy";
 }
