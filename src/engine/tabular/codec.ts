@@ -1,0 +1,67 @@
+/** A word-level vocabulary: every word of the lexicon is one token. */
+
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Codec } from "../../core/model.ts";
+import type { Message, StopReason } from "../../core/words.ts";
+
+/** Tokens that are structure and never written by the policy; the end token follows them. */
+const structure = ["<pad>", "<system>", "<user>", "<assistant>", "<tool>"] as const;
+const endToken = "<end>";
+
+/** Words are what stands between spaces; a line break is a word of its own. */
+export const wordsOf = (text: string): string[] => text.match(/\n|[^\s]+/g) ?? [];
+
+export interface WordCodec extends Codec {
+  /** First id that a policy may write: the end token, then the words. */
+  readonly writable: number;
+  readonly words: readonly string[];
+}
+
+/**
+ * @param words distinct words; ids are given in their order.
+ * Texts come back as written up to runs of blanks: words are joined by one space, line breaks stand alone.
+ */
+export function wordCodec(words: readonly string[]): WordCodec {
+  const names = [...structure, endToken, ...words];
+  const ids = new Map(names.map((name, id) => [name, id]));
+  const endId = structure.length;
+  const idOf = (name: string): number => {
+    const id = ids.get(name);
+    if (id !== undefined) return id;
+    throw new WhetstoneError("tokenizer.unknownToken", {
+      where: "tabular codec",
+      got: `the word "${name}"`,
+      expected: `one of the ${words.length} words of the lexicon`,
+      mend: "List every word that can occur in the environment's lexicon.",
+    });
+  };
+  const encode = (text: string): number[] => wordsOf(text).map(idOf);
+  const said = (messages: readonly Message[]): number[] =>
+    messages.flatMap((m) => [idOf(`<${m.role}>`), ...encode(m.content), endId]);
+  const reply = idOf("<assistant>");
+  return {
+    vocabulary: names.length,
+    padId: 0,
+    endId,
+    writable: endId,
+    words,
+    encode: (text) => Int32Array.from(encode(text)),
+    decode: (tokens) => {
+      let text = "";
+      for (const id of tokens) {
+        if (id <= endId) continue;
+        const word = names[id] ?? "";
+        text += text === "" || text.endsWith("\n") || word === "\n" ? word : ` ${word}`;
+      }
+      return text;
+    },
+    open: (messages) => Int32Array.from([...said(messages), reply]),
+    extend: (stop: StopReason, messages) =>
+      Int32Array.from([...(stop === "eos" ? [] : [endId]), ...said(messages), reply]),
+  };
+}
+
+/** The codec of a lexicon: its words, sorted. */
+export function lexiconCodec(lexicon: readonly string[]): WordCodec {
+  return wordCodec([...new Set(lexicon.flatMap(wordsOf))].sort());
+}
