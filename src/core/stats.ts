@@ -1,9 +1,12 @@
 /** Named sums, and the averages that people read. */
 import type { Stats } from "./words.ts";
 
-/** Adds `more` into `into`, in place. */
+/** Adds `more` into `into`, in place. Of names that end in `.max` the larger stays. */
 export function addStats(into: Stats, more: Stats): void {
-  for (const [name, value] of Object.entries(more)) into[name] = (into[name] ?? 0) + value;
+  for (const [name, value] of Object.entries(more)) {
+    const old = into[name];
+    into[name] = old === undefined ? value : name.endsWith(".max") ? Math.max(old, value) : old + value;
+  }
 }
 
 /**

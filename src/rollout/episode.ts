@@ -73,7 +73,7 @@ interface Line {
 
 /**
  * Plays one episode to its end. The conversation of each role is one token sequence that only grows: first
- * `codec.open`, then what was sampled, then `codec.extend`; action tokens are never made again from text.
+ * `codec.open` of the task's prompt and what is observed, then what was sampled, then `codec.extend`; action tokens are never made again from text.
  *
  * Whatever the environment throws, or its taking longer than its limit in seconds (its own time only, so that a slow
  * model changes no result), ends the episode as `failed`; what a model throws is thrown on.
@@ -96,7 +96,14 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
       let line = lines.get(role);
       if (!line) {
         const seat = options.seat(role);
-        line = { seat, conversation: [], turns: [], sequence: undefined, stop: "eos", fresh: [] };
+        line = {
+          seat,
+          conversation: [...task.prompt],
+          turns: [],
+          sequence: undefined,
+          stop: "eos",
+          fresh: [],
+        };
         lines.set(role, line);
       }
       hear(line, observation.messages);
