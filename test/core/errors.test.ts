@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isWhetstoneError, messageOf, present } from "../../src/core/errors.ts";
+import { averageStats } from "../../src/core/stats.ts";
+import { unknownName } from "../../src/core/suggest.ts";
+
+test("unknownName suggests the nearest name, and none where all are far", () => {
+  const near = unknownName("--env", "ticktactoe", ["facts", "tictactoe"]);
+  assert.equal(near.code, "name.unknown");
+  assert.match(
+    near.message,
+    /--env: got "ticktactoe", expected one of facts, tictactoe\. Did you mean tictactoe\?/,
+  );
+  assert.doesNotMatch(unknownName("--env", "zebra", ["facts"]).message, /Did you mean/);
+  assert.match(unknownName("--env", "x", []).message, /there are none/);
+});
+
+test("errors carry their code and are known across copies", () => {
+  assert.throws(
+    () => present(undefined, "piece", "number"),
+    (e) => isWhetstoneError(e) && e.code === "shape.mismatch",
+  );
+  assert.ok(!isWhetstoneError(new Error("x")));
+  assert.equal(messageOf("plain"), "plain");
+});
+
+test("averageStats divides what is named so, and leaves out what was not measured", () => {
+  const got = averageStats({ tokens: 4, "clipFraction/tokens": 1, "x/rows": 1 });
+  assert.deepEqual(got, { tokens: 4, clipFraction: 0.25 });
+});
