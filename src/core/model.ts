@@ -68,6 +68,8 @@ export interface Frozen {
   score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
   /** θ ← (1 − rate) θ + rate θ_model. */
   blend(model: Model, rate: number): Promise<void>;
+  /** Writes the weights into an existing folder. */
+  save(folder: string): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -100,6 +102,8 @@ export interface Model {
   readonly codec: Codec;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
+  /** How many numbers are trained. */
+  readonly parameters: number;
   /** Continues each prompt. Requests may be batched with any others; results do not depend on it. */
   sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */

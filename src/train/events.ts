@@ -37,7 +37,11 @@ export type RunEvent =
       readonly tokensPerSecond: number;
       readonly seconds: number;
     }
-  | ({ readonly type: "evaluation"; readonly when: "before" | "during" | "after"; readonly iteration: number } & EvaluationResult)
+  | ({
+      readonly type: "evaluation";
+      readonly when: "before" | "during" | "after";
+      readonly iteration: number;
+    } & EvaluationResult)
   | {
       readonly type: "iteration";
       readonly iteration: number;
@@ -52,7 +56,12 @@ export type RunEvent =
       /** Everything else that was measured, by name. */
       readonly metrics: Readonly<Record<string, number>>;
     }
-  | { readonly type: "checkpoint"; readonly iteration: number; readonly folder: string; readonly best: boolean }
+  | {
+      readonly type: "checkpoint";
+      readonly iteration: number;
+      readonly folder: string;
+      readonly best: boolean;
+    }
   | { readonly type: "warning"; readonly message: string }
   | {
       readonly type: "done";

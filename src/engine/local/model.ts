@@ -9,12 +9,13 @@ import { writeFlushed } from "../../core/files.ts";
 import type { Capability, Codec, Frozen, Model, Objective } from "../../core/model.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
+import { addStats } from "../../core/stats.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
 import type { Host } from "./host.ts";
 import { pad, planMicroBatches } from "./micro-batches.ts";
-import { parametersOf, type Weights } from "./parameters.ts";
+import { parametersOf, sizeOfParameter, type Weights } from "./parameters.ts";
 import type { Handle, ModelContents } from "./protocol.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
@@ -207,7 +208,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     into = mainGradient,
   ): Promise<Stats> {
     requireFit(batch);
-    const stats: Stats = { loss: 0 };
+    const stats: Stats = {};
     const plan = planMicroBatches(batch, togetherGroups(batch, objective.together), parts.microBatchTokens);
     let logpGap = 0;
     let entropySum = 0;
@@ -225,9 +226,8 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       };
       for (let a = 0; a < A; a++) entropySum += out.entropy[a]!;
       logpGap = Math.max(logpGap, samplingGap(part, outputs.logp, String(version)));
-      const { loss, cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
-      stats.loss = stats.loss! + loss;
-      for (const [name, value] of Object.entries(measured)) stats[name] = (stats[name] ?? 0) + value;
+      const { cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
+      addStats(stats, measured);
       const padded = (xs: Float32Array | undefined): Float32Array => {
         const whole = new Float32Array(rows.A);
         if (xs) whole.set(xs);
@@ -240,8 +240,8 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     }
     return {
       ...stats,
-      "entropy.sum": entropySum,
-      "targets.sum": batch.target_A.length,
+      targets: batch.target_A.length,
+      "entropy/targets": entropySum,
       "logpGap.max": logpGap,
     };
   }
@@ -254,6 +254,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     can: localCapabilities,
     codec,
     contextTokens: config.contextTokens,
+    parameters: parametersOf(config).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: (requests) => host.call("sample", handle, requests),
     score,
     accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),
@@ -300,6 +301,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       async blend(toward, rate) {
         await host.call("blend", copy, handleOf(toward), rate);
       },
+      save: inner.save,
       dispose: inner.dispose,
     };
     handles.set(frozen, copy);

@@ -16,8 +16,8 @@ const promptStep = 32;
 const cacheStep = 64;
 
 const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
-/** Never one row: a single one would take another code path in the matrix product and differ in the last bits. */
-export const paddedRows = (n: number): number => Math.max(2, 2 ** Math.ceil(Math.log2(n)));
+/** Never fewer than eight rows: in smaller batches ONNX Runtime takes other code paths, which differ in the last bits. */
+export const paddedRows = (n: number): number => Math.max(8, 2 ** Math.ceil(Math.log2(n)));
 
 interface Open {
   readonly request: SampleRequest;

@@ -1,0 +1,251 @@
+/** A run put together: its models, streams and records, with what the loop needs of them. */
+import { join } from "node:path";
+import type { Ctx } from "../core/context.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Frozen, Model } from "../core/model.ts";
+import { type Random, randomStream } from "../core/random.ts";
+import { type Stats, succeeded, type Task } from "../core/words.ts";
+import type { Store } from "../store/index.ts";
+import { bestFolder, findCheckpoint, saveCheckpoint, saveModel } from "./checkpoint.ts";
+import { makeContext } from "./context.ts";
+import { average, evaluate, rewardOf } from "./evaluate.ts";
+import type { EvaluationResult, RunEvent } from "./events.ts";
+import { type Journal, openJournal } from "./journal.ts";
+import { limitConcurrency } from "./limit.ts";
+import type { Iteration } from "./loop.ts";
+import type { RunSettings } from "./settings.ts";
+import { freshState, type RunState } from "./state.ts";
+
+export interface Run {
+  readonly settings: RunSettings;
+  readonly state: RunState;
+  readonly policy: Model;
+  readonly random: Random;
+  readonly stop: AbortSignal;
+  /** Tasks to practise. */
+  readonly tasks: readonly Task[];
+  /** True once the wall-clock budget is used up. */
+  isSpent(): boolean;
+  context(practice: readonly Task[], phase?: string): Ctx;
+  report(event: RunEvent): void;
+  /** Records an iteration: metrics, trajectories, validation, checkpoint, one line of progress. */
+  commit(done: Iteration): Promise<void>;
+  checkpoint(state: RunState): Promise<void>;
+  checkpointIfDue(): Promise<void>;
+  evaluate(
+    split: string,
+    mode: "sampled" | "greedy",
+    tasks: number,
+    when: "before" | "during" | "after",
+  ): Promise<EvaluationResult>;
+  /** Puts the frozen and further models in place, from the policy as it is now. Call once practice begins. */
+  beginPractice(): Promise<void>;
+}
+
+export interface Surroundings {
+  readonly out: string;
+  readonly store: Store;
+  readonly resume: boolean;
+  readonly report: (event: RunEvent) => void;
+  readonly stop: AbortSignal;
+}
+
+/** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
+const logpTolerance = 1e-4;
+
+export async function assemble(
+  settings: RunSettings,
+  { out, store, resume, report, stop }: Surroundings,
+): Promise<Run> {
+  const { environment, engine, method, seed } = settings;
+  const random = randomStream(seed);
+  const tasks = environment.tasks("train");
+  const found = resume ? await findCheckpoint(out) : undefined;
+  const state = found?.state ?? freshState(settings.warmStart ? "warm start" : "train");
+  const models = new Map<string, Model>();
+  const frozen = new Map<string, Frozen>();
+  const create = (id: string): Promise<Model> =>
+    engine.create({
+      id,
+      seed: random.split("model").seed,
+      lexicon: environment.lexicon?.() ?? [],
+      contextTokens: settings.contextTokens,
+    });
+  const saved = (kind: string, id: string): string => join(found?.folder ?? out, kind, id);
+  models.set(
+    "policy",
+    found ? await engine.open("policy", saved("models", "policy")) : await create("policy"),
+  );
+  const policy = models.get("policy")!;
+  const limit = limitConcurrency(settings.concurrency);
+  const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
+  const began = performance.now() - state.seconds * 1000;
+  const practiceBegan = performance.now();
+  let lastSaved = performance.now();
+  const taskMap = new Map(tasks.map((t) => [t.id, t]));
+  if (state.iteration > 0 || found) await store.rewind(settings.name, state.iteration);
+
+  async function checkpoint(of: RunState): Promise<void> {
+    of.seconds = (performance.now() - began) / 1000;
+    const folder = await saveCheckpoint(out, of, { models, frozen });
+    lastSaved = performance.now();
+    report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
+  }
+
+  async function checkpointIfDue(): Promise<void> {
+    if (performance.now() - lastSaved >= settings.checkpointSeconds * 1000) await checkpoint(state);
+  }
+
+  async function validate(): Promise<void> {
+    const { every, validationTasks } = settings.evaluation;
+    if (every === 0 || !environment.splits.includes("validation")) return;
+    if (state.iteration % every !== 0 && state.iteration !== settings.iterations) return;
+    const { success } = await run.evaluate("validation", "sampled", validationTasks, "during");
+    if (state.best && success.mean <= state.best.success) return;
+    await saveModel(bestFolder(out), policy);
+    state.best = { iteration: state.iteration, success: success.mean };
+  }
+
+  const run: Run = {
+    settings,
+    state,
+    policy,
+    random,
+    stop,
+    tasks,
+    isSpent: () =>
+      settings.budgetSeconds !== undefined &&
+      (performance.now() - practiceBegan) / 1000 >= settings.budgetSeconds,
+    context: (practice, phase) =>
+      makeContext(
+        {
+          models,
+          frozen,
+          environment,
+          tasks: taskMap,
+          state,
+          iterations: settings.iterations,
+          random,
+          journal,
+          limit,
+          stop,
+          ...(phase === undefined ? {} : { phase }),
+        },
+        practice,
+      ),
+    report,
+    checkpoint,
+    checkpointIfDue,
+
+    async commit(done) {
+      const { iteration } = state;
+      for (const [name, rule] of Object.entries(method.frozen ?? {})) {
+        if (rule.blend) await frozen.get(name)?.blend(policy, rule.blend);
+      }
+      const metrics = metricsOf(done, state);
+      requireSmallGap(metrics);
+      const { experience, advantages } = done;
+      await store.saveIteration(settings.name, iteration - 1, {
+        metrics,
+        trajectories: experience.trajectories.map((trajectory) => {
+          const advantage = advantages.get(trajectory.id);
+          return { trajectory, phase: "train", ...(advantage ? { advantage } : {}) };
+        }),
+      });
+      await validate();
+      await journal.clear(iteration);
+      await checkpointIfDue();
+      const practised = (performance.now() - practiceBegan) / 1000;
+      const perIteration = practised / Math.max(1, iteration - (found?.state.iteration ?? 0));
+      const left = perIteration * (settings.iterations - iteration);
+      const { rollout, update } = done.seconds;
+      report({
+        type: "iteration",
+        iteration,
+        iterations: settings.iterations,
+        reward: metrics.reward ?? 0,
+        success: metrics.success ?? 0,
+        turns: metrics.turns ?? 0,
+        tokensPerSecond: metrics.tokensPerSecond ?? 0,
+        seconds: rollout + update,
+        secondsLeft:
+          settings.budgetSeconds === undefined ? left : Math.min(left, settings.budgetSeconds - practised),
+        metrics,
+      });
+    },
+
+    async evaluate(split, mode, count, when) {
+      const { result, trajectories } = await evaluate({
+        environment,
+        agent: policy,
+        split,
+        mode,
+        tasks: count,
+        random,
+        limit,
+        stop,
+      });
+      const named = trajectories.map((t) => ({ ...t, id: `${when}/${t.id}` }));
+      const examples = when === "during" ? [] : named.slice(0, 20);
+      await store.saveEvaluation(
+        settings.name,
+        { when, iteration: state.iteration, ...result },
+        examples.map((trajectory) => ({ trajectory, phase: when })),
+      );
+      report({ type: "evaluation", when, iteration: state.iteration, ...result });
+      return result;
+    },
+
+    async beginPractice() {
+      const restore = found?.state.phase === "train";
+      for (const [id, rule] of Object.entries(method.models ?? {})) {
+        const made = restore
+          ? await engine.open(id, saved("models", id))
+          : rule.from === "policy"
+            ? await policy.fork("fresh")
+            : await create(id);
+        models.set(id, made);
+      }
+      for (const name of Object.keys(method.frozen ?? {})) {
+        frozen.set(
+          name,
+          restore ? await (await engine.open(name, saved("frozen", name))).freeze() : await policy.freeze(),
+        );
+      }
+    },
+  };
+  return run;
+}
+
+/** Every number of an iteration by name; what was not measured is absent. */
+function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
+  const ended = experience.trajectories.filter((t) => t.end.kind !== "failed");
+  let sampled = 0;
+  for (const t of experience.trajectories)
+    for (const turn of t.turns) sampled += turn.tokens?.action.length ?? 0;
+  const out: Stats = {
+    reward: average(ended.map(rewardOf)),
+    success: average(ended.map((t) => Number(succeeded(t)))),
+    turns: average(ended.map((t) => t.turns.length)),
+    truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
+    failed: experience.trajectories.length - ended.length,
+    tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
+    "seconds.rollout": seconds.rollout,
+    "seconds.update": seconds.update,
+  };
+  for (const [name, value] of Object.entries(stats)) out[name] = value;
+  for (const [name, value] of Object.entries(state.counters)) out[`total.${name}`] = value;
+  const gaps = Object.entries(stats).filter(([name]) => name.endsWith("logpGap.max"));
+  if (gaps.length > 0) out.logpGap = Math.max(...gaps.map(([, value]) => value));
+  return out;
+}
+
+function requireSmallGap({ logpGap }: Stats): void {
+  if (logpGap === undefined || logpGap <= logpTolerance) return;
+  throw new WhetstoneError("engine.failed", {
+    where: "sampling and training",
+    got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
+    expected: `at most ${logpTolerance}`,
+    mend: "This is a fault in the engine: please report it with the run's folder.",
+  });
+}

@@ -1,0 +1,81 @@
+/** Checkpoints: whole folders, written aside, flushed and renamed, so that the last one is always intact. */
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { makeFolder, replaceFolder, writeFlushed } from "../core/files.ts";
+import type { Frozen, Model } from "../core/model.ts";
+import type { ModelId } from "../core/words.ts";
+import { type RunState, stateSchema } from "./state.ts";
+
+/** Whatever of a run has weights. */
+export interface Weighted {
+  readonly models: ReadonlyMap<ModelId, Model>;
+  readonly frozen: ReadonlyMap<string, Frozen>;
+}
+
+/** How many checkpoints are kept. */
+const kept = 2;
+
+const folderOf = (out: string): string => join(out, "checkpoints");
+export const bestFolder = (out: string): string => join(out, "best");
+export const finalFolder = (out: string): string => join(out, "final");
+
+async function namesIn(out: string): Promise<string[]> {
+  const names = await readdir(folderOf(out)).catch(() => []);
+  return names.filter((n) => /^\d{8}$/.test(n)).sort();
+}
+
+/** Writes the next checkpoint and removes old ones. @returns its folder. */
+export async function saveCheckpoint(
+  out: string,
+  state: RunState,
+  { models, frozen }: Weighted,
+): Promise<string> {
+  await makeFolder(folderOf(out));
+  const names = await namesIn(out);
+  const next = String(Number(names.at(-1) ?? "0") + 1).padStart(8, "0");
+  const folder = join(folderOf(out), next);
+  await replaceFolder(folder, async (aside) => {
+    for (const [kind, all] of [
+      ["models", models],
+      ["frozen", frozen],
+    ] as const) {
+      for (const [id, model] of all) {
+        const to = join(aside, kind, id);
+        await makeFolder(to);
+        await model.save(to);
+      }
+    }
+    await writeFlushed(join(aside, "state.json"), `${JSON.stringify(state)}\n`);
+  });
+  for (const old of [...names, next].slice(0, -kept)) {
+    await rm(join(folderOf(out), old), { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Writes one model's weights under a fixed name, e.g. the best so far. */
+export async function saveModel(folder: string, model: Model): Promise<void> {
+  await replaceFolder(folder, (aside) => model.save(aside));
+}
+
+/** The last checkpoint, or undefined when the run never got so far. */
+export async function findCheckpoint(
+  out: string,
+): Promise<{ readonly folder: string; readonly state: RunState } | undefined> {
+  const last = (await namesIn(out)).at(-1);
+  if (last === undefined) return undefined;
+  const folder = join(folderOf(out), last);
+  const file = join(folder, "state.json");
+  try {
+    return { folder, state: stateSchema.parse(JSON.parse(await readFile(file, "utf8"))) };
+  } catch (e) {
+    throw new WhetstoneError("checkpoint.damaged", {
+      where: file,
+      got: messageOf(e).split("\n")[0] ?? "other contents",
+      expected: "the state of a run",
+      mend: `Delete ${folder} to go on from the checkpoint before it.`,
+      cause: e,
+    });
+  }
+}

@@ -1,0 +1,81 @@
+/** Success over the tasks of a split, with an interval. */
+import type { Model } from "../core/model.ts";
+import type { Random } from "../core/random.ts";
+import { wilsonInterval } from "../core/statistics.ts";
+import { succeeded, type Trajectory } from "../core/words.ts";
+import type { Environment, Player } from "../env/environment.ts";
+import { playEpisode, type Seat } from "../rollout/episode.ts";
+import type { EvaluationResult } from "./events.ts";
+
+export interface EvaluateOptions {
+  readonly environment: Environment;
+  /** A model, or a scripted player of the environment. */
+  readonly agent: Model | Player;
+  readonly split: string;
+  readonly mode: "sampled" | "greedy";
+  /** The first so many tasks of the split. */
+  readonly tasks: number;
+  readonly random: Random;
+  readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly stop?: AbortSignal;
+}
+
+/** Sum of all rewards that the environment paid. */
+export const rewardOf = (t: Trajectory): number =>
+  t.turns.reduce((sum, turn) => sum + Object.values(turn.rewards).reduce((a, b) => a + b, 0), 0);
+
+export const average = (xs: readonly number[]): number =>
+  xs.length === 0 ? 0 : xs.reduce((a, b) => a + b, 0) / xs.length;
+
+/**
+ * Plays each task once. An episode succeeds when every role's trajectory ended as a success; episodes that failed (not the agent's
+ * doing) are counted apart.
+ */
+export async function evaluate(
+  o: EvaluateOptions,
+): Promise<{ readonly result: EvaluationResult; readonly trajectories: readonly Trajectory[] }> {
+  const began = performance.now();
+  const { agent } = o;
+  const seat: Seat =
+    typeof agent === "function"
+      ? { kind: "player", id: "player", player: agent }
+      : {
+          kind: "model",
+          id: agent.id,
+          codec: agent.codec,
+          contextTokens: agent.contextTokens,
+          sample: agent.sample,
+        };
+  const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
+  const episodes = await Promise.all(
+    tasks.map((task) =>
+      o.limit(() => {
+        o.stop?.throwIfAborted();
+        return playEpisode({
+          environment: o.environment,
+          task,
+          id: `evaluation/${o.split}/${o.mode}/${task.id}`,
+          seat: () => seat,
+          random: o.random.split("evaluation", o.split, task.id),
+          temperature: o.mode === "greedy" ? 0 : 1,
+        });
+      }),
+    ),
+  );
+  const counted = episodes.filter((played) => played.every((t) => t.end.kind !== "failed"));
+  const wins = counted.filter((played) => played.every(succeeded)).length;
+  const trajectories = episodes.flat();
+  return {
+    trajectories,
+    result: {
+      split: o.split,
+      mode: o.mode,
+      success: wilsonInterval(wins, counted.length),
+      reward: average(counted.flat().map(rewardOf)),
+      turns: average(counted.flat().map((t) => t.turns.length)),
+      tasks: tasks.length,
+      failed: episodes.length - counted.length,
+      seconds: (performance.now() - began) / 1000,
+    },
+  };
+}

@@ -1,0 +1,262 @@
+/** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
+import { access, constants, readFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import { makeFolder, replaceFile, writeError } from "../core/files.ts";
+import type { Json } from "../core/json.ts";
+import type { Method } from "../core/slots.ts";
+import type { Interval } from "../core/statistics.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import { openStore } from "../store/index.ts";
+import { assemble, type Run } from "./assemble.ts";
+import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
+import type { EvaluationResult, RunEvent } from "./events.ts";
+import { loop } from "./loop.ts";
+import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
+import { warmStart } from "./warm-start.ts";
+
+export interface RunOptions {
+  readonly environment: Environment;
+  readonly method: Method;
+  readonly engine: Engine;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Default 60. */
+  readonly iterations?: number;
+  readonly budgetSeconds?: number;
+  /** The run's folder. Default `runs/<environment>-<method>-<seed>`. */
+  readonly out?: string;
+  /** Default `whetstone.sqlite` beside the run's folder. */
+  readonly store?: string;
+  /** Go on from the last checkpoint in `out`. */
+  readonly resume?: boolean;
+  /** Longest sequence, in tokens. Default 128. */
+  readonly contextTokens?: number;
+  /** Episodes that run at once. Default 64. Does not change results. */
+  readonly concurrency?: number;
+  readonly checkpointSeconds?: number;
+  /** Default: when the environment has a flawed player. */
+  readonly warmStart?: boolean | Partial<WarmStartSettings>;
+  readonly evaluation?: Partial<EvaluationSettings>;
+  /** What `run.json` says besides, for instance the method's settings. */
+  readonly config?: Json;
+}
+
+export interface RunSummary {
+  readonly run: string;
+  readonly out: string;
+  readonly store: string;
+  readonly iterations: number;
+  readonly seconds: number;
+  readonly success: Interval;
+  readonly weights: string;
+  readonly before: readonly EvaluationResult[];
+  readonly after: readonly EvaluationResult[];
+}
+
+/** Splits that are held out: neither practised nor used to select. */
+const heldOutSplits = (environment: Environment): string[] =>
+  environment.splits.filter((s) => s !== "train" && s !== "validation");
+
+function warmStartOf({ warmStart: wanted, environment }: RunOptions): WarmStartSettings | undefined {
+  if (wanted === false || !environment.flawed) {
+    if (wanted && !environment.flawed) {
+      throw new WhetstoneError("option.range", {
+        where: "warmStart",
+        got: `a wish for a warm start in "${environment.name}"`,
+        expected: "an environment with a scripted player to imitate",
+        mend: "Give the environment a `flawed` player, or leave the warm start out.",
+      });
+    }
+    return undefined;
+  }
+  return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
+}
+
+function requireNeeds(method: Method, engine: Engine): void {
+  const missing = method.needs.filter((need) => !engine.can.has(need));
+  if (missing.length === 0) return;
+  throw new WhetstoneError("capability.missing", {
+    where: `method "${method.id}" on engine "${engine.name}"`,
+    got: `no ${missing.join(", no ")}`,
+    expected: `an engine with ${method.needs.join(", ")}`,
+    mend: "Choose another engine, or a method whose needs this one meets.",
+  });
+}
+
+/** Makes sure that the folder is free, or holds this very run when resuming, before any work starts. */
+async function claimFolder(out: string, identity: Json, resume: boolean): Promise<void> {
+  await makeFolder(out);
+  await access(out, constants.W_OK).catch((e: unknown) => {
+    throw writeError(out, e);
+  });
+  const file = join(out, "run.json");
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  const wanted = `${JSON.stringify(identity, null, 1)}\n`;
+  if (text === undefined) {
+    if (resume) {
+      throw new WhetstoneError("checkpoint.missing", {
+        where: "--resume",
+        got: `no run in ${out}`,
+        expected: "the folder of a run that was started before",
+        mend: "Leave --resume out to start it, or name the right folder with --out.",
+      });
+    }
+    return replaceFile(file, wanted);
+  }
+  if (!resume) {
+    throw new WhetstoneError("run.exists", {
+      where: "--out",
+      got: `${out}, where a run is already`,
+      expected: "a new folder",
+      mend: "Go on with that run with --resume, or name another folder.",
+    });
+  }
+  if (text !== wanted) {
+    throw new WhetstoneError("run.different", {
+      where: "--resume",
+      got: `options that differ from those in ${file}`,
+      expected: "the very same run",
+      mend: "Start it with the options that it began with, or choose another folder.",
+    });
+  }
+}
+
+/**
+ * Trains. Everything is saved under `out` and in the store.
+ * @throws the reason of `stop` once everything is saved, when stopped; `WhetstoneError` otherwise.
+ */
+export async function train(
+  options: RunOptions,
+  report: (event: RunEvent) => void,
+  stop: AbortSignal,
+): Promise<RunSummary> {
+  const { environment, method, engine, seed = 1, iterations = 60 } = options;
+  const began = performance.now();
+  requireNeeds(method, engine);
+  if (!environment.splits.includes("train") || environment.tasks("train").length === 0) {
+    throw unknownName(`environment "${environment.name}", split`, "train", environment.splits);
+  }
+  const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
+  const warm = warmStartOf(options);
+  const evaluation = { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation };
+  const name = basename(out);
+  const identity: Json = {
+    format: 1,
+    env: environment.name,
+    method: method.id,
+    engine: engine.name,
+    seed,
+    iterations,
+    warmStart: warm ? { ...warm } : null,
+    evaluation,
+    config: options.config ?? null,
+  };
+  await claimFolder(out, identity, options.resume ?? false);
+  const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
+  const id = out;
+  try {
+    await store.startRun({
+      id,
+      name,
+      env: environment.name,
+      method: method.id,
+      engine: engine.name,
+      seed,
+      config: identity,
+      folder: out,
+    });
+    const settings = {
+      name: id,
+      environment,
+      method,
+      engine,
+      seed,
+      iterations,
+      contextTokens: options.contextTokens ?? 128,
+      concurrency: options.concurrency ?? 64,
+      checkpointSeconds: options.checkpointSeconds ?? 15,
+      evaluation,
+      ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
+      ...(warm ? { warmStart: warm } : {}),
+    };
+    const run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    report({
+      type: "start",
+      run: name,
+      env: environment.name,
+      method: method.id,
+      engine: engine.name,
+      seed,
+      out,
+      parameters: run.policy.parameters,
+      iterations,
+      ...(run.state.step > 0 ? { resumed: run.state.iteration } : {}),
+    });
+    const after = await learn(run, out);
+    const seconds = (performance.now() - began) / 1000;
+    const { success } = after.find((r) => r.mode === "sampled") ?? after[0]!;
+    const summary: RunSummary = {
+      run: name,
+      out,
+      store: store.file,
+      iterations: run.state.iteration,
+      seconds,
+      success,
+      weights: join(finalFolder(out), "model.safetensors"),
+      before: run.state.before,
+      after,
+    };
+    await store.finishRun(id, "done", { success: { ...success }, seconds });
+    report({
+      type: "done",
+      run: name,
+      out,
+      iterations: run.state.iteration,
+      seconds,
+      success,
+      weights: summary.weights,
+      evaluations: after,
+    });
+    return summary;
+  } catch (e) {
+    await store.finishRun(id, stop.aborted ? "interrupted" : "failed").catch(() => undefined);
+    throw e;
+  } finally {
+    await store.close();
+  }
+}
+
+async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]> {
+  const { state, settings, policy } = run;
+  const { environment, warmStart: warm } = settings;
+  const heldOut = heldOutSplits(environment);
+  const modes = ["sampled", "greedy"] as const;
+  if (state.phase === "warm start" && warm && environment.flawed) {
+    await warmStart(run, warm, environment.flawed);
+    state.phase = "train";
+    await run.checkpoint(state);
+  }
+  await run.beginPractice();
+  if (state.before.length === 0 && settings.evaluation.tasks > 0) {
+    for (const split of heldOut) {
+      for (const mode of modes)
+        state.before.push(await run.evaluate(split, mode, settings.evaluation.tasks, "before"));
+    }
+  }
+  await loop(run);
+  if (state.phase !== "done") {
+    state.phase = "done";
+    await run.checkpoint(state);
+  }
+  if (state.best) await policy.load(bestFolder(out));
+  await saveModel(finalFolder(out), policy);
+  const after: EvaluationResult[] = [];
+  for (const split of heldOut.length > 0 ? heldOut : ["train"]) {
+    for (const mode of modes)
+      after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
+  }
+  return after;
+}

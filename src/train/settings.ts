@@ -1,0 +1,56 @@
+/** What a run is made of, once every name has been looked up and every default filled in. */
+import type { Method } from "../core/slots.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+
+export interface WarmStartSettings {
+  readonly learningRate: number;
+  /** Demonstrations per update. */
+  readonly batch: number;
+  /** Most updates. */
+  readonly updates: number;
+  /** Updates between measurements of the held-out loss. */
+  readonly every: number;
+  /** Measurements without a fall of the held-out loss until it counts as done. */
+  readonly patience: number;
+  /** Relative fall that counts. */
+  readonly tolerance: number;
+}
+
+export interface EvaluationSettings {
+  /** Held-out tasks per split and mode, before and after. */
+  readonly tasks: number;
+  /** Iterations between validations; 0 for none. */
+  readonly every: number;
+  /** Validation tasks. The best validated checkpoint is the run's result. */
+  readonly validationTasks: number;
+}
+
+export interface RunSettings {
+  readonly name: string;
+  readonly environment: Environment;
+  readonly method: Method;
+  readonly engine: Engine;
+  readonly seed: number;
+  readonly iterations: number;
+  /** Wall-clock limit of the practice; a run cut by it is not reproducible in its length. */
+  readonly budgetSeconds?: number;
+  readonly contextTokens: number;
+  /** Episodes that run at once. Does not change results. */
+  readonly concurrency: number;
+  /** Checkpoint at the first end of an iteration after this many seconds. */
+  readonly checkpointSeconds: number;
+  /** Absent: begin from random weights. */
+  readonly warmStart?: WarmStartSettings;
+  readonly evaluation: EvaluationSettings;
+}
+
+/** Two layers learn the facts from 1,500 tasks with these. */
+export const defaultWarmStart: WarmStartSettings = {
+  learningRate: 3e-3,
+  batch: 64,
+  updates: 600,
+  every: 20,
+  patience: 3,
+  tolerance: 0.005,
+};

@@ -1,0 +1,104 @@
+/** Supervised warm start: imitates a scripted player until the held-out loss stops falling. */
+import { type Batch, rowCount } from "../core/batch.ts";
+import { batchOf, rebased, selectRows } from "../core/pack.ts";
+import { shuffled } from "../core/random.ts";
+import { averageStats } from "../core/stats.ts";
+import { actionTokens, type Trajectory } from "../core/words.ts";
+import type { Player } from "../env/environment.ts";
+import { likelihood } from "../objective/likelihood.ts";
+import { playEpisode } from "../rollout/episode.ts";
+import type { Run } from "./assemble.ts";
+import type { WarmStartSettings } from "./settings.ts";
+
+/** What a scripted player does in a split, as rows to imitate. */
+async function demonstrations(
+  run: Run,
+  player: Player,
+  split: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Batch> {
+  const { environment } = run.settings;
+  const { codec, contextTokens } = run.policy;
+  const played: Trajectory[] = [];
+  for (const task of environment.tasks(split).slice(0, most)) {
+    const episode = await playEpisode({
+      environment,
+      task,
+      id: `demonstration/${split}/${task.id}`,
+      seat: () => ({ kind: "player", id: "policy", player, codec, contextTokens }),
+      random: run.random.split("demonstration", split, task.id),
+    });
+    played.push(...episode.filter((t) => t.end.kind !== "failed"));
+  }
+  const units = played.map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
+  const ones = new Map(played.map((t) => [t.id, new Float32Array(actionTokens(t)).fill(1)]));
+  return batchOf(played, units, ones).batch;
+}
+
+/** Mean negative log-likelihood per action token, nats. */
+async function heldOutLoss(run: Run, batch: Batch): Promise<number> {
+  const { logp } = await run.policy.score(batch);
+  let sum = 0;
+  for (const x of logp) sum -= x;
+  return sum / logp.length;
+}
+
+/** True when the last `patience` measurements brought no real fall below the best before them. */
+export function hasConverged(
+  losses: readonly number[],
+  { patience, tolerance }: Pick<WarmStartSettings, "patience" | "tolerance">,
+): boolean {
+  if (losses.length <= patience) return false;
+  const best = Math.min(...losses.slice(0, -patience));
+  return Math.min(...losses.slice(-patience)) > best * (1 - tolerance);
+}
+
+/** Goes on from where `run.state.warm` says; each update's demonstrations depend on its number alone. */
+export async function warmStart(run: Run, settings: WarmStartSettings, player: Player): Promise<void> {
+  const { state, policy } = run;
+  const train = await demonstrations(run, player, "train");
+  const heldOut = await demonstrations(run, player, "validation", 200);
+  const objective = likelihood();
+  const random = run.random.split("warm start");
+  const rows = rowCount(train);
+  const perPass = Math.max(1, Math.floor(rows / settings.batch));
+  let pass = -1;
+  let order: number[] = [];
+  const began = performance.now();
+  let tokens = 0;
+  while (state.warm.update < settings.updates && !hasConverged(state.warm.losses, settings)) {
+    if (run.stop.aborted) {
+      await run.checkpoint(state);
+      run.stop.throwIfAborted();
+    }
+    const { update } = state.warm;
+    if (Math.floor(update / perPass) !== pass) {
+      pass = Math.floor(update / perPass);
+      order = shuffled([...Array(rows).keys()], random.split("pass", pass));
+    }
+    const at = (update % perPass) * settings.batch;
+    const picked = order.slice(at, at + settings.batch).sort((a, b) => a - b);
+    const batch = rebased(selectRows(train, picked));
+    const ctx = run.context([], "warm start");
+    const stats = await policy.accumulate(batch, objective, await objective.prepare(ctx, batch));
+    const rise = Math.min(1, (update + 1) / 20);
+    await policy.step({ learningRate: settings.learningRate * rise, clip: 1, weightDecay: 0.01 });
+    tokens += batch.tokens_N.length;
+    state.warm.update++;
+    state.step++;
+    const measure = state.warm.update % settings.every === 0;
+    if (measure) state.warm.losses.push(await heldOutLoss(run, heldOut));
+    const seconds = (performance.now() - began) / 1000;
+    if (measure || state.warm.update === 1) {
+      run.report({
+        type: "warmstart",
+        update: state.warm.update,
+        loss: averageStats(stats).nll ?? Number.NaN,
+        ...(measure ? { validation: state.warm.losses.at(-1)! } : {}),
+        tokensPerSecond: tokens / seconds,
+        seconds,
+      });
+    }
+    await run.checkpointIfDue();
+  }
+}
