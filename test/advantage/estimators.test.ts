@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
+import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
+import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
+import { runningBaseline } from "../../src/advantage/runningBaseline.ts";
+import type { Json } from "../../src/core/json.ts";
+import type { Advantage, Credited, Evidence } from "../../src/core/slots.ts";
+import { evidenceOf } from "../core/make.ts";
+
+type Law =
+  | "shift"
+  | "scales"
+  | "scaleFree"
+  | "sumsToZero"
+  | "permutes"
+  | "deadIsZero"
+  | "loneIsZero"
+  | "oneOverTokens";
+type Rewards = readonly (readonly number[])[];
+
+const table: readonly {
+  readonly name: string;
+  readonly make: () => Advantage;
+  readonly laws: readonly Law[];
+}[] = [
+  {
+    name: "groupNormalised",
+    make: () => groupNormalised(),
+    laws: ["shift", "scaleFree", "sumsToZero", "permutes", "deadIsZero", "loneIsZero", "oneOverTokens"],
+  },
+  {
+    name: "groupNormalised without scale",
+    make: () => groupNormalised({ scale: "none" }),
+    laws: ["shift", "scales", "sumsToZero", "permutes", "deadIsZero", "loneIsZero", "oneOverTokens"],
+  },
+  {
+    name: "leaveOneOut",
+    make: () => leaveOneOut(),
+    laws: ["shift", "scales", "sumsToZero", "permutes", "deadIsZero", "loneIsZero", "oneOverTokens"],
+  },
+  { name: "runningBaseline", make: () => runningBaseline(), laws: ["scales", "permutes", "oneOverTokens"] },
+  {
+    name: "returnsToGo",
+    make: () => returnsToGo(),
+    laws: ["shift", "scales", "sumsToZero", "permutes", "deadIsZero", "loneIsZero", "oneOverTokens"],
+  },
+];
+
+/** First token's advantage of every trajectory, by group. */
+function apply(estimator: Advantage, rewards: Rewards): number[][] {
+  const { advantages } = estimator.apply(evidenceOf(rewards), estimator.init(), undefined);
+  return rewards.map((group, g) => group.map((_, i) => advantages.get(`${g}.${i}`)![0]!));
+}
+
+function near(
+  got: readonly (readonly number[])[],
+  want: readonly (readonly number[])[],
+  tolerance = 1e-4,
+): void {
+  got.forEach((group, g) => {
+    group.forEach((x, i) => {
+      const w = want[g]![i]!;
+      assert.ok(
+        Math.abs(x - w) <= tolerance * Math.max(1, Math.abs(w)),
+        `[${g}][${i}] got ${x}, expected ${w}`,
+      );
+    });
+  });
+}
+
+const laws: Record<Law, (estimator: Advantage, rewards: Rewards) => void> = {
+  shift: (e, r) =>
+    near(
+      apply(
+        e,
+        r.map((g) => g.map((x) => x + 3)),
+      ),
+      apply(e, r),
+    ),
+  scales: (e, r) =>
+    near(
+      apply(
+        e,
+        r.map((g) => g.map((x) => x * 4)),
+      ),
+      apply(e, r).map((g) => g.map((x) => x * 4)),
+    ),
+  scaleFree: (e, r) =>
+    near(
+      apply(
+        e,
+        r.map((g) => g.map((x) => x * 4)),
+      ),
+      apply(e, r),
+    ),
+  sumsToZero: (e, r) => {
+    for (const group of apply(e, r)) assert.ok(Math.abs(group.reduce((a, b) => a + b, 0)) < 1e-4);
+  },
+  permutes: (e, r) =>
+    near(
+      apply(
+        e,
+        r.map((g) => g.toReversed()),
+      ),
+      apply(e, r).map((g) => g.toReversed()),
+    ),
+  deadIsZero: (e) => near(apply(e, [[0.1, 0.1, 0.1]]), [[0, 0, 0]], 0),
+  loneIsZero: (e) => near(apply(e, [[0.7]]), [[0]], 0),
+  oneOverTokens: (e, r) => {
+    // ragged turns: as many numbers as action tokens, all finite
+    const evidence = evidenceOf(r, (g, i) => 1 + ((g + i) % 3));
+    const { advantages } = e.apply(evidence, e.init(), undefined);
+    for (const t of evidence.trajectories) {
+      assert.equal(advantages.get(t.id)!.length, 2 * t.turns.length);
+      assert.ok(advantages.get(t.id)!.every(Number.isFinite));
+    }
+  },
+};
+
+const groups = fc.array(
+  fc.array(
+    fc.integer({ min: -8, max: 8 }).map((n) => n / 4),
+    { minLength: 1, maxLength: 6 },
+  ),
+  {
+    minLength: 1,
+    maxLength: 4,
+  },
+);
+
+for (const { name, make, laws: named } of table) {
+  for (const law of named) {
+    test(`${name} obeys ${law}`, () => {
+      fc.assert(
+        fc.property(groups, (rewards) => laws[law](make(), rewards)),
+        { seed: 3, numRuns: 40 },
+      );
+    });
+  }
+
+  test(`${name} leaves out who got no feedback, and survives when nobody did`, () => {
+    const estimator = make();
+    const { advantages, stats } = estimator.apply(
+      evidenceOf([[1, undefined, 0]]),
+      estimator.init(),
+      undefined,
+    );
+    assert.deepEqual([...advantages.keys()], ["0.0", "0.2"]);
+    assert.ok(Object.values(stats).every(Number.isFinite));
+    const none = estimator.apply(evidenceOf([[undefined]]), estimator.init(), undefined);
+    assert.equal(none.advantages.size, 0);
+    assert.ok(Object.values(none.stats).every(Number.isFinite));
+  });
+
+  test(`${name} keeps its state as plain data`, () => {
+    const estimator = make();
+    const { next } = estimator.apply(evidenceOf([[1, 0]]), estimator.init(), undefined);
+    const back: Json = JSON.parse(JSON.stringify(next));
+    assert.deepEqual(back, next);
+  });
+}
+
+test("groupNormalised is worked by hand", () => {
+  // 1, 0, 0, 1: mean 0.5, deviation 0.5
+  near(apply(groupNormalised(), [[1, 0, 0, 1]]), [[1, -1, -1, 1]], 1e-6);
+});
+
+test("groupNormalised does not blow up tiny differences, and counts dead groups", () => {
+  const { advantages, stats } = groupNormalised({ floor: 0.1 }).apply(
+    evidenceOf([
+      [0.01, 0],
+      [1, 1],
+    ]),
+    null,
+    undefined,
+  );
+  assert.ok(Math.abs(advantages.get("0.0")![0]! - 0.05) < 1e-6);
+  assert.equal(stats.deadGroups, 0.5);
+});
+
+test("leaveOneOut is worked by hand", () => {
+  // 1, 0, 0: 1 − (0 + 0)/2 = 1; 0 − (1 + 0)/2 = −0.5
+  near(apply(leaveOneOut(), [[1, 0, 0]]), [[1, -0.5, -0.5]], 1e-6);
+});
+
+test("runningBaseline uses earlier iterations alone", () => {
+  const estimator = runningBaseline({ keep: 0.5 });
+  const first = estimator.apply(evidenceOf([[1, 0]]), estimator.init(), undefined);
+  assert.deepEqual(
+    [...first.advantages.values()].map((a) => a[0]),
+    [1, 0],
+  );
+  assert.deepEqual(first.next, { baseline: 0.5 });
+  const second = estimator.apply(evidenceOf([[1, 1]]), first.next, undefined);
+  assert.deepEqual(
+    [...second.advantages.values()].map((a) => a[0]),
+    [0.5, 0.5],
+  );
+  assert.deepEqual(second.next, { baseline: 0.75 });
+});
+
+test("returnsToGo is worked by hand over two turns", () => {
+  // a pays 0 then 1, b pays 1 then 0; discount 0.5: to go a = (0.5, 1), b = (1, 0); means per turn 0.75 and 0.5
+  const evidence = evidenceOf([[0, 0]], () => 2);
+  const pay = (id: string, turn: number, value: number): Credited => ({
+    at: { trajectory: id, turn },
+    value,
+  });
+  const paid: Evidence = {
+    ...evidence,
+    channels: { step: [pay("0.0", 0, 0), pay("0.0", 1, 1), pay("0.1", 0, 1), pay("0.1", 1, 0)] },
+  };
+  const { advantages } = returnsToGo({ discount: 0.5 }).apply(paid, null, undefined);
+  assert.deepEqual([...advantages.get("0.0")!], [-0.25, -0.25, 0.5, 0.5]);
+  assert.deepEqual([...advantages.get("0.1")!], [0.25, 0.25, -0.5, -0.5]);
+});
+
+test("a unit of several trajectories is worth what its members got, on the tokens of all of them", () => {
+  const evidence = evidenceOf([[1, 2, 0, 0]]);
+  const pair = (id: string, members: string[]) => ({ id, group: "g", members });
+  const paired = { ...evidence, units: [pair("x", ["0.0", "0.1"]), pair("y", ["0.2", "0.3"])] };
+  const { advantages } = leaveOneOut().apply(paired, null, undefined);
+  assert.deepEqual(
+    [...advantages.values()].map((a) => a[0]),
+    [3, 3, -3, -3],
+  );
+});

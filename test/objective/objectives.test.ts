@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Batch } from "../../src/core/batch.ts";
+import type { Objective } from "../../src/core/model.ts";
+import type { Outputs } from "../../src/core/outputs.ts";
+import { gather, selectRows, togetherGroups, withColumns } from "../../src/core/pack.ts";
+import { averageStats } from "../../src/core/stats.ts";
+import { clippedRatio, oldColumn } from "../../src/objective/clippedRatio.ts";
+import { entropyBonus } from "../../src/objective/entropyBonus.ts";
+import { klPenalty } from "../../src/objective/klPenalty.ts";
+import { likelihood } from "../../src/objective/likelihood.ts";
+import type { Normaliser } from "../../src/objective/normaliser.ts";
+import { policyGradient } from "../../src/objective/policyGradient.ts";
+import { batchOfRows, ctxOf, type RowSpec } from "../core/make.ts";
+
+const normalisers: readonly Normaliser[] = ["tokens", "rows", { constant: 8 }];
+// biome-ignore lint/suspicious/noExplicitAny: rows of one table, each with its own aux
+const table: { name: string; objective: Objective<any> }[] = normalisers.flatMap((normaliser) => [
+  ...(["token", "turn", "sequence"] as const).map((level) => ({
+    name: `clippedRatio ${level} ${JSON.stringify(normaliser)}`,
+    objective: clippedRatio({ level, normaliser, clip: { low: 0.2, high: 0.3 }, deadGroups: "leaveOut" }),
+  })),
+  { name: `policyGradient ${JSON.stringify(normaliser)}`, objective: policyGradient({ normaliser }) },
+  {
+    name: `likelihood ${JSON.stringify(normaliser)}`,
+    objective: likelihood({ normaliser, coefficient: 0.5 }),
+  },
+  {
+    name: `klPenalty k3 ${JSON.stringify(normaliser)}`,
+    objective: klPenalty({ normaliser, coefficient: 0.5 }),
+  },
+  {
+    name: `klPenalty k2 ${JSON.stringify(normaliser)}`,
+    objective: klPenalty({ normaliser, estimator: "k2" }),
+  },
+  {
+    name: `entropyBonus ${JSON.stringify(normaliser)}`,
+    objective: entropyBonus({ normaliser, coefficient: 0.5 }),
+  },
+]);
+
+const token = fc.record({
+  old: fc.double({ min: -3, max: -0.1, noNaN: true }),
+  now: fc.double({ min: -0.8, max: 0.8, noNaN: true }),
+  advantage: fc.constantFrom(-1.5, -0.5, 0.75, 2),
+  weight: fc.constantFrom(0, 1, 1, 0.5),
+  turn: fc.constantFrom(0, 1),
+});
+const row = fc.record({
+  tokens: fc.array(token, { minLength: 1, maxLength: 5 }),
+  group: fc.constantFrom("a", "b", "dead"),
+});
+
+function make(
+  rows: readonly {
+    tokens: readonly { old: number; now: number; advantage: number; weight: number; turn: number }[];
+    group: string;
+  }[],
+) {
+  const specs = rows.map(
+    ({ tokens, group }): RowSpec => ({
+      group,
+      behaviour: tokens.map((t) => t.old),
+      advantage: tokens.map((t) => (group === "dead" ? 0 : t.advantage)),
+      weight: tokens.map((t) => t.weight),
+      turn: tokens.map((t) => t.turn).toSorted((a, b) => a - b),
+    }),
+  );
+  const batch = batchOfRows(specs);
+  const reference = batch.behaviour_A.map((x, a) => x + ((a % 3) - 1) / 4);
+  const logp = Float32Array.from(rows.flatMap(({ tokens }) => tokens.map((t) => t.old + t.now)));
+  const outputs: Outputs = { logp, entropy: logp.map((x) => -x / 2), heads: {} };
+  return { batch: withColumns(batch, { "reference.logp": reference }), outputs };
+}
+
+for (const { name, objective } of table) {
+  test(`${name}: cotangents are the slope of the loss`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (rows) => {
+        const { batch, outputs } = make(rows);
+        const aux = await objective.prepare(ctxOf({}), batch);
+        const { cotangents } = objective.evaluate(outputs, batch, aux);
+        const which = objective.name === "entropyBonus" ? "entropy" : "logp";
+        const xs = outputs[which]!;
+        for (let a = 0; a < xs.length; a++) {
+          const h = 1e-5;
+          const at = (d: number): number => {
+            // float64, so that differences are exact enough; the maths reads numbers and does not care
+            const moved = Float64Array.from(xs) as unknown as Float32Array;
+            moved[a] = xs[a]! + d;
+            return objective.evaluate({ ...outputs, [which]: moved }, batch, aux).loss;
+          };
+          const slope = (at(h) - at(-h)) / (2 * h);
+          const [left, right] = [(at(0) - at(-h)) / h, (at(h) - at(0)) / h];
+          if (Math.abs(left - right) > 1e-3) continue; // the kink of a clip has two slopes
+          const got = cotangents[which]?.[a] ?? 0;
+          assert.ok(
+            Math.abs(got - slope) <= 1e-6 * Math.max(1, Math.abs(slope)),
+            `[${a}] ${got}, expected ${slope}`,
+          );
+        }
+      }),
+      { seed: 1, numRuns: 25 },
+    );
+  });
+
+  test(`${name}: parts add up to the whole`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 2, maxLength: 5 }), async (rows) => {
+        const { batch, outputs } = make(rows);
+        const aux = await objective.prepare(ctxOf({}), batch);
+        const whole = objective.evaluate(outputs, batch, aux);
+        const logp = new Float32Array(outputs.logp.length);
+        let loss = 0;
+        for (const rowsOf of togetherGroups(batch, objective.together)) {
+          const part = selectRows(batch, rowsOf);
+          const own = {
+            logp: gather(outputs.logp, part.index_A),
+            entropy: gather(outputs.entropy!, part.index_A),
+            heads: {},
+          };
+          const evaluated = objective.evaluate(own, part, aux);
+          loss += evaluated.loss;
+          const cotangent = evaluated.cotangents.logp ?? evaluated.cotangents.entropy!;
+          part.index_A.forEach((at, a) => {
+            logp[at] = cotangent[a]!;
+          });
+        }
+        assert.ok(Math.abs(loss - whole.loss) < 1e-9);
+        assert.deepEqual([...logp], [...(whole.cotangents.logp ?? whole.cotangents.entropy!)]);
+      }),
+      { seed: 2, numRuns: 25 },
+    );
+  });
+
+  test(`${name}: tokens without weight change nothing, and nothing is NaN when all are without`, async () => {
+    const { batch, outputs } = make([
+      { group: "a", tokens: [{ old: -1, now: 0.1, advantage: 2, weight: 0, turn: 0 }] },
+    ]);
+    const aux = await objective.prepare(ctxOf({}), batch);
+    const { loss, cotangents } = objective.evaluate(outputs, batch, aux);
+    assert.ok(loss === 0);
+    for (const xs of [cotangents.logp, cotangents.entropy]) assert.ok(xs?.every((x) => x === 0) ?? true);
+  });
+}
+
+async function run(objective: ReturnType<typeof clippedRatio>, batch: Batch, logp: readonly number[]) {
+  const aux = await objective.prepare(ctxOf({}), batch);
+  return objective.evaluate({ logp: Float32Array.from(logp), heads: {} }, batch, aux);
+}
+
+test("clippedRatio is worked by hand", async () => {
+  // ratios 1.5 and 0.5. A = 1: min(1.5, 1.2) = 1.2, stopped. A = −1: min(−0.5, −0.8) = −0.8, stopped.
+  const batch = batchOfRows([{ behaviour: [-1, -1], advantage: [1, -1] }]);
+  const { loss, cotangents, stats } = await run(clippedRatio(), batch, [
+    -1 + Math.log(1.5),
+    -1 + Math.log(0.5),
+  ]);
+  assert.ok(Math.abs(loss - -(1.2 - 0.8) / 2) < 1e-6);
+  assert.deepEqual([...cotangents.logp!].map(Math.abs), [0, 0]);
+  const averages = averageStats(stats);
+  assert.equal(averages.clipFraction, 1);
+  assert.ok(Math.abs(averages.ratio! - 1) < 1e-6);
+  // k3: (1/1.5 − 1 + ln 1.5 + 1/0.5 − 1 + ln 0.5) / 2
+  assert.ok(Math.abs(averages.kl! - (1 / 1.5 - 1 + Math.log(1.5) + 2 - 1 + Math.log(0.5)) / 2) < 1e-6);
+});
+
+test("clippedRatio does not stop a bad ratio from being mended", async () => {
+  // ratio 1.5 with A = −1 is beyond the clip but must be pushed back
+  const batch = batchOfRows([{ behaviour: [-1], advantage: [-1] }]);
+  const { cotangents } = await run(clippedRatio(), batch, [-1 + Math.log(1.5)]);
+  assert.ok(Math.abs(cotangents.logp![0]! - 1.5) < 1e-6);
+});
+
+test("clippedRatio: normalisers weigh long and short rows as they say", async () => {
+  const batch = batchOfRows([
+    { behaviour: [-1, -1, -1], advantage: [1, 1, 1] },
+    { behaviour: [-1], advantage: [1] },
+  ]);
+  const slopes = async (normaliser: Normaliser): Promise<number[]> =>
+    [...(await run(clippedRatio({ normaliser }), batch, [-1, -1, -1, -1])).cotangents.logp!].map((x) => -x);
+  const near = (got: number[], want: number[]): void =>
+    got.forEach((g, i) => {
+      assert.ok(Math.abs(g - want[i]!) < 1e-6, `${got}`);
+    });
+  near(await slopes("tokens"), [1 / 4, 1 / 4, 1 / 4, 1 / 4]);
+  near(await slopes("rows"), [1 / 6, 1 / 6, 1 / 6, 1 / 2]);
+  near(await slopes({ constant: 5 }), [0.1, 0.1, 0.1, 0.1]);
+});
+
+test("clippedRatio can leave dead groups out of the normaliser", async () => {
+  const batch = batchOfRows([
+    { behaviour: [-1], advantage: [1], group: "a" },
+    { behaviour: [-1], advantage: [0], group: "dead" },
+  ]);
+  assert.equal((await run(clippedRatio(), batch, [-1, -1])).loss, -0.5);
+  assert.equal((await run(clippedRatio({ deadGroups: "leaveOut" }), batch, [-1, -1])).loss, -1);
+});
+
+test("clippedRatio leaves out what has no old log-probability, and counts it", async () => {
+  const batch = batchOfRows([{ behaviour: [Number.NaN, -1], advantage: [1, 1] }]);
+  for (const level of ["token", "turn", "sequence"] as const) {
+    const { loss, cotangents, stats } = await run(clippedRatio({ level }), batch, [-1, -1]);
+    assert.equal(stats.unknown, 1);
+    assert.equal(cotangents.logp![0], 0);
+    assert.ok(Number.isFinite(loss) && cotangents.logp![1]! < 0);
+  }
+});
+
+test("clippedRatio scores rows of unknown behaviour by the model that they train", async () => {
+  const objective = clippedRatio();
+  const batch = batchOfRows([
+    { behaviour: [-1], advantage: [1] },
+    { behaviour: [Number.NaN, -3], advantage: [1, 1] },
+  ]);
+  const asked: number[] = [];
+  const model = {
+    score: async (rows: { target_A: Int32Array }) => {
+      asked.push(rows.target_A.length);
+      return { logp: Float32Array.of(-7, -8), heads: {} };
+    },
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: only `score` is asked for
+  const columns = await objective.columns?.(ctxOf({ model: () => model as any }), batch);
+  assert.deepEqual([...columns![oldColumn]!], [-1, -7, -3]);
+  assert.deepEqual(asked, [2]);
+});
