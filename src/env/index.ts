@@ -1,16 +1,40 @@
 /** The catalogue of environments. */
+import { bandit, contextualBandit } from "./bandit.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
+import { maze } from "./maze.ts";
 
+export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
+export { bandit, contextualBandit, meansOf } from "./bandit.ts";
+export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
-export { facts };
+export { facts } from "./facts/facts.ts";
+export type { Gap } from "./facts/gaps.ts";
+export { gapOf, gaps } from "./facts/gaps.ts";
+export { maze } from "./maze.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
+  /** One line for lists. */
   readonly summary: string;
   make(): Environment;
 }
 
 export const environments: readonly EnvironmentEntry[] = [
-  { name: "facts", summary: "a search agent over real-world facts, one to three look-ups", make: facts },
+  {
+    name: "facts",
+    summary: "a search agent over real-world facts, one to three look-ups",
+    make: () => facts(),
+  },
+  {
+    name: "maze",
+    summary: "walk to the goal of a small maze that shows only the open ways",
+    make: () => maze(),
+  },
+  { name: "bandit", summary: "pull one of two arms; one pays more often", make: () => bandit() },
+  {
+    name: "contextual-bandit",
+    summary: "open one of three doors; which one pays depends on the colour",
+    make: () => contextualBandit(),
+  },
 ];

@@ -5,7 +5,6 @@
  */
 import type { Task } from "../../core/words.ts";
 import { defineEnvironment, type Environment, type Episode, type Step } from "../environment.ts";
-import { gaps } from "./gaps.ts";
 import { expert, flawed } from "./players.ts";
 import {
   askedBy,
@@ -18,8 +17,6 @@ import {
   splits,
 } from "./questions.ts";
 import { entries, natives, type Reply, relations, replies } from "./world.ts";
-
-export { gaps };
 
 const turnLimit = 8;
 

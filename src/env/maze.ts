@@ -1,0 +1,252 @@
+/** A small text maze: the agent sees which ways are open and where the goal lies, and walks there. */
+import { type Random, randomStream, shuffled } from "../core/random.ts";
+import type { Message, Task, Trajectory } from "../core/words.ts";
+import { defineEnvironment, type Environment, type Episode, type Player, type Step } from "./environment.ts";
+
+const directions = ["north", "east", "south", "west"] as const;
+type Direction = (typeof directions)[number];
+const moves: Readonly<Record<Direction, readonly [column: number, row: number]>> = {
+  north: [0, -1],
+  east: [1, 0],
+  south: [0, 1],
+  west: [-1, 0],
+};
+const opposite: Readonly<Record<Direction, Direction>> = {
+  north: "south",
+  east: "west",
+  south: "north",
+  west: "east",
+};
+const side = 5;
+const turnLimit = 16;
+
+/** Cells are row × 5 + column; `open` holds each cell's open directions. */
+interface Maze {
+  readonly start: number;
+  readonly goal: number;
+  readonly open: readonly (readonly Direction[])[];
+}
+const mazeOf = (task: Task): Maze => task.metadata as unknown as Maze;
+
+/** The cell in a direction; undefined outside of the grid. */
+function beside(cell: number, direction: Direction): number | undefined {
+  const [dc, dr] = moves[direction];
+  const column = (cell % side) + dc;
+  const row = Math.floor(cell / side) + dr;
+  return column < 0 || row < 0 || column >= side || row >= side ? undefined : row * side + column;
+}
+
+/** A spanning tree by depth-first search, and a few walls opened so that there are loops. */
+function makeMaze(random: Random): Maze {
+  const open = Array.from({ length: side * side }, () => new Set<Direction>());
+  const join = (cell: number, d: Direction, next: number): void => {
+    open[cell]!.add(d);
+    open[next]!.add(opposite[d]);
+  };
+  const seen = new Set<number>();
+  const visit = (cell: number): void => {
+    seen.add(cell);
+    for (const d of shuffled(directions, random)) {
+      const next = beside(cell, d);
+      if (next === undefined || seen.has(next)) continue;
+      join(cell, d, next);
+      visit(next);
+    }
+  };
+  visit(random.below(side * side));
+  for (let i = 0; i < 4; i++) {
+    const cell = random.below(side * side);
+    const d = directions[random.below(4)]!;
+    const next = beside(cell, d);
+    if (next !== undefined) join(cell, d, next);
+  }
+  const [start, goal] = shuffled([...open.keys()], random);
+  return { start: start!, goal: goal!, open: open.map((o) => directions.filter((d) => o.has(d))) };
+}
+
+/** Steps from each cell to the goal. */
+function distances({ goal, open }: Maze): readonly number[] {
+  const steps = Array.from({ length: side * side }, () => Number.POSITIVE_INFINITY);
+  steps[goal] = 0;
+  const queue = [goal];
+  for (let cell = queue.shift(); cell !== undefined; cell = queue.shift()) {
+    for (const d of open[cell]!) {
+      const next = beside(cell, d)!;
+      if (steps[next]! <= steps[cell]! + 1) continue;
+      steps[next] = steps[cell]! + 1;
+      queue.push(next);
+    }
+  }
+  return steps;
+}
+
+/** Directions in which the goal lies, as the crow flies. */
+function towards(cell: number, goal: number): readonly Direction[] {
+  const columns = (goal % side) - (cell % side);
+  const rows = Math.floor(goal / side) - Math.floor(cell / side);
+  return directions.filter((d) => moves[d][0] * columns > 0 || moves[d][1] * rows > 0);
+}
+
+function view({ open, goal }: Maze, cell: number): string {
+  return `open : ${open[cell]!.join(" ")} ; goal : ${towards(cell, goal).join(" ")}`;
+}
+
+/** Walks as far as the text says; the cell in which it ends. Anything but an open direction changes nothing. */
+function walk({ open }: Maze, cell: number, action: string): number {
+  const d = directionIn(action);
+  return d !== undefined && open[cell]!.includes(d) ? beside(cell, d)! : cell;
+}
+
+function directionIn(action: string): Direction | undefined {
+  const word = /^go (\w+)$/.exec(action.trim().toLowerCase())?.[1];
+  return directions.find((d) => d === word);
+}
+
+/** The cells that a conversation has led through. */
+function trail(task: Task, conversation: readonly Message[]): readonly number[] {
+  const maze = mazeOf(task);
+  const cells = [maze.start];
+  for (const m of conversation) if (m.role === "assistant") cells.push(walk(maze, cells.at(-1)!, m.content));
+  return cells;
+}
+
+/** Takes a shortest way. */
+const expert: Player = (task, conversation) => {
+  const maze = mazeOf(task);
+  const cell = trail(task, conversation).at(-1)!;
+  const steps = distances(maze);
+  const best = maze.open[cell]!.reduce((a, b) =>
+    steps[beside(cell, b)!]! < steps[beside(cell, a)!]! ? b : a,
+  );
+  return `go ${best}`;
+};
+
+/** Share of the mazes in which the flawed player goes around. */
+const spares = 0.1;
+
+/**
+ * Lacks going around: always goes towards the goal, and where a wall is in the way runs into it again and again. In a
+ * tenth of the mazes, which no feature tells, it goes around as the expert does.
+ */
+const flawed: Player = (task, conversation, random) => {
+  const maze = mazeOf(task);
+  const cells = trail(task, conversation);
+  const stuck = cells.some((c) => towards(c, maze.goal).every((d) => !maze.open[c]!.includes(d)));
+  if (stuck && randomStream(task.id).split("goes around").next() < spares)
+    return expert(task, conversation, random);
+  const wanted = towards(cells.at(-1)!, maze.goal);
+  return `go ${wanted.find((d) => maze.open[cells.at(-1)!]!.includes(d)) ?? wanted[0] ?? "north"}`;
+};
+
+/** True where going towards the goal is enough. */
+function straightforward(maze: Maze): boolean {
+  let cell = maze.start;
+  while (cell !== maze.goal) {
+    const d = towards(cell, maze.goal).find((t) => maze.open[cell]!.includes(t));
+    if (d === undefined) return false;
+    cell = beside(cell, d)!;
+  }
+  return true;
+}
+
+const sizes: Readonly<Record<string, number>> = { train: 600, validation: 100, test: 200 };
+
+/** Mazes that are in no other split; three in eight can be solved without going around. */
+function makeTasks(splits: readonly string[]): ReadonlyMap<string, readonly Task[]> {
+  const known = new Set<string>();
+  return new Map(
+    splits.map((split) => {
+      const size = sizes[split]!;
+      const tasks: Task[] = [];
+      for (let tried = 0; tasks.length < size; tried++) {
+        const random = randomStream("maze").split(split, tried);
+        const maze = makeMaze(random);
+        const layout = JSON.stringify(maze);
+        const length = distances(maze)[maze.start]!;
+        const wantsStraight = tasks.length % 8 < 3;
+        if (length < 2 || length > 12 || straightforward(maze) !== wantsStraight || known.has(layout))
+          continue;
+        known.add(layout);
+        tasks.push({
+          id: `maze/${split}/${tasks.length}`,
+          prompt: [{ role: "user", content: view(maze, maze.start) }],
+          metadata: { ...maze, shortest: length, straightforward: wantsStraight },
+          seed: random.seed,
+        });
+      }
+      return [split, tasks];
+    }),
+  );
+}
+
+function startAt(task: Task, at: number, turns: number, heard: string, over: boolean): Episode {
+  const maze = mazeOf(task);
+  let cell = at;
+  let turn = turns;
+  let said = heard;
+  let ended = over;
+  return {
+    async observe() {
+      return {
+        role: "agent",
+        observation: {
+          messages: said === "" ? [] : [{ role: "user", content: said }],
+          stateKey: `${task.id} at ${cell}`,
+          legal: maze.open[cell]!.map((d) => `go ${d}`),
+        },
+      };
+    },
+    async act(action): Promise<Step> {
+      if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+      turn++;
+      const next = walk(maze, cell, action.content);
+      const moved = next !== cell;
+      cell = next;
+      if (cell === maze.goal) {
+        ended = true;
+        return { rewards: { outcome: 1 }, end: { kind: "done", reason: "goal reached", success: true } };
+      }
+      const problem =
+        directionIn(action.content) === undefined ? "say go and a direction" : "a wall is there";
+      said = moved ? view(maze, cell) : `${problem} ; ${view(maze, cell)}`;
+      ended = turn >= turnLimit;
+      return {
+        ...(!moved && { text: `${problem} . try an open way` }),
+        ...(ended && {
+          rewards: { outcome: 0 },
+          end: { kind: "truncated", limit: "turns", at: turn } as const,
+        }),
+      };
+    },
+    fork: async () => startAt(task, cell, turn, said, ended),
+  };
+}
+
+/** The maze environment. */
+export function maze(): Environment {
+  const splits = ["train", "validation", "test"] as const;
+  let made: ReadonlyMap<string, readonly Task[]> | undefined;
+  return defineEnvironment({
+    name: "maze",
+    summary: "walk to the goal of a small maze that shows only the open ways",
+    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns: turnLimit, actionTokens: 3 },
+    tasks: (split) => (made ??= makeTasks(splits)).get(split) ?? [],
+    start: async (task) => startAt(task, mazeOf(task).start, 0, "", false),
+    lexicon: () => [
+      `open : ${directions.join(" ")} ; goal :`,
+      ...directions.map((d) => `go ${d}`),
+      "say go and a direction ; a wall is there . try an open way",
+    ],
+    expert,
+    flawed,
+    async verify(task: Task, trajectory: Trajectory) {
+      const { start, goal } = mazeOf(task);
+      let cell = start;
+      for (const t of trajectory.turns.slice(0, turnLimit)) cell = walk(mazeOf(task), cell, t.action.content);
+      return { outcome: cell === goal ? 1 : 0 };
+    },
+  });
+}
