@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { environments } from "../../src/env/index.ts";
+import { obeysTheLaws, type Promised } from "./laws.ts";
+
+const promises: Readonly<Record<string, Promised>> = {
+  facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
+  maze: { garbage: 0.1, flawed: [0.4, 0.46] },
+  bandit: { garbage: 0.4 },
+  "contextual-bandit": { garbage: 0.3 },
+};
+
+test("environments: every row has its promises, and makes what it says", () => {
+  assert.deepEqual(environments.map((e) => e.name).sort(), Object.keys(promises).sort());
+  for (const row of environments) assert.equal(row.make().name, row.name);
+});
+
+for (const row of environments) obeysTheLaws(row.make, promises[row.name]!);

@@ -1,0 +1,156 @@
+/** What every environment promises: one shared test that takes the environment. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomStream } from "../../src/core/random.ts";
+import type { Task } from "../../src/core/words.ts";
+import type { Environment, Player } from "../../src/env/environment.ts";
+import { isSuccess, type Played, play, trajectoryOf } from "./play.ts";
+
+export interface Promised {
+  /** Largest success of empty and random actions. */
+  readonly garbage: number;
+  /** Range of the flawed player's success on each split, where there is one. */
+  readonly flawed?: readonly [number, number];
+  /** Splits that the range holds for. Default: all. */
+  readonly flawedOn?: readonly string[];
+}
+
+const strange = [
+  "",
+  " ",
+  "\n\n",
+  "💥",
+  "answer",
+  "lookup of",
+  "go",
+  "go nowhere",
+  "constructor",
+  "__proto__",
+  "{}",
+  "a".repeat(5000),
+];
+
+export function obeysTheLaws(make: () => Environment, promised: Promised): void {
+  const env = make();
+  const { name } = env;
+  const all = env.splits.map((split) => [split, env.tasks(split)] as const);
+  const some = (tasks: readonly Task[], n: number): readonly Task[] => tasks.slice(0, n);
+  const words = [...new Set((env.lexicon?.() ?? []).flatMap((t) => t.split(/\s+/)))];
+  const babble: Player = (_task, _conversation, random) =>
+    Array.from({ length: 1 + random.below(5) }, () => words[random.below(words.length)]!).join(" ");
+  // well-formed openings make every reply occur
+  const chatter: Player = (task, conversation, random) => {
+    const commands = ["search", "lookup currency of", "lookup country of", "lookup name of", "go"];
+    const rest = babble(task, conversation, random);
+    return random.below(3) === 0 ? rest : `${commands[random.below(commands.length)]!} ${rest}`;
+  };
+
+  test(`${name}: tasks are the same each time, have distinct ids, and no split shares one`, () => {
+    const again = make();
+    const ids = new Set<string>();
+    for (const [split, tasks] of all) {
+      assert.deepEqual(again.tasks(split), tasks);
+      assert.deepEqual(JSON.parse(JSON.stringify(tasks)), tasks, "plain data");
+      assert.ok(tasks.length > 0);
+      for (const t of tasks) {
+        assert.ok(!ids.has(t.id), t.id);
+        ids.add(t.id);
+      }
+    }
+    assert.deepEqual(env.tasks("no such split"), []);
+  });
+
+  test(`${name}: the expert solves every task of every split within the turn limit`, async () => {
+    for (const [, tasks] of all) {
+      for (const task of tasks) {
+        const played = await play(env, task, env.expert!);
+        assert.ok(isSuccess(played), `${task.id}: ${played.actions.join(" / ")}`);
+        assert.ok(played.actions.length <= env.limits.turns);
+        const verdict = await env.verify!(task, trajectoryOf(task, played.actions, played.end));
+        assert.equal(verdict.outcome, played.outcome);
+      }
+    }
+  });
+
+  if (env.flawed && promised.flawed) {
+    const [low, high] = promised.flawed;
+    test(`${name}: the flawed player succeeds in ${low} to ${high} of the tasks`, async () => {
+      for (const [split, tasks] of all) {
+        if (promised.flawedOn && !promised.flawedOn.includes(split)) continue;
+        let solved = 0;
+        for (const task of tasks) if (isSuccess(await play(env, task, env.flawed!))) solved++;
+        const share = solved / tasks.length;
+        assert.ok(share >= low && share <= high, `${split}: ${share}`);
+      }
+    });
+  }
+
+  test(`${name}: empty, strange and random actions never throw and score low`, async () => {
+    for (const [, tasks] of all) {
+      let solved = 0;
+      let tried = 0;
+      for (const task of some(tasks, 40)) {
+        const plays: readonly Player[] = [() => "", babble, (_t, _c, r) => strange[r.below(strange.length)]!];
+        for (const player of plays) {
+          const played = await play(env, task, player);
+          assert.notEqual(played.end.kind, "failed");
+          const verdict = await env.verify!(task, trajectoryOf(task, played.actions, played.end));
+          assert.equal(verdict.outcome, played.outcome);
+          tried++;
+          if (isSuccess(played)) solved++;
+        }
+      }
+      assert.ok(solved / tried <= promised.garbage, `${solved} of ${tried}`);
+    }
+  });
+
+  test(`${name}: verify is total`, async () => {
+    const task = all[0]![1][0]!;
+    const end = { kind: "failed", boundary: "model", message: "none" } as const;
+    assert.deepEqual(await env.verify!(task, trajectoryOf(task, [], end)), { outcome: 0 });
+    for (const content of strange) {
+      const verdict = await env.verify!(task, trajectoryOf(task, [content], end));
+      for (const value of Object.values(verdict)) assert.ok(Number.isFinite(value));
+    }
+  });
+
+  test(`${name}: the same task and actions give the same episode, also replayed and forked`, async () => {
+    for (const [, tasks] of all) {
+      for (const task of some(tasks, 10)) {
+        const once = await play(env, task, chatter, randomStream(3));
+        assert.deepEqual(await play(env, task, chatter, randomStream(3)), once);
+        await forksAgree(env, task, once);
+      }
+    }
+  });
+
+  test(`${name}: the lexicon has every word that is said`, async () => {
+    const known = new Set(words);
+    const players = [env.expert!, ...(env.flawed ? [env.flawed] : []), babble, chatter];
+    for (const [, tasks] of all) {
+      for (const task of some(tasks, 300)) {
+        for (const player of players) {
+          const { conversation, texts } = await play(env, task, player);
+          const said = conversation.filter((m) => player !== chatter || m.role !== "assistant");
+          for (const text of [...said.map((m) => m.content), ...texts]) {
+            for (const word of text.split(/\s+/))
+              assert.ok(word === "" || known.has(word), `"${word}" in: ${text}`);
+          }
+        }
+      }
+    }
+  });
+}
+
+/** A fork taken before each action goes on as the original did, and leaves it alone. */
+async function forksAgree(env: Environment, task: Task, played: Played): Promise<void> {
+  let episode = await env.start(task);
+  for (const [i, content] of played.actions.entries()) {
+    const copy = await episode.fork!();
+    assert.deepEqual(await copy.observe(), await episode.observe());
+    const step = await episode.act({ content, stop: "eos" });
+    assert.deepEqual(await copy.act({ content, stop: "eos" }), step);
+    if (i === played.actions.length - 1) assert.deepEqual(step.end, played.end);
+    episode = copy;
+  }
+}
