@@ -79,9 +79,11 @@ abstract class Acting {
 
 export class TabularFrozen extends Acting implements Frozen {
   #version: string;
-  constructor(weights: Weights, version: string) {
+  readonly #contextTokens: number;
+  constructor(weights: Weights, version: string, contextTokens: number) {
     super(weights);
     this.#version = version;
+    this.#contextTokens = contextTokens;
   }
   get version(): string {
     return this.#version;
@@ -89,6 +91,10 @@ export class TabularFrozen extends Acting implements Frozen {
   async blend(model: Model, rate: number): Promise<void> {
     this.weights.blend(ownKind(model).weights, rate);
     this.#version = `${this.#version}~${model.version}`.slice(-80);
+  }
+  /** As a model without steps. */
+  async save(folder: string): Promise<void> {
+    await writeSaved(folder, this.weights, this.#contextTokens, 0);
   }
 }
 
@@ -109,6 +115,13 @@ export class TabularModel extends Acting implements Model {
 
   get version(): string {
     return String(this.#steps);
+  }
+
+  /** Grows with the contexts seen. */
+  get parameters(): number {
+    let n = 0;
+    for (const table of this.#weights.parts.values()) n += table.rows.size * table.width;
+    return n;
   }
 
   async accumulate<A>(
@@ -170,6 +183,7 @@ export class TabularModel extends Acting implements Model {
     return new TabularFrozen(
       this.#weights.copy((name) => name === weightsName),
       this.version,
+      this.contextTokens,
     );
   }
 
@@ -216,21 +230,7 @@ export class TabularModel extends Acting implements Model {
   }
 
   async save(folder: string): Promise<void> {
-    const parts = [...this.#weights.parts].map(([name, table]) => {
-      const arrays = table.names().filter((n) => !isGradient(n));
-      const kept = Object.fromEntries(arrays.map((n) => [n, [...table.array(n)]]));
-      return [name, { contexts: [...table.rows.keys()], arrays: kept }];
-    });
-    const { context, codec } = this.#weights;
-    const saved: Saved = {
-      format: 1,
-      words: codec.words,
-      context: Number.isFinite(context) ? context : null,
-      contextTokens: this.contextTokens,
-      steps: this.#steps,
-      parts: Object.fromEntries(parts),
-    };
-    await writeFile(join(folder, fileName), JSON.stringify(saved), { flush: true });
+    await writeSaved(folder, this.#weights, this.contextTokens, this.#steps);
   }
 
   async load(folder: string): Promise<void> {
@@ -245,6 +245,29 @@ export class TabularModel extends Acting implements Model {
 export async function openTabular(id: ModelId, folder: string): Promise<TabularModel> {
   const { weights, contextTokens, steps } = await readSaved(folder);
   return new TabularModel(id, weights, contextTokens, steps);
+}
+
+async function writeSaved(
+  folder: string,
+  weights: Weights,
+  contextTokens: number,
+  steps: number,
+): Promise<void> {
+  const parts = [...weights.parts].map(([name, table]) => {
+    const arrays = table.names().filter((n) => !isGradient(n));
+    const kept = Object.fromEntries(arrays.map((n) => [n, [...table.array(n)]]));
+    return [name, { contexts: [...table.rows.keys()], arrays: kept }];
+  });
+  const { context, codec } = weights;
+  const saved: Saved = {
+    format: 1,
+    words: codec.words,
+    context: Number.isFinite(context) ? context : null,
+    contextTokens,
+    steps,
+    parts: Object.fromEntries(parts),
+  };
+  await writeFile(join(folder, fileName), JSON.stringify(saved), { flush: true });
 }
 
 async function readSaved(
