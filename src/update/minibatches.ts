@@ -72,7 +72,8 @@ export function minibatches(options: MinibatchesOptions): Update {
       }
     }
     const out: Stats = { steps };
-    for (const [name, value] of Object.entries(stepped)) out[name] = value / steps;
+    for (const [name, value] of Object.entries(stepped))
+      out[name] = name.endsWith(".max") ? value : value / steps;
     for (const { objective, stats } of sums) {
       for (const [name, value] of Object.entries(averageStats(stats))) {
         out[`${objective.name}.${name}`] = name === "loss" ? value / steps : value;

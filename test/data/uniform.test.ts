@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomStream } from "../../src/core/random.ts";
+import type { Task } from "../../src/core/words.ts";
+import { type UniformState, uniform } from "../../src/data/uniform.ts";
+
+const tasks: Task[] = Array.from({ length: 7 }, (_, i) => ({
+  id: `t${i}`,
+  prompt: [],
+  metadata: {},
+  seed: i,
+}));
+const clock = { iteration: 0, phase: "train", step: 0 };
+
+function run(perIteration: number, iterations: number): string[][] {
+  const data = uniform({ tasks: perIteration });
+  let state: UniformState = data.init(tasks);
+  return Array.from({ length: iterations }, () => {
+    const { practice, next } = data.choose(tasks, state, randomStream(1), clock);
+    state = JSON.parse(JSON.stringify(next)); // as a checkpoint would
+    return practice.map((t) => t.id);
+  });
+}
+
+test("uniform: every task comes once before any comes again, and none twice in an iteration", () => {
+  const chosen = run(3, 14);
+  for (const practice of chosen) assert.equal(new Set(practice).size, 3);
+  const all = chosen.flat();
+  for (let pass = 0; pass < 6; pass++) assert.equal(new Set(all.slice(pass * 7, pass * 7 + 7)).size, 7);
+  assert.notDeepEqual(all.slice(0, 7), all.slice(7, 14));
+});
+
+test("uniform: with fewer tasks than wanted, all of them", () => {
+  for (const practice of run(50, 3)) assert.equal(new Set(practice).size, 7);
+});

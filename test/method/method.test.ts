@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
+import { defaultSettings, findMethod, method, methods, type Settings } from "../../src/method/index.ts";
+import { likelihood } from "../../src/objective/likelihood.ts";
+import { policyGradient } from "../../src/objective/policyGradient.ts";
+
+test("every method of the catalogue builds, and says what differs", () => {
+  assert.equal(new Set(methods.map((m) => m.id)).size, methods.length);
+  for (const recipe of methods) {
+    assert.ok(recipe.summary.length <= 100);
+    const { slots } = recipe.build();
+    assert.ok(slots.objective.length > 0 && slots.advantage.length > 0 && slots.feedback.length > 0);
+  }
+  assert.deepEqual(findMethod("grpo").differs, []);
+  assert.deepEqual(findMethod("rloo").differs, ["advantage", "objective"]);
+});
+
+test("method fills in from the baseline; one piece or a list", () => {
+  const one = method({ id: "m", family: "f", summary: "s", slots: { advantage: leaveOneOut() } }).build();
+  assert.deepEqual(
+    one.slots.advantage.map((a) => a.name),
+    ["leaveOneOut"],
+  );
+  assert.deepEqual(
+    one.slots.objective.map((o) => o.name),
+    ["clippedRatio"],
+  );
+  const two = method({
+    id: "m",
+    family: "f",
+    summary: "s",
+    slots: { objective: [policyGradient(), likelihood()] },
+  }).build();
+  assert.deepEqual(
+    two.slots.objective.map((o) => o.name),
+    ["policyGradient", "likelihood"],
+  );
+});
+
+test("a run's settings reach the pieces of a method, over its own defaults", () => {
+  const seen: Settings[] = [];
+  const recipe = method({
+    id: "m",
+    family: "f",
+    summary: "s",
+    defaults: { epochs: 4 },
+    slots: (settings) => {
+      seen.push(settings);
+      return {};
+    },
+  });
+  recipe.build({ learningRate: 0.1 });
+  assert.deepEqual(seen.at(-1), { ...defaultSettings, epochs: 4, learningRate: 0.1 });
+});
+
+test("wrong settings and names are refused with what was meant", () => {
+  const slip: object = { learningrate: 1 };
+  assert.throws(() => findMethod("grpo").build(slip), /Did you mean learningRate/);
+  assert.throws(() => findMethod("grpo").build({ groupSize: 1.5 }), /a whole number from 1/);
+  assert.throws(() => findMethod("grpoo"), /Did you mean grpo/);
+});

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SampleRequest } from "../../src/core/model.ts";
+import { trajectoryRows } from "../../src/core/pack.ts";
+import { randomStream } from "../../src/core/random.ts";
+import { rewritten } from "../../src/core/rewrite.ts";
+import { actionTokens, type Message, type Task } from "../../src/core/words.ts";
+import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { TabularModel } from "../../src/engine/tabular/model.ts";
+import { Weights } from "../../src/engine/tabular/weights.ts";
+import type { Environment, Episode, Step } from "../../src/env/environment.ts";
+import { type EpisodeOptions, playEpisode, type Seat } from "../../src/rollout/episode.ts";
+import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+
+const codec = lexiconCodec(["left right again try", "hint"]);
+const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
+const model = new TabularModel("policy", new Weights(codec, Number.POSITIVE_INFINITY), 64);
+const seat: Seat = {
+  kind: "model",
+  id: "policy",
+  codec,
+  contextTokens: 64,
+  sample: (requests) => model.sample(requests),
+};
+
+/** Three actions; each is answered by "again"; "left" pays 1. */
+function world(
+  more: Partial<Environment> = {},
+  episode: Partial<Episode> = {},
+): Environment & { closed: number } {
+  const environment = {
+    closed: 0,
+    name: "world",
+    summary: "",
+    abilities: new Set<never>(),
+    roles: ["agent"],
+    splits: ["train"],
+    limits: { turns: 5, actionTokens: 3 },
+    tasks: () => [task],
+    start: async (): Promise<Episode> => {
+      let done = 0;
+      return {
+        observe: async () => ({
+          role: "agent",
+          observation: {
+            messages: done > 0 ? [{ role: "user", content: "again" }] : [],
+            stateKey: `s${done}`,
+          },
+        }),
+        act: async (action): Promise<Step> => {
+          done++;
+          const rewards = { paid: action.content.startsWith("left") ? 1 : 0 };
+          return done < 3 ? { rewards } : { rewards, end: { kind: "done", reason: "three", success: true } };
+        },
+        close: async () => {
+          environment.closed++;
+        },
+        ...episode,
+      };
+    },
+    ...more,
+  };
+  return environment;
+}
+
+const play = (environment: Environment, more: Partial<EpisodeOptions> = {}) =>
+  playEpisode({ environment, task, id: "0/t/0", seat: () => seat, random: randomStream(3), ...more });
+
+test("playEpisode: one sequence that only grows, exact tokens, rewards, state keys, deterministic ids", async () => {
+  const environment = world();
+  const [t] = await play(environment);
+  assert.equal(t!.id, "0/t/0/agent");
+  assert.deepEqual(t!.end, { kind: "done", reason: "three", success: true });
+  assert.equal(t!.turns.length, 3);
+  const { rows, cuts } = trajectoryRows(
+    t!,
+    { id: "u", group: "g", members: [] },
+    new Float32Array(actionTokens(t!)),
+  );
+  assert.deepEqual([rows.length, cuts], [1, 0]);
+  assert.deepEqual(
+    t!.turns.map((turn) => turn.stateKey),
+    ["s0", "s1", "s2"],
+  );
+  const last = t!.turns[2]!;
+  assert.deepEqual(
+    last.prompt.map((m) => m.role),
+    ["user", "assistant", "user", "assistant", "user"],
+  );
+  assert.equal(last.action.content, codec.decode(last.tokens!.action));
+  assert.equal(environment.closed, 1);
+  const again = await play(world());
+  const timeless = (x: unknown): string => JSON.stringify(x, (k, v) => (k === "ms" ? 0 : v));
+  assert.equal(timeless(again), timeless([t]));
+});
+
+test("playEpisode: what the environment throws is a failed ending, also a hanging one; turns so far are kept", async () => {
+  const broken = world({}, { act: () => Promise.reject(new Error("pipe burst")) });
+  const [t] = await play(broken);
+  assert.deepEqual(t!.end, { kind: "failed", boundary: "environment", message: "pipe burst" });
+  assert.equal(t!.turns.length, 1);
+  const hanging = world(
+    { limits: { turns: 5, actionTokens: 3, seconds: 0.02 } },
+    { observe: () => new Promise(() => {}) },
+  );
+  const [h] = await play(hanging);
+  assert.ok(h!.end.kind === "failed" && /longer than 0.02 s/.test(h!.end.message));
+  assert.equal(h!.role, "agent");
+  const sync = world({
+    start: () => {
+      throw new Error("no start");
+    },
+  });
+  assert.equal((await play(sync))[0]!.end.kind, "failed");
+});
+
+test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
+  const environment = world();
+  const bad: Seat = { ...seat, sample: () => Promise.reject(new Error("out of memory")) };
+  await assert.rejects(play(environment, { seat: () => bad }), /out of memory/);
+  assert.equal(environment.closed, 1);
+});
+
+test("playEpisode: limits on turns, action tokens and context", async () => {
+  const [turns] = await play(world({ limits: { turns: 2, actionTokens: 3 } }));
+  assert.deepEqual(turns!.end, { kind: "truncated", limit: "turns", at: 2 });
+  const asked: SampleRequest[] = [];
+  const small: Seat = {
+    ...seat,
+    contextTokens: 6,
+    sample: (requests) => {
+      asked.push(...requests);
+      return model.sample(requests);
+    },
+  };
+  const [tokens] = await play(world(), { seat: () => small });
+  assert.equal(asked[0]!.maxTokens, Math.min(3, 6 - asked[0]!.prompt.length));
+  assert.ok(tokens!.end.kind === "truncated" && tokens!.end.limit === "tokens");
+});
+
+test("playEpisode: a retry replays recorded tokens, hears the advice, and says where it came from", async () => {
+  const [first] = await play(world());
+  const from = { trajectory: first!, turn: 2, why: "retry" } as const;
+  const [second] = await play(world(), { from, advice: "hint", random: randomStream(4), id: "0/t/1" });
+  assert.deepEqual(second!.lineage, { parent: first!.id, turn: 2, why: "retry" });
+  assert.deepEqual(
+    second!.turns.slice(0, 2).map((t) => t.tokens),
+    first!.turns.slice(0, 2).map((t) => t.tokens),
+  );
+  assert.deepEqual(second!.turns[2]!.prompt.at(-1), { role: "user", content: "hint" });
+  const { cuts } = trajectoryRows(
+    second!,
+    { id: "u", group: "g", members: [] },
+    new Float32Array(actionTokens(second!)),
+  );
+  assert.equal(cuts, 0);
+
+  const plain = rewritten(second!, "plain", codec, (ms: readonly Message[]) =>
+    ms.filter((m) => m.content !== "hint"),
+  );
+  assert.deepEqual(plain.turns[2]!.tokens!.prompt, first!.turns[2]!.tokens!.prompt);
+  assert.deepEqual(plain.turns[2]!.tokens!.action, second!.turns[2]!.tokens!.action);
+  assert.ok(plain.turns[2]!.tokens!.behaviour.every(Number.isNaN));
+});
+
+test("playEpisode: a scripted player makes a demonstration with tokens and unknown log-probabilities", async () => {
+  const seats = (): Seat => ({ kind: "player", id: "expert", player: () => "left", codec });
+  const [t] = await play(world(), { seat: seats });
+  assert.equal(t!.origin, "demonstrated");
+  assert.deepEqual(
+    t!.turns.map((turn) => turn.rewards.paid),
+    [1, 1, 1],
+  );
+  assert.deepEqual([...t!.turns[0]!.tokens!.action], [...codec.encode("left"), codec.endId]);
+  assert.ok(t!.turns[0]!.tokens!.logp.every(Number.isNaN));
+  const { cuts } = trajectoryRows(
+    t!,
+    { id: "u", group: "g", members: [] },
+    new Float32Array(actionTokens(t!)),
+  );
+  assert.equal(cuts, 0);
+});
+
+test("playEpisode: two roles, each with its own conversation, one trajectory each", async () => {
+  let moves = 0;
+  const two = world(
+    { roles: ["white", "black"] },
+    {
+      observe: async () => ({
+        role: moves % 2 === 0 ? "white" : "black",
+        observation: { messages: moves > 1 ? [{ role: "user", content: "again" }] : [] },
+      }),
+      act: async () => (++moves < 4 ? {} : { end: { kind: "done", reason: "over" } }),
+    },
+  );
+  const played = await play(two);
+  assert.deepEqual(
+    played.map((t) => [t.id, t.turns.length]),
+    [
+      ["0/t/0/white", 2],
+      ["0/t/0/black", 2],
+    ],
+  );
+  assert.deepEqual(
+    played[0]!.turns[1]!.prompt.map((m) => m.role),
+    ["user", "assistant", "user"],
+  );
+});
+
+test("multiTurn: every attempt of every task at once; failures stay out of the units", async () => {
+  const asked: number[] = [];
+  const ctx = ctxOf({
+    practice: [task],
+    play: async ({ attempt }) => {
+      asked.push(attempt);
+      const end = { kind: "failed", boundary: "environment", message: "" } as const;
+      return [trajectoryOf(`${attempt}`, [turnOf([1], [2])], attempt === 1 ? { end } : {})];
+    },
+  });
+  const { trajectories, units } = await multiTurn({ groupSize: 3 })(ctx);
+  assert.deepEqual(asked, [0, 1, 2]);
+  assert.equal(trajectories.length, 3);
+  assert.deepEqual(
+    units.map((u) => u.id),
+    ["0", "2"],
+  );
+});
