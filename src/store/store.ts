@@ -119,7 +119,7 @@ export interface Store {
   rewind(run: string, iteration: number): Promise<void>;
   /** The last started first. */
   runs(): Promise<readonly Run[]>;
-  /** By id, by the unique beginning of one, or by folder. Nothing when there is none. */
+  /** By id, name or folder, or the unique beginning of an id or name. Nothing when there is none. */
   run(name: string): Promise<Run | undefined>;
   /** By iteration, then name. */
   metrics(run: string): Promise<readonly Metric[]>;
@@ -295,7 +295,7 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
         // the last started wins among runs of one folder name; an ambiguous beginning is nobody
         const named = all.find((r) => r.name === name || basename(r.folder) === name);
         if (named) return named;
-        const begun = all.filter((r) => name !== "" && r.id.startsWith(name));
+        const begun = all.filter((r) => name !== "" && (r.id.startsWith(name) || r.name.startsWith(name)));
         return begun.length === 1 ? begun[0] : undefined;
       }),
 

@@ -1,0 +1,154 @@
+/** `whetstone doctor`: what this machine can do, and what is missing, with the mend. */
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { availableParallelism, cpus, freemem, tmpdir, totalmem } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { Command } from "commander";
+import { messageOf } from "../core/errors.ts";
+import { openStore } from "../store/store.ts";
+import { nodeTooOld } from "./node-version.ts";
+import { addCommand, type Io, paint } from "./output.ts";
+
+interface Finding {
+  readonly what: string;
+  /** "note": it works, but could be better. */
+  readonly state: "ok" | "note" | "missing";
+  readonly found: string;
+  /** One imperative sentence, where something is to be mended. */
+  readonly mend?: string;
+}
+
+export function addDoctor(program: Command, io: Io): void {
+  addCommand(program, "doctor", "Say what this machine can do, and what is missing.", [
+    "whetstone doctor",
+    "whetstone doctor --out /data/runs",
+  ])
+    .option("--out <folder>", "folder for runs", "runs")
+    .action(async ({ out }: { out: string }) => {
+      const findings = [node(), processor(), memory(), await onnx(), disk(out), folder(out), await sqlite()];
+      for (const f of findings) {
+        io.record(f);
+        const mark = {
+          ok: paint(io, "green", "✔"),
+          note: paint(io, "yellow", "•"),
+          missing: paint(io, "red", "✘"),
+        }[f.state];
+        io.say(
+          `${mark} ${f.what.padEnd(13)} ${f.found}`,
+          ...(f.mend ? [`  ${" ".repeat(13)} ${f.mend}`] : []),
+        );
+      }
+      if (findings.some((f) => f.state === "missing")) io.code = 1;
+    });
+}
+
+function node(): Finding {
+  const tooOld = nodeTooOld();
+  const found = process.versions.node;
+  if (tooOld) return { what: "Node", state: "missing", found, mend: "Install Node 22.13 or newer." };
+  if (process.features.typescript) return { what: "Node", state: "ok", found };
+  return {
+    what: "Node",
+    state: "note",
+    found,
+    mend: "Install Node 22.18 or newer to write configs in TypeScript.",
+  };
+}
+
+function processor(): Finding {
+  const model = cpus()[0]?.model.trim() || process.arch;
+  const flags = existsSync("/proc/cpuinfo")
+    ? (/^flags\s*:(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "")
+    : "";
+  const features = ["avx2", "fma", "avx512f", "amx_tile"].filter((f) => ` ${flags} `.includes(` ${f} `));
+  const found = [`${availableParallelism()} cores`, model, process.arch, ...features].join(", ");
+  if (process.arch === "x64" && flags !== "" && !features.includes("avx2")) {
+    return {
+      what: "processor",
+      state: "note",
+      found,
+      mend: "Expect slow training: this processor lacks AVX2.",
+    };
+  }
+  return { what: "processor", state: "ok", found };
+}
+
+const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+
+function memory(): Finding {
+  // in a container the limit counts, not the machine
+  const limit = process.constrainedMemory();
+  const total = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  const found = `${gigabytes(total)}, ${gigabytes(Math.min(freemem(), process.availableMemory()))} free`;
+  if (total >= 2 * 2 ** 30) return { what: "memory", state: "ok", found };
+  return {
+    what: "memory",
+    state: "note",
+    found,
+    mend: "Use small models: 2 GiB are enough for the main job.",
+  };
+}
+
+async function onnx(): Promise<Finding> {
+  try {
+    const runtime = await import("onnxruntime-node");
+    const { listSupportedBackends, env } = runtime.default ?? runtime;
+    const backends = listSupportedBackends().map((b) => `${b.name}${b.bundled ? "" : " (not bundled)"}`);
+    return {
+      what: "ONNX Runtime",
+      state: "ok",
+      found: [env.versions.node ?? env.versions.common, ...backends].join(", "),
+    };
+  } catch (e) {
+    const found = messageOf(e).split("\n")[0]!;
+    const mend = "Install it again with npm ci; on Linux it needs glibc 2.28 or newer (not Alpine).";
+    return { what: "ONNX Runtime", state: "missing", found, mend };
+  }
+}
+
+/** The folder, or the nearest above it that is there. */
+function nearestFolder(path: string): string {
+  let at = resolve(path);
+  while (!existsSync(at)) at = dirname(at);
+  return at;
+}
+
+function disk(out: string): Finding {
+  const { bavail, bsize } = statfsSync(nearestFolder(out));
+  const free = bavail * bsize;
+  const found = `${gigabytes(free)} free`;
+  if (free >= 2 ** 30) return { what: "disk", state: "ok", found };
+  return {
+    what: "disk",
+    state: free < 2 ** 27 ? "missing" : "note",
+    found,
+    mend: "Free some space, or choose another --out.",
+  };
+}
+
+function folder(out: string): Finding {
+  const found = resolve(out);
+  try {
+    accessSync(nearestFolder(out), constants.W_OK);
+    return { what: "runs folder", state: "ok", found };
+  } catch {
+    return {
+      what: "runs folder",
+      state: "missing",
+      found: `${found} is not writable`,
+      mend: "Choose another --out.",
+    };
+  }
+}
+
+async function sqlite(): Promise<Finding> {
+  const place = mkdtempSync(join(tmpdir(), "whetstone-doctor-"));
+  try {
+    const store = await openStore(join(place, "whetstone.sqlite"));
+    await store.close();
+    return { what: "SQLite", state: "ok", found: process.versions.sqlite ?? "there" };
+  } catch (e) {
+    return { what: "SQLite", state: "missing", found: messageOf(e), mend: "Install Node 22.13 or newer." };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,58 @@
+/** `whetstone init`: a runnable project in an empty folder. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import type { Command } from "commander";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { addCommand, type Io } from "./output.ts";
+import { projectFiles } from "./template.ts";
+
+export function addInit(program: Command, io: Io): void {
+  addCommand(program, "init", "Write a project of your own: an environment, a config, a test.", [
+    "whetstone init my-agent",
+    "cd my-agent && npm install && npm test && npm start",
+  ])
+    .argument("[folder]", "an empty folder, or one to be made", ".")
+    .action((folder: string) => {
+      const path = resolve(folder);
+      if (existsSync(path) && !isEmptyFolder(path)) {
+        throw new WhetstoneError("option.range", {
+          where: "init",
+          got: `${folder}, which is not an empty folder`,
+          expected: "an empty folder, so that nothing is overwritten",
+          mend: "Choose another one, such as my-agent.",
+        });
+      }
+      const files = Object.entries(projectFiles(packageName(path)));
+      try {
+        mkdirSync(path, { recursive: true });
+        for (const [name, text] of files) writeFileSync(join(path, name), text, { flag: "wx" });
+      } catch (e) {
+        throw new WhetstoneError("folder.unwritable", {
+          where: "init",
+          got: messageOf(e),
+          expected: "a folder to write in",
+          mend: "Choose another folder.",
+          cause: e,
+        });
+      }
+      io.record({ type: "done", folder: path, files: files.map(([name]) => name) });
+      const there = relative(process.cwd(), path);
+      io.say(...files.map(([name]) => `wrote ${join(there, name)}`), "", "Next:");
+      io.say(`  ${there === "" ? "" : `cd ${there} && `}npm install`, "  npm test", "  npm start");
+    });
+}
+
+/** Only what version control or a file manager leaves behind counts as nothing. */
+function isEmptyFolder(path: string): boolean {
+  try {
+    return readdirSync(path).every((name) => name === ".git" || name === ".DS_Store");
+  } catch {
+    return false;
+  }
+}
+
+const packageName = (path: string): string =>
+  basename(path)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "") || "my-agent";

@@ -1,0 +1,132 @@
+/** What a run shows while it goes: one live block on a terminal, plain lines elsewhere. */
+import type { RunEvent } from "../train/events.ts";
+import { sparkline } from "./chart.ts";
+import { duration, type Io, interval, number, paint, percent } from "./output.ts";
+
+export interface View {
+  show(event: RunEvent): void;
+  /** Ends the live block; what it showed last stays. */
+  close(): void;
+}
+
+/** What the block is drawn from. */
+interface Shown {
+  title: string;
+  readonly lines: string[];
+  readonly curve: number[];
+  last?: Extract<RunEvent, { type: "iteration" }>;
+  warm?: Extract<RunEvent, { type: "warmstart" }>;
+  note: string;
+}
+
+export async function createView(io: Io): Promise<View> {
+  if (io.json) return { show: (event) => showUnderJson(event, io), close: () => {} };
+  if (!io.terminal) return { show: (event) => lineOf(event).forEach((l) => void io.say(l)), close: () => {} };
+
+  const { createLogUpdate } = await import("log-update");
+  const update = createLogUpdate(process.stdout);
+  const shown: Shown = { title: "", lines: [], curve: [], note: "" };
+  let drawn = 0;
+  return {
+    show: (event) => {
+      absorb(shown, event);
+      if (event.type === "evaluation" || event.type === "warning" || event.type === "start") {
+        update.clear();
+        io.say(...lineOf(event));
+      }
+      // a fast run must not spend its time on drawing
+      const now = Date.now();
+      if (event.type !== "iteration" || now - drawn > 80 || event.iteration + 1 === event.iterations) {
+        drawn = now;
+        update(block(shown, io).join("\n"));
+      }
+    },
+    close: () => update.done(),
+  };
+}
+
+/** JSON lines are written as they come; people who watch stderr still want to read warnings. */
+function showUnderJson(event: RunEvent, io: Io): void {
+  io.record(event);
+  if (event.type === "warning") io.say(`warning: ${event.message}`);
+}
+
+function absorb(shown: Shown, event: RunEvent): void {
+  switch (event.type) {
+    case "start":
+      shown.title = `${event.env} · ${event.method} · ${event.engine} · seed ${event.seed}`;
+      return;
+    case "warmstart":
+      shown.warm = event;
+      shown.curve.push(event.loss);
+      return;
+    case "iteration":
+      if (shown.last === undefined) shown.curve.length = 0;
+      shown.last = event;
+      shown.curve.push(event.success);
+      shown.note = "";
+      return;
+    case "checkpoint":
+      shown.note = event.best
+        ? `best so far: iteration ${event.iteration}`
+        : `saved iteration ${event.iteration}`;
+      return;
+    default:
+  }
+}
+
+/** @returns the lines of the live block. */
+function block(shown: Shown, io: Io): string[] {
+  const width = Math.min(io.width, 100);
+  const { last, warm } = shown;
+  const small = sparkline(shown.curve, Math.min(40, width - 30));
+  if (last === undefined) {
+    if (warm === undefined) return [paint(io, "dim", "preparing …")];
+    const held = warm.validation === undefined ? "" : ` · held-out ${number(warm.validation)}`;
+    return [
+      `warm start · update ${warm.update} · loss ${number(warm.loss)}${held} · ${number(Math.round(warm.tokensPerSecond))} tokens/s`,
+      `loss ${paint(io, "yellow", small)}`,
+    ];
+  }
+  const share = (last.iteration + 1) / Math.max(1, last.iterations);
+  const cells = Math.max(10, Math.min(30, width - 50));
+  const full = Math.round(share * cells);
+  const bar = paint(io, "green", "━".repeat(full)) + paint(io, "dim", "━".repeat(cells - full));
+  return [
+    `${bar} ${last.iteration + 1}/${last.iterations} · ${duration(last.secondsLeft)} left`,
+    `success ${percent(last.success)} · reward ${number(last.reward)} · ${number(last.turns)} turns · ${Math.round(last.tokensPerSecond)} tokens/s`,
+    `success ${paint(io, "cyan", small)}${shown.note === "" ? "" : paint(io, "dim", `  ${shown.note}`)}`,
+  ];
+}
+
+/** Plain lines for a log. */
+export function lineOf(event: RunEvent): string[] {
+  switch (event.type) {
+    case "start":
+      return [
+        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine, ${event.parameters.toLocaleString("en")} parameters, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
+      ];
+    case "warmstart":
+      return event.validation === undefined
+        ? []
+        : [
+            `warm start ${event.update}: loss ${number(event.loss)}, held-out ${number(event.validation)}, ${Math.round(event.tokensPerSecond)} tokens/s`,
+          ];
+    case "evaluation":
+      return [
+        `${event.when === "during" ? `after ${event.iteration} iterations` : event.when}: ${event.split}, ${event.mode}: success ${interval(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${event.tasks} tasks${event.failed > 0 ? `, ${event.failed} failed episodes left out` : ""}`,
+      ];
+    case "iteration":
+      return [
+        `iteration ${event.iteration + 1}/${event.iterations}: success ${percent(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${Math.round(event.tokensPerSecond)} tokens/s, ${duration(event.secondsLeft)} left`,
+      ];
+    case "checkpoint":
+      return event.best ? [`best so far: iteration ${event.iteration}`] : [];
+    case "warning":
+      return [`warning: ${event.message}`];
+    case "done":
+      return [];
+    case "interrupted":
+      return [`interrupted after ${event.iteration} iterations and saved in ${event.out}; --resume goes on`];
+  }
+}

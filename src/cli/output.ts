@@ -1,0 +1,110 @@
+/** Where a command's words go: people read text, scripts read one JSON object a line. */
+import { styleText } from "node:util";
+import type { Command } from "commander";
+import type { Interval } from "../core/statistics.ts";
+
+export interface Io {
+  /** Under --json, text for people goes to stderr and stdout carries JSON lines alone. */
+  readonly json: boolean;
+  readonly debug: boolean;
+  /** Whether text for people goes to a terminal: colours and a live view. */
+  readonly terminal: boolean;
+  /** Columns of that terminal, 100 elsewhere. */
+  readonly width: number;
+  /** Exit code of a command that ends by itself. */
+  code: number;
+  /** Text for people, as it is. */
+  write(text: string): void;
+  /** Lines for people. */
+  say(...lines: readonly string[]): void;
+  error(line: string): void;
+  /** One JSON line, only under --json. NaN and the infinities become null, as JSON has none. */
+  record(value: unknown): void;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** @param args the command line: whether --json and --debug are on has to be known before it is parsed. */
+export function createIo(args: readonly string[]): Io {
+  const json = args.includes("--json");
+  const people = json ? process.stderr : process.stdout;
+  // a reader that has had enough (`| head`) is no failure
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (e: NodeJS.ErrnoException) => {
+      if (e.code === "EPIPE") process.exit(0);
+      throw e;
+    });
+  }
+  return {
+    json,
+    debug: args.includes("--debug") || process.env.WHETSTONE_DEBUG === "1",
+    terminal: people.isTTY === true && process.env.TERM !== "dumb",
+    width: people.columns ?? 100,
+    code: 0,
+    write: (text) => void people.write(text),
+    say: (...lines) => void people.write(`${lines.join("\n")}\n`),
+    error: (line) => void process.stderr.write(`${line}\n`),
+    record: (value) => {
+      if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
+    },
+  };
+}
+
+/** Coloured on a terminal, plain elsewhere; NO_COLOR is respected. */
+export function paint(io: Pick<Io, "terminal">, style: Style, text: string): string {
+  return io.terminal && !process.env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** A subcommand with what every one takes. */
+export function addCommand(
+  program: Command,
+  name: string,
+  summary: string,
+  examples: readonly string[],
+): Command {
+  return program
+    .command(name)
+    .summary(summary)
+    .description(summary)
+    .option("--json", "one JSON object a line on stdout, text on stderr")
+    .option("--debug", "show where an error came from")
+    .addHelpText("after", `\nExamples:\n${examples.map((e) => `  ${e}`).join("\n")}\n`);
+}
+
+/** Columns as wide as their widest cell; numbers to the right. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((h, c) => Math.max(h.length, ...rows.map((r) => (r[c] ?? "").length)));
+  const right = head.map(
+    (_, c) => rows.length > 0 && rows.every((r) => /^([-+]?[\d.,]+( ?[%a-z]*)|)$/.test(r[c] ?? "")),
+  );
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, c) => (right[c] ? cell.padStart(widths[c]!) : cell.padEnd(widths[c]!)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export const percent = (x: number): string => (Number.isFinite(x) ? `${(100 * x).toFixed(1)} %` : "–");
+
+export const interval = (x: Interval): string =>
+  Number.isFinite(x.mean)
+    ? `${percent(x.mean)} [${(100 * x.low).toFixed(1)}, ${(100 * x.high).toFixed(1)}]`
+    : "–";
+
+/** Three significant digits. */
+export function number(x: number): string {
+  if (!Number.isFinite(x)) return "–";
+  if (Number.isInteger(x)) return String(x);
+  return Math.abs(x) >= 1000 ? x.toFixed(0) : String(Number(x.toPrecision(3)));
+}
+
+/** 42 s, 3 min 05 s, 2 h 10 min. */
+export function duration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return "–";
+  const s = Math.round(seconds);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${two(s % 60)} s`;
+  return `${Math.floor(s / 3600)} h ${two(Math.floor((s % 3600) / 60))} min`;
+}

@@ -1,0 +1,141 @@
+/** `whetstone play`: an environment by hand, or by one of its scripted players. */
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import { randomStream } from "../core/random.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Ending, Message, Task } from "../core/words.ts";
+import type { Environment } from "../env/environment.ts";
+import { requireEnvironment } from "./catalogue.ts";
+import { addCommand, type Io, number, paint } from "./output.ts";
+
+interface PlayOptions {
+  readonly split?: string;
+  readonly task: string;
+  readonly player?: string;
+  readonly seed: string;
+}
+
+export function addPlay(program: Command, io: Io): void {
+  addCommand(program, "play", "Play an environment by hand in the terminal, or watch a scripted player.", [
+    "whetstone play facts",
+    "whetstone play facts --split validation --task 3",
+    "whetstone play facts --player expert",
+    "printf 'search peru\\nanswer lima\\n' | whetstone play facts",
+  ])
+    .argument("<env>", "environment (see whetstone envs), or a module that exports one")
+    .option("--split <name>", "set of tasks (default: the first)")
+    .option("--task <n|id>", "which task: its number from 0, or its id", "0")
+    .option("--player <name>", "expert or flawed: plays by itself")
+    .option("--seed <n>", "seed of the player", "1")
+    .action(async (name: string, options: PlayOptions) => {
+      await play(await requireEnvironment("play", name), options, io);
+    });
+}
+
+/** Says one action, or nothing when there are no more. */
+type Actor = (
+  conversation: readonly Message[],
+  legal: readonly string[] | undefined,
+) => Promise<string | undefined>;
+
+async function play(environment: Environment, options: PlayOptions, io: Io): Promise<void> {
+  const split = options.split ?? environment.splits[0]!;
+  if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
+  const task = chooseTask(environment.tasks(split), options.task, split);
+  const hands = options.player === undefined ? byHand(io) : byPlayer(environment, task, options);
+  const episode = await environment.start(task);
+  const conversations = new Map<string, Message[]>();
+  const rewards: Record<string, number> = {};
+  let end: Ending | undefined;
+  let turns = 0;
+
+  try {
+    while (end === undefined && turns < environment.limits.turns) {
+      const { role, observation } = await episode.observe();
+      const known = conversations.get(role);
+      const heard = [...(known === undefined ? task.prompt : []), ...observation.messages];
+      const conversation = [...(known ?? []), ...heard];
+      conversations.set(role, conversation);
+      for (const m of heard) io.say(`${paint(io, "dim", `${m.role} ‹`)} ${m.content}`);
+
+      const text = await hands.act(conversation, observation.legal);
+      if (text === undefined) {
+        io.say("The input ended before the episode did.");
+        break;
+      }
+      if (!hands.echoed) io.say(`${paint(io, "bold", `${role} ›`)} ${text}`);
+      conversation.push({ role: "assistant", content: text });
+      const step = await episode.act({ content: text, stop: "eos" });
+      turns++;
+      io.record({
+        type: "turn",
+        turn: turns,
+        role,
+        heard,
+        action: text,
+        rewards: step.rewards ?? {},
+        text: step.text,
+      });
+      for (const [channel, value] of Object.entries(step.rewards ?? {})) {
+        rewards[channel] = (rewards[channel] ?? 0) + value;
+      }
+      if (step.text) io.say(paint(io, "yellow", step.text));
+      end = step.end;
+    }
+  } finally {
+    hands.close();
+    await episode.close?.();
+  }
+  if (end === undefined && turns >= environment.limits.turns)
+    end = { kind: "truncated", limit: "turns", at: turns };
+  io.record({ type: "done", task: task.id, turns, rewards, end: end ?? null });
+  const paid = Object.entries(rewards).map(([channel, value]) => `${channel} ${number(value)}`);
+  io.say(`${describe(end)} · ${turns} turns${paid.length > 0 ? ` · ${paid.join(", ")}` : ""}`);
+}
+
+function describe(end: Ending | undefined): string {
+  if (end === undefined) return "left";
+  if (end.kind === "truncated") return `✘ out of ${end.limit}`;
+  if (end.kind === "failed") return `✘ failed in ${end.boundary}: ${end.message}`;
+  return `${end.success === undefined ? "ended" : end.success ? "✔ success" : "✘ no success"}: ${end.reason}`;
+}
+
+function chooseTask(tasks: readonly Task[], wanted: string, split: string): Task {
+  const task =
+    tasks.find((t) => t.id === wanted) ?? (/^\d+$/.test(wanted) ? tasks[Number(wanted)] : undefined);
+  if (task) return task;
+  throw new WhetstoneError("option.range", {
+    where: "--task",
+    got: `"${wanted}"`,
+    expected: `a number below ${tasks.length} or the id of a task in ${split}`,
+    mend: "Leave it out to play the first one.",
+  });
+}
+
+function byPlayer(environment: Environment, task: Task, options: PlayOptions) {
+  const known = (["expert", "flawed"] as const).filter((k) => environment[k] !== undefined);
+  const name = known.find((k) => k === options.player);
+  if (name === undefined) throw unknownName("--player", options.player!, known);
+  const player = environment[name]!;
+  const random = randomStream(Number(options.seed)).split("play", task.id);
+  const act: Actor = async (conversation) => player(task, conversation, random);
+  return { act, echoed: false, close: () => {} };
+}
+
+function byHand(io: Io) {
+  const keyboard = process.stdin.isTTY === true && io.terminal;
+  const lines = createInterface({ input: process.stdin, ...(keyboard && { output: process.stdout }) });
+  lines.on("SIGINT", () => lines.close());
+  const reader = lines[Symbol.asyncIterator]();
+  const act: Actor = async (_conversation, legal) => {
+    if (legal) io.say(paint(io, "dim", `allowed: ${legal.join(" | ")}`));
+    if (keyboard) {
+      lines.setPrompt("you › ");
+      lines.prompt();
+    }
+    const next = await reader.next();
+    return next.done === true ? undefined : next.value;
+  };
+  return { act, echoed: keyboard, close: () => lines.close() };
+}

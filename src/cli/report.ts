@@ -1,0 +1,93 @@
+/** What is printed when a run has ended: before and after, an example, where things are, what to try next. */
+import { dirname, join, relative } from "node:path";
+import { openStore } from "../store/store.ts";
+import type { EvaluationResult, RunEvent } from "../train/events.ts";
+import { duration, type Io, interval, number, paint, table } from "./output.ts";
+import { transcript } from "./transcript.ts";
+
+type Evaluated = Extract<RunEvent, { type: "evaluation" }>;
+
+export interface RunReport {
+  readonly run: string;
+  readonly out: string;
+  readonly store: string;
+  readonly seconds: number;
+  readonly tokensPerSecond: number;
+  readonly evaluations: readonly Evaluated[];
+}
+
+/** Held-out success of each split and mode, before → after. */
+export function successTable(evaluations: readonly Evaluated[]): string[] {
+  const key = (e: EvaluationResult): string => `${e.split} ${e.mode}`;
+  const finals = evaluations.filter((e) => e.when === "after");
+  const rows = finals.map((after) => {
+    const before = evaluations.find((e) => e.when === "before" && key(e) === key(after));
+    return [
+      after.split,
+      after.mode,
+      before ? interval(before.success) : "–",
+      "→",
+      interval(after.success),
+      before
+        ? `${after.success.mean >= before.success.mean ? "+" : ""}${(100 * (after.success.mean - before.success.mean)).toFixed(1)}`
+        : "",
+      before ? `${number(before.turns)} → ${number(after.turns)}` : number(after.turns),
+      String(after.tasks),
+    ];
+  });
+  return rows.length === 0
+    ? []
+    : table(
+        ["held-out", "actions", "success before %", "", "after, 95 % interval", "points", "turns", "tasks"],
+        rows,
+      );
+}
+
+export async function printReport(report: RunReport, io: Io): Promise<void> {
+  const lines = successTable(report.evaluations);
+  if (lines.length > 0) io.say("", paint(io, "bold", lines[0]!), ...lines.slice(1));
+  io.say("", `${duration(report.seconds)}, ${Math.round(report.tokensPerSecond)} tokens/s while practising`);
+  await printExample(report, io);
+  const here = (path: string): string => relative(process.cwd(), path) || ".";
+  io.say(
+    "",
+    `Saved: ${here(report.out)} (weights, checkpoints, config), ${here(report.store)} (curves, transcripts)`,
+    "",
+    "Next:",
+    `  whetstone show ${report.run}                  curves and transcripts, with credit`,
+    `  whetstone eval ${here(report.out)} --greedy   measure it again`,
+    "  whetstone methods                             other ways to learn",
+    "  whetstone init my-agent                       an agent of your own",
+    paint(io, "dim", "In the repository, `npm run -s whetstone --` stands for `whetstone`."),
+  );
+}
+
+/** One question before and after; a question that was learnt, where there is one. */
+async function printExample({ out, store: file }: RunReport, io: Io): Promise<void> {
+  const store = await openStore(file);
+  try {
+    const run = (await store.run(out))?.id ?? out;
+    const [before, after] = await Promise.all([
+      store.trajectories(run, { phase: "before" }),
+      store.trajectories(run, { phase: "after" }),
+    ]);
+    const played = (id: string): string => id.replace(/^(before|after)\//, "");
+    const pairs = before.flatMap((b) =>
+      after.filter((a) => played(a.id) === played(b.id)).map((a) => ({ b, a })),
+    );
+    const pair = pairs.find(({ b, a }) => b.success === false && a.success === true) ?? pairs[0];
+    if (pair === undefined) return;
+    for (const [title, t] of [
+      ["Before", pair.b],
+      ["After, the same question", pair.a],
+    ] as const) {
+      const stored = await store.trajectory(run, { iteration: t.iteration, phase: t.phase, id: t.id });
+      if (stored) io.say("", paint(io, "bold", title), ...transcript(stored, io));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Where runs of a folder are recorded unless told otherwise. */
+export const defaultStore = (out: string): string => join(dirname(out), "whetstone.sqlite");

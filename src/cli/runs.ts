@@ -1,0 +1,88 @@
+/** `whetstone runs`: what has been run. */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import { unknownName } from "../core/suggest.ts";
+import { openStore, type Run, type Store } from "../store/store.ts";
+import { addCommand, duration, type Io, interval, table } from "./output.ts";
+
+export const storeOption = ["--store <file>", "SQLite file of the runs", "runs/whetstone.sqlite"] as const;
+
+export function addRuns(program: Command, io: Io): void {
+  addCommand(program, "runs", "List the runs, the last one first.", [
+    "whetstone runs",
+    "whetstone runs --json",
+  ])
+    .option(...storeOption)
+    .action(async ({ store: file }: { store: string }) => {
+      if (!existsSync(file)) {
+        io.say(`No runs yet: there is no ${file}. Begin with: whetstone start`);
+        return;
+      }
+      const store = await openStore(file);
+      try {
+        const rows: string[][] = [];
+        for (const run of await store.runs()) {
+          const after = (await store.evaluations(run.id)).filter(
+            (e) => e.when === "after" && e.mode === "sampled",
+          );
+          const success = after.find((e) => e.split !== "validation") ?? after[0];
+          const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(run.started)) / 1000;
+          io.record({ ...run, success: success?.success ?? null, seconds });
+          rows.push([
+            run.name,
+            run.env,
+            run.method,
+            run.engine,
+            String(run.seed),
+            stateOf(run),
+            success ? interval(success.success) : "–",
+            duration(seconds),
+            run.started.slice(0, 16).replace("T", " "),
+          ]);
+        }
+        const head = [
+          "run",
+          "env",
+          "method",
+          "engine",
+          "seed",
+          "state",
+          "held-out success %",
+          "took",
+          "started (UTC)",
+        ];
+        if (rows.length === 0) io.say("No runs yet. Begin with: whetstone start");
+        else io.say(...table(head, rows), "", "See one: whetstone show RUN");
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+/** A run that was killed says "running" for ever; that nothing was heard of it tells. */
+function stateOf(run: Run): string {
+  if (run.state !== "running") return run.state;
+  const silent = (Date.now() - Date.parse(run.seen)) / 1000;
+  return silent > 600 ? `running? (silent ${duration(silent)})` : "running";
+}
+
+/** Opens the store for reading; it is not made by asking for it. */
+export async function existingStore(file: string): Promise<Store> {
+  if (existsSync(file)) return await openStore(file);
+  throw new WhetstoneError("store.failed", {
+    where: "--store",
+    got: `no file ${file}`,
+    expected: "the store of some runs",
+    mend: "Run this where the runs folder is, or name the file.",
+  });
+}
+
+/** @throws WhetstoneError `name.unknown` with the nearest name. */
+export async function requireRun(store: Store, name: string): Promise<Run> {
+  const found = await store.run(name);
+  if (found) return found;
+  const names = [...new Set((await store.runs()).map((r) => r.name))];
+  const begun = names.filter((n) => n.startsWith(name));
+  throw unknownName("run", name, begun.length > 0 ? begun : names);
+}

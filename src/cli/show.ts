@@ -1,0 +1,172 @@
+/** `whetstone show`: one run: curves, evaluations, transcripts with credit. */
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Turn } from "../core/words.ts";
+import type { Metric, Run, Store, TrajectoryFilter } from "../store/store.ts";
+import { curve } from "./chart.ts";
+import { statedNumber } from "./options.ts";
+import { addCommand, type Io, interval, number, paint, table } from "./output.ts";
+import { existingStore, requireRun, storeOption } from "./runs.ts";
+import { spellingOf, transcript } from "./transcript.ts";
+
+interface ShowOptions {
+  readonly store: string;
+  readonly iteration?: string;
+  readonly episode?: string;
+  readonly failed?: true;
+  readonly metric: string[];
+  readonly limit: string;
+}
+
+export function addShow(program: Command, io: Io): void {
+  addCommand(program, "show", "Show a run: curves, evaluations, transcripts with credit.", [
+    "whetstone show facts-grpo-1",
+    "whetstone show facts-grpo-1 --iteration 12",
+    "whetstone show facts-grpo-1 --failed --limit 3",
+    "whetstone show facts-grpo-1 --episode 12/capital-of-peru",
+    "whetstone show facts-grpo-1 --metric entropy --metric gradientNorm",
+  ])
+    .argument("<run>", "id, the beginning of one, or the run's folder")
+    .option(...storeOption)
+    .option("--iteration <n>", "transcripts of this iteration, from 0")
+    .option("--episode <id>", "the transcript with this id or beginning")
+    .option("--failed", "transcripts of episodes that failed or did not succeed")
+    .option(
+      "--metric <name>",
+      "curve of this metric; may be given again",
+      (v: string, all: string[]) => [...all, v],
+      [],
+    )
+    .option("--limit <n>", "most transcripts", "4")
+    .action(async (name: string, options: ShowOptions) => {
+      const store = await existingStore(options.store);
+      try {
+        const run = await requireRun(store, name);
+        const wantsTranscripts = options.iteration ?? options.episode ?? options.failed;
+        if (wantsTranscripts === undefined || options.metric.length > 0)
+          await showRun(store, run, options, io);
+        if (wantsTranscripts !== undefined || options.metric.length === 0)
+          await showTranscripts(store, run, options, io);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Promise<void> {
+  const metrics = await store.metrics(run.id);
+  const evaluations = await store.evaluations(run.id);
+  io.record({ type: "run", ...run });
+  for (const [iteration, values] of byIteration(metrics))
+    io.record({ type: "iteration", iteration, ...values });
+  for (const e of evaluations) io.record({ type: "evaluation", ...e });
+
+  io.say(
+    paint(io, "bold", run.name),
+    `${run.method} on ${run.env}, ${run.engine} engine, seed ${run.seed}: ${run.state}, in ${run.folder}`,
+  );
+  const names = [...new Set(metrics.map((m) => m.name))];
+  for (const asked of options.metric) {
+    if (names.includes(asked)) continue;
+    throw unknownName("--metric", asked, names);
+  }
+  const wanted =
+    options.metric.length > 0 ? options.metric : ["success", "reward"].filter((n) => names.includes(n));
+  for (const name of wanted) {
+    const values = metrics.filter((m) => m.name === name).map((m) => m.value);
+    io.say(
+      "",
+      `${name}, ${values.length} iterations`,
+      ...curve(values, Math.min(io.width, 90)).map((l) => paint(io, "cyan", l)),
+    );
+  }
+  if (options.metric.length === 0 && names.length > wanted.length) {
+    const others = names.filter((n) => !wanted.includes(n));
+    io.say("", paint(io, "dim", `--metric shows the others: ${others.join(", ")}`));
+  }
+  if (evaluations.length > 0) {
+    const rows = evaluations.map((e) => [
+      e.when === "during" ? `after ${e.iteration}` : e.when,
+      e.split,
+      e.mode,
+      interval(e.success),
+      number(e.reward),
+      number(e.turns),
+      String(e.tasks),
+    ]);
+    io.say("", ...table(["when", "split", "actions", "success %", "reward", "turns", "tasks"], rows));
+  }
+}
+
+function byIteration(metrics: readonly Metric[]): Map<number, Record<string, number>> {
+  const out = new Map<number, Record<string, number>>();
+  for (const { iteration, name, value } of metrics) {
+    const row = out.get(iteration) ?? {};
+    row[name] = value;
+    out.set(iteration, row);
+  }
+  return out;
+}
+
+async function showTranscripts(store: Store, run: Run, options: ShowOptions, io: Io): Promise<void> {
+  const asked = options.iteration ?? options.episode ?? options.failed;
+  const filter: TrajectoryFilter = {
+    ...(options.iteration !== undefined && { iteration: statedNumber("--iteration", options.iteration) }),
+    ...(options.episode !== undefined && { id: options.episode }),
+    ...(options.failed && { failed: true }),
+  };
+  const all = await store.trajectories(run.id, filter);
+  if (all.length === 0 && asked !== undefined) {
+    const kept = await store.trajectories(run.id);
+    const iterations = kept.map((t) => t.iteration);
+    throw new WhetstoneError("task.none", {
+      where: "show",
+      got: "no transcript that fits",
+      expected:
+        kept.length === 0
+          ? "a run that kept some"
+          : `iterations from ${Math.min(...iterations)} to ${Math.max(...iterations)}, ids such as ${kept[0]!.id}`,
+      mend: "Ask for less; old iterations keep failures and one transcript in a hundred.",
+    });
+  }
+  // the newest tell most about the agent as it is
+  const most = statedNumber("--limit", asked === undefined ? "1" : options.limit);
+  const chosen =
+    options.episode !== undefined || options.iteration !== undefined ? all.slice(0, most) : all.slice(-most);
+  const spell = io.terminal ? await spellingOf(run.folder) : undefined;
+  for (const t of chosen) {
+    const stored = await store.trajectory(run.id, { iteration: t.iteration, phase: t.phase, id: t.id });
+    if (stored === undefined) continue;
+    const { trajectory, advantage, ...about } = stored;
+    io.record({ type: "transcript", ...about, turns: turnsAsData(trajectory.turns, advantage) });
+    io.say(
+      "",
+      paint(io, "bold", `${t.phase}, iteration ${t.iteration}: ${t.id}`),
+      ...transcript(stored, io, spell),
+    );
+  }
+  if (chosen.length < all.length) {
+    io.say(
+      "",
+      paint(
+        io,
+        "dim",
+        `${all.length - chosen.length} more; --limit, --iteration, --episode, --failed choose.`,
+      ),
+    );
+  }
+}
+
+function turnsAsData(turns: readonly Turn[], advantage: Float32Array | undefined) {
+  let at = 0;
+  return turns.map(({ tokens, ...turn }) => {
+    const count = tokens?.action.length ?? 0;
+    at += count;
+    return {
+      ...turn,
+      ...(tokens && { actionIds: [...tokens.action], logp: [...tokens.logp] }),
+      ...(tokens && advantage && { advantage: [...advantage.subarray(at - count, at)] }),
+    };
+  });
+}

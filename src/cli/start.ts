@@ -1,0 +1,29 @@
+/** `whetstone start`: the main job with its default settings. */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { statedNumber } from "./options.ts";
+import { addCommand, type Io } from "./output.ts";
+import { trainRun } from "./train.ts";
+
+export function addStart(program: Command, io: Io): void {
+  addCommand(
+    program,
+    "start",
+    "Train a search agent on real-world facts with GRPO: some minutes on a laptop.",
+    ["whetstone start", "whetstone start --seed 2"],
+  )
+    .option("--seed <n>", "seed of every random stream", "1")
+    .option("--out <folder>", "folder of the run; the next free number when it is taken")
+    .action(async ({ seed: text, out }: { seed: string; out?: string }) => {
+      const seed = statedNumber("--seed", text);
+      await trainRun(
+        { env: "facts", method: "grpo", engine: "local", seed, out: out ?? freeFolder(seed) },
+        io,
+      );
+    });
+}
+
+/** runs/facts-grpo-1, or with the next number that is free: a fresh run each time. */
+function freeFolder(seed: number): string {
+  for (let n = seed; ; n++) if (!existsSync(`runs/facts-grpo-${n}`)) return `runs/facts-grpo-${n}`;
+}

@@ -1,0 +1,164 @@
+/** The files of a new project. */
+
+const packageJson = (name: string): string => `{
+  "name": "${name}",
+  "private": true,
+  "type": "module",
+  "scripts": {
+    "start": "whetstone train config.ts",
+    "test": "node --test",
+    "play": "whetstone play environment.ts"
+  },
+  "dependencies": {
+    "whetstone": "^0.1.0"
+  }
+}
+`;
+
+const readme = (name: string): string => `# ${name}
+
+An agent that learns from feedback, with [Whetstone](https://www.npmjs.com/package/whetstone). Needs Node 22.18 or newer.
+
+    npm install
+    npm test            # the environment proves itself
+    npm run play        # play it by hand
+    npm start           # train: about a minute
+    npx whetstone show  doors-1        # curves, transcripts, credit
+
+- \`environment.ts\`: what the agent sees, what it can do, what it is rewarded for. Begin here.
+- \`config.ts\`: how it is trained. \`npx whetstone train --help\` lists everything that can be set.
+- \`environment.test.ts\`: the expert always wins, nonsense never does.
+`;
+
+const config = `import environment from "./environment.ts";
+
+export default {
+  env: environment,
+  method: "grpo",
+  seed: 1,
+  iterations: 30,
+  out: "runs/doors-1",
+};
+`;
+
+const environment = `// Some doors, one of them the right one. The agent may "look" first, which tells the colour, then it opens a door.
+// The flawed player, from which the agent starts, looks only where there are two doors: where there are three it
+// guesses. Feedback teaches the agent to look there too.
+import type { Environment, Episode, Player, Task } from "whetstone";
+
+const colours = ["red", "blue", "green", "white", "black", "brown", "pink", "grey"];
+
+/** Every choice of two or three doors in every order, with each of them as the right one. */
+function allTasks(): Task[] {
+  const out: Task[] = [];
+  const add = (doors: readonly string[]): void => {
+    for (const right of doors) {
+      out.push({
+        id: \`\${doors.join("-")}/\${right}\`,
+        prompt: [{ role: "user", content: \`doors \${doors.join(" ")}\` }],
+        reference: right,
+        metadata: {},
+        seed: out.length,
+      });
+    }
+  };
+  for (const a of colours)
+    for (const b of colours) {
+      if (a === b) continue;
+      add([a, b]);
+      for (const c of colours) if (c !== a && c !== b) add([a, b, c]);
+    }
+  return out;
+}
+
+/** Spread by number, so that each split has all kinds of tasks: 6 parts of 10 to train, 1 to validate, 3 to test. */
+const splitOf = (task: Task): string => {
+  const part = (task.seed * 7919) % 10;
+  return part < 6 ? "train" : part < 7 ? "validation" : "test";
+};
+const tasks = allTasks();
+
+function start(task: Task): Promise<Episode> {
+  let heard: string | undefined;
+  return Promise.resolve({
+    observe: async () => ({
+      role: "agent",
+      observation: { messages: heard === undefined ? [] : [{ role: "user", content: heard }] },
+    }),
+    act: async ({ content }) => {
+      if (content === "look") {
+        heard = \`the right door is \${task.reference}\`;
+        return {};
+      }
+      const success = content === \`open \${task.reference}\`;
+      return { rewards: { outcome: success ? 1 : 0 }, end: { kind: "done", reason: content, success } };
+    },
+  });
+}
+
+const doorsOf = (task: Task): string[] => task.prompt[0]!.content.split(" ").slice(1);
+
+const expert: Player = (task, conversation) =>
+  conversation.length > 1 ? \`open \${task.reference}\` : "look";
+
+const flawed: Player = (task, conversation, random) => {
+  const doors = doorsOf(task);
+  if (conversation.length > 1 || doors.length === 2) return expert(task, conversation, random);
+  // a skill that is mostly missing: one time in ten it looks, so that there is something to find
+  return random.next() < 0.1 ? "look" : \`open \${doors[random.below(doors.length)]}\`;
+};
+
+const environment: Environment = {
+  name: "doors",
+  summary: "look which door is the right one, then open it",
+  roles: ["agent"],
+  splits: ["train", "validation", "test"],
+  abilities: new Set(["expert"]),
+  limits: { turns: 3, actionTokens: 6 },
+  tasks: (split) => tasks.filter((task) => splitOf(task) === split),
+  start,
+  lexicon: () => [...colours, "doors", "look", "open", "the right door is"],
+  expert,
+  flawed,
+};
+
+export default environment;
+`;
+
+const test = `import assert from "node:assert/strict";
+import { test } from "node:test";
+import environment from "./environment.ts";
+
+async function play(task: ReturnType<typeof environment.tasks>[number], actions: string[]) {
+  const episode = await environment.start(task);
+  for (const content of actions) {
+    await episode.observe();
+    const { end } = await episode.act({ content, stop: "eos" });
+    if (end) return end.kind === "done" && end.success === true;
+  }
+  return false;
+}
+
+test("who looks and opens the right door wins; nonsense does not", async () => {
+  for (const task of environment.tasks("test").slice(0, 50)) {
+    assert.equal(await play(task, ["look", \`open \${task.reference}\`]), true);
+    assert.equal(await play(task, ["open sesame"]), false);
+    assert.equal(await play(task, ["", "open"]), false);
+  }
+});
+
+test("no task is in two splits", () => {
+  const ids = environment.splits.flatMap((split) => environment.tasks(split).map((task) => task.id));
+  assert.equal(new Set(ids).size, ids.length);
+});
+`;
+
+/** Texts by file name. */
+export const projectFiles = (name: string): Readonly<Record<string, string>> => ({
+  "package.json": packageJson(name),
+  "README.md": readme(name),
+  ".gitignore": "node_modules/\nruns/\n",
+  "config.ts": config,
+  "environment.ts": environment,
+  "environment.test.ts": test,
+});

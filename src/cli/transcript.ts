@@ -1,0 +1,115 @@
+/** A trajectory as people read it: what was said, what was done, and the credit that each part got. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Message, Trajectory, Turn } from "../core/words.ts";
+import type { StoredTrajectory } from "../store/store.ts";
+import { type Io, number, paint } from "./output.ts";
+
+/** The text of one token id. */
+export type Spell = (id: number) => string;
+
+/** The tokenizer that a run's folder carries, if it does: credit can be painted on tokens then. */
+export async function spellingOf(folder: string): Promise<Spell | undefined> {
+  const file = find(folder, "tokenizer.json", 3);
+  if (file === undefined) return undefined;
+  try {
+    const { Tokenizer } = await import("@huggingface/tokenizers");
+    const read = (path: string): object => JSON.parse(readFileSync(path, "utf8")) as object;
+    const beside = join(file, "..", "tokenizer_config.json");
+    const tokenizer = new Tokenizer(read(file), existsSync(beside) ? read(beside) : {});
+    return (id) => tokenizer.decode([id], { skip_special_tokens: false });
+  } catch {
+    return undefined; // the words are shown without
+  }
+}
+
+function find(folder: string, name: string, depth: number): string | undefined {
+  if (!existsSync(folder)) return undefined;
+  if (existsSync(join(folder, name))) return join(folder, name);
+  if (depth === 0) return undefined;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const found = entry.isDirectory() ? find(join(folder, entry.name), name, depth - 1) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+export function transcript(
+  stored: Pick<StoredTrajectory, "trajectory" | "advantage">,
+  io: Io,
+  spell?: Spell,
+): string[] {
+  const { trajectory, advantage } = stored;
+  const out: string[] = [];
+  const scale = advantage === undefined ? 1 : Math.max(1e-9, ...advantage.map(Math.abs));
+  let read: readonly Message[] = [];
+  let at = 0;
+  for (const [k, turn] of trajectory.turns.entries()) {
+    for (const message of fresh(turn.prompt, read)) out.push(...said(message, io));
+    read = [...turn.prompt, turn.action];
+    const count = turn.tokens?.action.length ?? 0;
+    const credit = advantage?.subarray(at, at + count);
+    at += count;
+    out.push(`  ${paint(io, "bold", `${turn.role} ›`)} ${action(turn, credit, scale, io, spell)}`);
+    const notes = [
+      ...(credit && credit.length > 0 ? [`credit ${signed(mean(credit))}`] : []),
+      ...Object.entries(turn.rewards).map(([name, value]) => `${name} ${number(value)}`),
+      ...(turn.stop === "length" ? ["cut at the token limit"] : []),
+    ];
+    if (notes.length > 0) out.push(paint(io, "dim", `      turn ${k + 1}: ${notes.join(", ")}`));
+    if (turn.text) out.push(paint(io, "yellow", `      ${turn.text}`));
+  }
+  out.push(`  ${ending(trajectory)}`);
+  return out;
+}
+
+/** Messages that were not there before. */
+function fresh(prompt: readonly Message[], read: readonly Message[]): readonly Message[] {
+  let same = 0;
+  while (same < read.length && same < prompt.length && prompt[same]!.content === read[same]!.content) same++;
+  return prompt.slice(same);
+}
+
+function said(message: Message, io: Io): string[] {
+  const lines = message.content.split("\n");
+  return lines.map((line, i) => paint(io, "dim", `  ${i === 0 ? `${message.role} ‹` : "      "} ${line}`));
+}
+
+function action(
+  turn: Turn,
+  credit: Float32Array | undefined,
+  scale: number,
+  io: Io,
+  spell: Spell | undefined,
+): string {
+  const text = turn.action.content.replaceAll("\n", "\n      ");
+  if (credit === undefined || credit.length === 0) return text;
+  if (spell === undefined || turn.tokens === undefined) return shade(text, mean(credit) / scale, io);
+  const pieces = [...turn.tokens.action].map(spell);
+  // a word-level tokenizer gives bare words, others carry their spaces
+  const spaced = pieces.some((p) => /^\s|\s$/.test(p));
+  return pieces.map((piece, i) => shade(piece, credit[i]! / scale, io)).join(spaced ? "" : " ");
+}
+
+/** Green for what was made more likely, red for less; stronger for more. */
+function shade(text: string, credit: number, io: Io): string {
+  if (Math.abs(credit) < 0.02 || !Number.isFinite(credit)) return text;
+  const style = credit > 0 ? (credit > 0.5 ? "greenBright" : "green") : credit < -0.5 ? "redBright" : "red";
+  return paint(io, style, text);
+}
+
+const mean = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+const signed = (x: number): string => `${x >= 0 ? "+" : ""}${number(x)}`;
+
+export function ending({ end }: Trajectory): string {
+  switch (end.kind) {
+    case "done":
+      return end.success === undefined
+        ? `ended: ${end.reason}`
+        : `${end.success ? "✔ success" : "✘ no success"}: ${end.reason}`;
+    case "truncated":
+      return `✘ cut off at ${end.at} ${end.limit}`;
+    case "failed":
+      return `✘ failed in ${end.boundary}: ${end.message}`;
+  }
+}
