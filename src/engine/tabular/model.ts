@@ -66,14 +66,14 @@ abstract class Acting {
   get codec(): WordCodec {
     return this.weights.codec;
   }
-  async sample(requests: readonly SampleRequest[]): Promise<Sample[]> {
+  // arrows: a seat may hold on to the function alone
+  readonly sample = async (requests: readonly SampleRequest[]): Promise<Sample[]> => {
     const logits = (prefix: Int32Array): Float64Array =>
       this.weights.read("logits", this.weights.keyOf(prefix));
     return requests.map((request) => sampleOne(request, this.codec, logits, this.version));
-  }
-  async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
-    return this.weights.outputs(rows, want);
-  }
+  };
+  readonly score = async (rows: TokenRows, want: Wanted = {}): Promise<Outputs> =>
+    this.weights.outputs(rows, want);
   async dispose(): Promise<void> {}
 }
 
