@@ -4,10 +4,12 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
 /** @example seconds("--budget", "10m") // 600 */
 export function seconds(where: string, text: string): number {
-  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)\s*([smh])/g)];
-  const whole = parts.map((p) => p[0]).join("");
-  const total = parts.reduce((sum, [, n, unit]) => sum + Number(n) * units[unit!]!, 0);
-  if (total > 0 && whole === text.replaceAll(/\s+(?=[smh])|\s+(?=\d)/g, "").trim()) return total;
+  const bare = text.replaceAll(" ", "");
+  if (/^(\d+(\.\d+)?[smh])+$/.test(bare)) {
+    const parts = bare.matchAll(/([\d.]+)([smh])/g);
+    const total = parts.reduce((sum, [, n, unit]) => sum + Number(n) * units[unit!]!, 0);
+    if (total > 0) return total;
+  }
   throw new WhetstoneError("option.range", {
     where,
     got: `"${text}"`,

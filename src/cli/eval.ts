@@ -1,5 +1,5 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
@@ -112,7 +112,14 @@ async function weightsOf(
   const begun = begunAt(folder);
   if (!existsSync(join(folder, "run.json"))) {
     const inside = join(folder, "models", "policy");
-    return { weights: existsSync(inside) ? inside : folder, begun };
+    const weights = existsSync(inside) ? inside : folder;
+    if (readdirSync(weights).some((name) => name.endsWith(".json"))) return { weights, begun };
+    throw new WhetstoneError("checkpoint.missing", {
+      where: "eval",
+      got: `${folder}, which holds no model`,
+      expected: "the folder of a run or of a checkpoint",
+      mend: "Name a run's folder, or its `final` or `best`.",
+    });
   }
   // a run that ended, the best so far of one that has not, its last checkpoint
   for (const name of ["final", "best"])

@@ -36,7 +36,7 @@ export async function createView(io: Io): Promise<View> {
       }
       // a fast run must not spend its time on drawing
       const now = Date.now();
-      if (event.type !== "iteration" || now - drawn > 80 || event.iteration + 1 === event.iterations) {
+      if (event.type !== "iteration" || now - drawn > 80 || event.iteration === event.iterations) {
         drawn = now;
         update(block(shown, io).join("\n"));
       }
@@ -88,12 +88,12 @@ function block(shown: Shown, io: Io): string[] {
       `loss ${paint(io, "yellow", small)}`,
     ];
   }
-  const share = (last.iteration + 1) / Math.max(1, last.iterations);
+  const share = last.iteration / Math.max(1, last.iterations);
   const cells = Math.max(10, Math.min(30, width - 50));
   const full = Math.round(share * cells);
   const bar = paint(io, "green", "━".repeat(full)) + paint(io, "dim", "━".repeat(cells - full));
   return [
-    `${bar} ${last.iteration + 1}/${last.iterations} · ${duration(last.secondsLeft)} left`,
+    `${bar} ${last.iteration}/${last.iterations} · ${duration(last.secondsLeft)} left`,
     `success ${percent(last.success)} · reward ${number(last.reward)} · ${number(last.turns)} turns · ${Math.round(last.tokensPerSecond)} tokens/s`,
     `success ${paint(io, "cyan", small)}${shown.note === "" ? "" : paint(io, "dim", `  ${shown.note}`)}`,
   ];
@@ -118,7 +118,7 @@ export function lineOf(event: RunEvent): string[] {
       ];
     case "iteration":
       return [
-        `iteration ${event.iteration + 1}/${event.iterations}: success ${percent(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${Math.round(event.tokensPerSecond)} tokens/s, ${duration(event.secondsLeft)} left`,
+        `iteration ${event.iteration}/${event.iterations}: success ${percent(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${Math.round(event.tokensPerSecond)} tokens/s, ${duration(event.secondsLeft)} left`,
       ];
     case "checkpoint":
       return event.best ? [`best so far: iteration ${event.iteration}`] : [];

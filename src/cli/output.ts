@@ -99,9 +99,10 @@ export function number(x: number): string {
   return Math.abs(x) >= 1000 ? x.toFixed(0) : String(Number(x.toPrecision(3)));
 }
 
-/** 42 s, 3 min 05 s, 2 h 10 min. */
+/** 0.4 s, 42 s, 3 min 05 s, 2 h 10 min. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
   const s = Math.round(seconds);
   const two = (n: number): string => String(n).padStart(2, "0");
   if (s < 60) return `${s} s`;

@@ -37,6 +37,8 @@ export default {
   method: "grpo",
   seed: 1,
   iterations: 30,
+  warmStart: { updates: 100 },
+  evaluation: { tasks: 100 },
   out: "runs/doors-1",
 };
 `;

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { condense, curve, sparkline } from "../../src/cli/chart.ts";
+import { seconds } from "../../src/cli/durations.ts";
+import { nodeTooOld } from "../../src/cli/node-version.ts";
+import { checkConfig, statedRun } from "../../src/cli/options.ts";
+import { duration, type Io, table } from "../../src/cli/output.ts";
+import { successTable } from "../../src/cli/report.ts";
+import { transcript } from "../../src/cli/transcript.ts";
+import { WhetstoneError } from "../../src/core/errors.ts";
+import type { Turn } from "../../src/core/words.ts";
+
+const fails = (work: () => unknown, code: string, words: RegExp): void => {
+  assert.throws(work, (e) => {
+    assert.ok(e instanceof WhetstoneError);
+    assert.equal(e.code, code);
+    assert.match(e.message, words);
+    return true;
+  });
+};
+
+const plainIo: Io = {
+  json: false,
+  debug: false,
+  terminal: false,
+  width: 80,
+  code: 0,
+  write: () => {},
+  say: () => {},
+  error: () => {},
+  record: () => {},
+};
+
+test("times are read with their units, and nothing else", () => {
+  assert.equal(seconds("--budget", "90s"), 90);
+  assert.equal(seconds("--budget", "10m"), 600);
+  assert.equal(seconds("--budget", "1h30m"), 5400);
+  assert.equal(seconds("--budget", "1.5 h"), 5400);
+  for (const wrong of ["", "10", "10x", "m", "0s", "-5m", "10m!", "x10m"]) {
+    fails(() => seconds("--budget", wrong), "option.range", /--budget/);
+  }
+});
+
+test("durations read well", () => {
+  assert.deepEqual([0.42, 42.4, 185, 7800, Number.NaN].map(duration), [
+    "0.4 s",
+    "42 s",
+    "3 min 05 s",
+    "2 h 10 min",
+    "–",
+  ]);
+});
+
+test("the oldest Node", () => {
+  assert.match(nodeTooOld("20.20.2") ?? "", /got Node 20\.20\.2, expected 22\.13\.0 or newer/);
+  assert.equal(nodeTooOld("22.13.0"), undefined);
+  assert.equal(nodeTooOld("24.0.0"), undefined);
+});
+
+test("options become numbers and are checked", () => {
+  assert.deepEqual(statedRun({ seed: "2", learningRate: "3e-4", resume: true, json: true }), {
+    seed: 2,
+    resume: true,
+    settings: { learningRate: 3e-4 },
+  });
+  fails(() => statedRun({ seed: "1.5" }), "option.range", /--seed/);
+  fails(() => statedRun({ iterations: "-1" }), "option.range", /--iterations/);
+  fails(() => statedRun({ engine: "tabula" }), "option.range", /Did you mean tabular\?/);
+});
+
+test("a config: an unknown key names the nearest known one", () => {
+  assert.deepEqual(checkConfig({ env: "facts", settings: { tasks: 4 } }, "config.ts"), {
+    env: "facts",
+    settings: { tasks: 4 },
+  });
+  fails(
+    () => checkConfig({ iteration: 3 }, "config.ts"),
+    "config.invalid",
+    /"iteration".*Did you mean iterations\?/,
+  );
+  fails(
+    () => checkConfig({ settings: { learnRate: 1 } }, "config.ts"),
+    "config.invalid",
+    /"settings\.learnRate".*Did you mean learningRate\?/,
+  );
+  fails(() => checkConfig({ seed: "1" }, "config.ts"), "config.invalid", /config\.ts: seed/);
+  fails(() => checkConfig({ evaluation: { taks: 1 } }, "config.ts"), "config.invalid", /evaluation/);
+  fails(() => checkConfig(3, "config.ts"), "config.invalid", /config\.ts/);
+});
+
+test("charts", () => {
+  assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7], 8), "▁▂▃▄▅▆▇█");
+  assert.equal(sparkline([1, 1, Number.NaN], 8), "▄▄");
+  assert.equal(sparkline([], 8), "");
+  assert.deepEqual(condense([1, 3, 5, 7], 2), [2, 6]);
+  assert.deepEqual(curve([], 40), []);
+  const lines = curve([0, 10], 40, 2);
+  assert.equal(lines[0], "      10 ┤ █");
+  assert.equal(lines[1], "       0 ┤▁█");
+});
+
+test("tables: numbers to the right, words to the left", () => {
+  assert.deepEqual(
+    table(
+      ["name", "n"],
+      [
+        ["a", "1"],
+        ["bcdef", "200"],
+      ],
+    ),
+    ["name     n", "a        1", "bcdef  200"],
+  );
+});
+
+test("before and after stand in one row", () => {
+  const at = (mean: number, when: "before" | "after") => ({
+    type: "evaluation" as const,
+    when,
+    iteration: 0,
+    split: "test",
+    mode: "greedy" as const,
+    success: { mean, low: mean - 0.05, high: mean + 0.05, n: 200 },
+    reward: mean,
+    turns: 3,
+    tasks: 200,
+    failed: 0,
+    seconds: 1,
+  });
+  const [, row] = successTable([at(0.4, "before"), at(0.9, "after")]);
+  assert.match(
+    row ?? "",
+    /^test\s+greedy\s+40\.0 % \[35\.0, 45\.0\]\s+→\s+90\.0 % \[85\.0, 95\.0\]\s+\+50\.0\s+3 → 3\s+200$/,
+  );
+});
+
+test("a transcript says each message once, and the credit of each turn", () => {
+  const prompt = [{ role: "user" as const, content: "where" }];
+  const turn = (k: number, said: Turn["prompt"]): Turn => ({
+    role: "agent",
+    model: "policy",
+    version: "1",
+    prompt: said,
+    action: { role: "assistant", content: `go ${k}` },
+    tokens: {
+      prompt: Int32Array.of(1),
+      action: Int32Array.of(2, 3),
+      logp: Float32Array.of(-1, -1),
+      behaviour: Float32Array.of(-1, -1),
+    },
+    spans: {},
+    stop: "eos",
+    rewards: k === 1 ? { outcome: 1 } : {},
+    ms: 0,
+  });
+  const second = [
+    ...prompt,
+    { role: "assistant" as const, content: "go 0" },
+    { role: "user" as const, content: "wall" },
+  ];
+  const lines = transcript(
+    {
+      trajectory: {
+        id: "t",
+        task: "t",
+        episode: "e",
+        role: "agent",
+        origin: "sampled",
+        turns: [turn(0, prompt), turn(1, second)],
+        end: { kind: "done", reason: "arrived", success: true },
+      },
+      advantage: Float32Array.of(1, 0, -1, -2),
+    },
+    plainIo,
+  );
+  assert.deepEqual(lines, [
+    "  user ‹ where",
+    "  agent › go 0",
+    "      turn 1: credit +0.5",
+    "  user ‹ wall",
+    "  agent › go 1",
+    "      turn 2: credit -1.5, outcome 1",
+    "  ✔ success: arrived",
+  ]);
+});
