@@ -70,7 +70,7 @@ export const chains: readonly Chain[] = [
   unseen("city > country > capital > population", 120),
 ];
 
-export const frames = ["what is", "tell me", "name"] as const;
+export const frames = ["what is", "tell me", "find"] as const;
 
 /** Two wordings of each relation; the rest of the question follows. */
 export const relationWords: Readonly<Record<Relation, readonly [string, string]>> = {
@@ -129,8 +129,8 @@ function holdOut(): ReadonlyMap<string, Held> {
   const random = randomStream("facts").split("hold out");
   shuffled(countries, random).forEach((c, i) => {
     const turn = (role: number): Held => {
-      const place = (i + 3 * role) % 8;
-      return place % 4 === 0 ? "test" : place === 1 ? "validation" : "train";
+      const place = (i + 3 * role) % 16;
+      return place % 8 === 0 ? "test" : place === 1 ? "validation" : "train";
     };
     [c.name, c.capital, c.city].forEach((name, role) => {
       held.set(name, turn(role));
@@ -138,7 +138,7 @@ function holdOut(): ReadonlyMap<string, Held> {
   });
   const share = (names: Iterable<string>): void => {
     shuffled([...new Set(names)], random).forEach((name, i) => {
-      held.set(name, i % 3 === 0 ? "test" : i % 6 === 1 ? "validation" : "train");
+      held.set(name, i % 6 === 0 ? "test" : i % 12 === 1 ? "validation" : "train");
     });
   };
   share(countries.flatMap((c) => [c.currencies[0]!, c.languages[0]!]));
@@ -161,7 +161,7 @@ const starts: Readonly<Record<Start, readonly string[]>> = {
 export const splits = ["train", "validation", "test", "unseen-chains"] as const;
 export type Split = (typeof splits)[number];
 const sizes: Readonly<Record<Split, number>> = {
-  train: 2000,
+  train: 4000,
   validation: 160,
   test: 400,
   "unseen-chains": 400,
