@@ -21,12 +21,15 @@ interface Shown {
 
 export async function createView(io: Io): Promise<View> {
   if (io.json) return { show: (event) => showUnderJson(event, io), close: () => {} };
-  if (!io.terminal) return { show: (event) => lineOf(event).forEach((l) => void io.say(l)), close: () => {} };
+  // without a width nothing can be drawn over
+  if (!io.terminal || !process.stdout.columns)
+    return { show: (event) => lineOf(event).forEach((l) => void io.say(l)), close: () => {} };
 
   const { createLogUpdate } = await import("log-update");
   const update = createLogUpdate(process.stdout);
   const shown: Shown = { title: "", lines: [], curve: [], note: "" };
   let drawn = 0;
+  let closed = false;
   return {
     show: (event) => {
       absorb(shown, event);
@@ -41,7 +44,10 @@ export async function createView(io: Io): Promise<View> {
         update(block(shown, io).join("\n"));
       }
     },
-    close: () => update.done(),
+    close: () => {
+      if (!closed) update.done();
+      closed = true;
+    },
   };
 }
 

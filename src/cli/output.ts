@@ -39,7 +39,7 @@ export function createIo(args: readonly string[]): Io {
     json,
     debug: args.includes("--debug") || process.env.WHETSTONE_DEBUG === "1",
     terminal: people.isTTY === true && process.env.TERM !== "dumb",
-    width: people.columns ?? 100,
+    width: people.columns || 100, // a terminal that does not know says 0
     code: 0,
     write: (text) => void people.write(text),
     say: (...lines) => void people.write(`${lines.join("\n")}\n`),

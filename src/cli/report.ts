@@ -54,10 +54,15 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
     `Saved: ${here(report.out)} (weights, checkpoints, config), ${here(report.store)} (curves, transcripts)`,
     "",
     "Next:",
-    `  whetstone show ${report.run}                  curves and transcripts, with credit`,
-    `  whetstone eval ${here(report.out)} --greedy   measure it again`,
-    "  whetstone methods                             other ways to learn",
-    "  whetstone init my-agent                       an agent of your own",
+    ...table(
+      ["", "", ""],
+      [
+        [" ", `whetstone show ${report.run}`, "curves and transcripts, with credit"],
+        [" ", `whetstone eval ${here(report.out)} --greedy`, "measure it again"],
+        [" ", "whetstone methods", "other ways to learn"],
+        [" ", "whetstone init my-agent", "an agent of your own"],
+      ],
+    ).slice(1),
     paint(io, "dim", "In the repository, `npm run -s whetstone --` stands for `whetstone`."),
   );
 }
