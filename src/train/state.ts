@@ -26,7 +26,8 @@ export const stateSchema = z.object({
   step: z.int().nonnegative(),
   /** Wall-clock seconds of all sessions of this run. */
   seconds: z.number(),
-  warm: z.object({ update: z.int(), losses: z.array(z.number()) }),
+  /** Updates made, held-out losses at the present step size, and how often that was dropped. */
+  warm: z.object({ update: z.int(), losses: z.array(z.number()), drops: z.int() }),
   /** State of the data slot; null before its first use. */
   data: json,
   /** States of the advantage slot's pieces, in their order. */
@@ -44,7 +45,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   iteration: 0,
   step: 0,
   seconds: 0,
-  warm: { update: 0, losses: [] },
+  warm: { update: 0, losses: [], drops: 0 },
   data: null,
   advantage: [],
   memory: {},

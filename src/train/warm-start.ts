@@ -9,6 +9,7 @@ import { likelihood } from "../objective/likelihood.ts";
 import { playEpisode } from "../rollout/episode.ts";
 import type { Run } from "./assemble.ts";
 import type { WarmStartSettings } from "./settings.ts";
+import type { RunState } from "./state.ts";
 
 /** What a scripted player does in a split, as rows to imitate. */
 async function demonstrations(
@@ -53,6 +54,10 @@ export function hasConverged(
   return Math.min(...losses.slice(-patience)) > best * (1 - tolerance);
 }
 
+/** True once the loss has stopped falling at the last and smallest step size. */
+const isDone = ({ losses, drops }: RunState["warm"], settings: WarmStartSettings): boolean =>
+  drops >= settings.drops && hasConverged(losses, settings);
+
 /** Goes on from where `run.state.warm` says; each update's demonstrations depend on its number alone. */
 export async function warmStart(run: Run, settings: WarmStartSettings, player: Player): Promise<void> {
   const { state, policy } = run;
@@ -66,7 +71,7 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
   let order: number[] = [];
   const began = performance.now();
   let tokens = 0;
-  while (state.warm.update < settings.updates && !hasConverged(state.warm.losses, settings)) {
+  while (state.warm.update < settings.updates && !isDone(state.warm, settings)) {
     if (run.stop.aborted) {
       await run.checkpoint(state);
       run.stop.throwIfAborted();
@@ -82,19 +87,35 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
     const ctx = run.context([], "warm start");
     const stats = await policy.accumulate(batch, objective, await objective.prepare(ctx, batch));
     const rise = Math.min(1, (update + 1) / 20);
-    await policy.step({ learningRate: settings.learningRate * rise, clip: 1, weightDecay: 0.01 });
+    const learningRate = settings.learningRate * rise * settings.drop ** state.warm.drops;
+    await policy.step({
+      learningRate,
+      clip: 1,
+      weightDecay: settings.weightDecay,
+      // smaller gradients than this are noise; Adam would blow them up and drag rare words about
+      epsilon: 1e-6,
+      groups: { embed_tokens: { learningRate: learningRate * settings.embeddingRate } },
+    });
     tokens += batch.tokens_N.length;
     state.warm.update++;
     state.step++;
     const measure = state.warm.update % settings.every === 0;
-    if (measure) state.warm.losses.push(await heldOutLoss(run, heldOut));
+    let validation: number | undefined;
+    if (measure) {
+      validation = await heldOutLoss(run, heldOut);
+      state.warm.losses.push(validation);
+      if (hasConverged(state.warm.losses, settings) && state.warm.drops < settings.drops) {
+        state.warm.drops++;
+        state.warm.losses = [Math.min(...state.warm.losses)];
+      }
+    }
     const seconds = (performance.now() - began) / 1000;
     if (measure || state.warm.update === 1) {
       run.report({
         type: "warmstart",
         update: state.warm.update,
         loss: averageStats(stats).nll ?? Number.NaN,
-        ...(measure ? { validation: state.warm.losses.at(-1)! } : {}),
+        ...(validation === undefined ? {} : { validation }),
         tokensPerSecond: tokens / seconds,
         seconds,
       });

@@ -20,6 +20,7 @@ export function chatCodec(files: TokenizerFiles): Codec {
   };
   const endId = id(specials.end);
   const padId = id(specials.pad);
+  const unknownId = id(specials.unknown);
   const markers = new Map(Object.values(specials).map((token) => [id(token), token]));
   const role = {
     system: id(specials.system),
@@ -49,11 +50,10 @@ export function chatCodec(files: TokenizerFiles): Codec {
     padId,
     endId,
     encode,
-    decode: (ids) =>
-      tokenizer.decode(
-        [...ids].filter((token) => !markers.has(token) || token === id(specials.unknown)),
-        { skip_special_tokens: false },
-      ),
+    decode: (ids) => {
+      const content = [...ids].filter((token) => token === unknownId || !markers.has(token));
+      return content.length === 0 ? "" : tokenizer.decode(content, { skip_special_tokens: false });
+    },
     open: written,
     extend: (stop, messages) =>
       stop === "eos" ? written(messages) : concatIds([one(endId), written(messages)]),

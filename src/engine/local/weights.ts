@@ -76,7 +76,7 @@ export function optimiserStep(
       beta1,
       beta2,
       epsilon: rule.epsilon ?? 1e-8,
-      weightDecay: name.includes("norm") ? 0 : (rule.weightDecay ?? 0),
+      weightDecay: name.includes("norm") || name.includes("embed") ? 0 : (rule.weightDecay ?? 0),
       step: state.steps,
     });
   }

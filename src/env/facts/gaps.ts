@@ -35,25 +35,23 @@ export const gaps: readonly Gap[] = [
   {
     name: "gives up",
     applies: (asked) => asked.start === "place",
-    spares: 0.1,
+    spares: 0.12,
     instead: (now) => (now.last.endsWith(" , not a country") ? "answer unknown" : undefined),
   },
   {
     name: "stops early",
     applies: (asked) => asked.hops > 1 && endsIn(asked, "language", "continent"),
-    spares: 0.1,
+    spares: 0.12,
     instead: (now) => (now.left.length === 1 && foundCountry(now) ? `answer ${now.current}` : undefined),
   },
   {
     name: "wrong word",
     applies: (asked) => asked.hops > 1 && endsIn(asked, "currency"),
-    spares: 0.1,
+    spares: 0.12,
     instead: (now) => {
       if (now.left[0] !== "currency" || !foundCountry(now)) return undefined;
-      const found = `capital of ${now.current} : `;
-      return now.last.startsWith(found)
-        ? `answer ${now.last.slice(found.length)}`
-        : `lookup capital of ${now.current}`;
+      const wrong = `lookup capital of ${now.current}`;
+      return now.command === wrong ? `answer ${now.last}` : wrong;
     },
   },
 ];

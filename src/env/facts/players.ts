@@ -3,7 +3,7 @@ import type { Message, Task } from "../../core/words.ts";
 import type { Player } from "../environment.ts";
 import { gapOf } from "./gaps.ts";
 import { askedBy } from "./questions.ts";
-import { isRelation, type Relation } from "./world.ts";
+import { entries, isRelation, type Relation } from "./world.ts";
 
 /** How far a conversation has come, read from what the environment said. */
 export interface Progress {
@@ -12,6 +12,8 @@ export interface Progress {
   readonly current: string;
   /** Relations still to be looked up. */
   readonly left: readonly Relation[];
+  /** The last command, "" at the start. */
+  readonly command: string;
   /** The last reply of the environment, "" at the start. */
   readonly last: string;
 }
@@ -20,19 +22,28 @@ export function progress(task: Task, conversation: readonly Message[]): Progress
   const { entity, path } = askedBy(task);
   let current = entity;
   let left = path;
-  const said = conversation.slice(task.prompt.length).filter((m) => m.role !== "assistant");
-  for (const { content } of said) {
-    const fact = /^(\w+) of (.+) : (.+)$/.exec(content);
-    const alias = /^(.+) : other name of (.+)$/.exec(content);
-    if (alias !== null && alias[1] === current) current = alias[2]!;
-    else if (fact !== null && fact[2] === current && isRelation(fact[1]!)) {
-      if (fact[1] === left[0]) left = left.slice(1);
-      else if (fact[1] !== "country" || left.length === 0) continue;
-      current = fact[3]!;
+  let command = "";
+  let last = "";
+  for (const { role, content } of conversation.slice(task.prompt.length)) {
+    if (role === "assistant") {
+      command = content;
+      continue;
+    }
+    last = content;
+    const [, relation, name] = /^lookup (\w+) of (.+)$/.exec(command) ?? [];
+    const alias = /^other name of (.+)$/.exec(content);
+    if (alias !== null && command === `search ${current}`) current = alias[1]!;
+    else if (relation !== undefined && name === current && isFact(relation, name, content)) {
+      if (relation === left[0]) left = left.slice(1);
+      else if (relation !== "country" || left.length === 0) continue;
+      current = content;
     }
   }
-  return { task, current, left, last: said.at(-1)?.content ?? "" };
+  return { task, current, left, command, last };
 }
+
+const isFact = (relation: string, name: string, value: string): boolean =>
+  isRelation(relation) && entries.get(name)?.facts[relation]?.[0] === value;
 
 /** The right next action. */
 export function nextMove({ current, left, last }: Progress): string {

@@ -129,9 +129,9 @@ export function replies(known: ReadonlySet<string>) {
   return {
     search(name: string): Reply {
       const entry = entries.get(name);
-      if (entry !== undefined) return { says: `${name} : ${entry.description}` };
+      if (entry !== undefined) return { says: entry.description };
       const country = natives.get(name);
-      if (country !== undefined) return { says: `${name} : other name of ${country}` };
+      if (country !== undefined) return { says: `other name of ${country}` };
       return { says: `nothing found for ${echo(name)}`, advice: "search for a name from the question" };
     },
     lookup(relation: string, name: string): Reply {
@@ -141,7 +141,7 @@ export function replies(known: ReadonlySet<string>) {
       if (entry === undefined)
         return { says: `no entry for ${echo(name)} . try search`, advice: "search finds other names" };
       const values = entry.facts[relation];
-      if (values !== undefined) return { says: `${relation} of ${name} : ${values[0]!}` };
+      if (values !== undefined) return { says: values[0]! };
       if (relation === "country" && (entry.kind === "currency" || entry.kind === "language"))
         return { says: `${name} is used in many countries`, advice: "use another relation" };
       if (article(entry.kind) === owner[relation])
