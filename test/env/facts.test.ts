@@ -58,7 +58,7 @@ test("facts: splits are large enough and the vocabulary is small", () => {
   assert.ok(tasks("test").length >= 300 && tasks("unseen-chains").length >= 300);
   const words = new Set(env.lexicon!().flatMap((t) => t.split(" ")));
   assert.ok(words.size <= 1000, String(words.size));
-  for (const word of words) assert.match(word, /^([a-z]+|[0-9]+|[:.,])$/);
+  for (const word of words) assert.match(word, /^([a-z]+|[0-9]+|[.,])$/);
 });
 
 test("facts: failed commands are told in words", async () => {
@@ -73,7 +73,7 @@ test("facts: failed commands are told in words", async () => {
     "dance",
   ]);
   assert.equal(said[0], `no entry for ${name} . try search`);
-  assert.match(said[1]!, new RegExp(`^${name} : other name of `));
+  assert.match(said[1]!, /^other name of /);
   assert.equal(said[2], "lima is a city , not a country");
   assert.equal(said[3], "euro is used in many countries");
   assert.match(said[4]!, /^unknown relation \. use capital , /);

@@ -45,11 +45,12 @@ function lexicon(): readonly string[] {
     ...samples.flatMap((r) => [r.says, r.advice ?? ""]),
     bare.wrong("peru", "language"),
     ...[...entries.values()].flatMap((e) => [
-      `${e.name} : ${e.description}`,
+      e.name,
+      e.description,
       `a ${e.kind}`,
       ...Object.values(e.facts).map((values) => values[0]!),
     ]),
-    ...[...natives].map(([native, country]) => `${native} : other name of ${country}`),
+    ...[...natives].map(([native, country]) => `${native} other name of ${country}`),
   ].filter((text) => text !== "");
 }
 
