@@ -80,7 +80,7 @@ export async function assemble(
   const limit = limitConcurrency(settings.concurrency);
   const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
   const began = performance.now() - state.seconds * 1000;
-  const practiceBegan = performance.now();
+  let practiceBegan = performance.now();
   let lastSaved = performance.now();
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
   if (state.iteration > 0 || found) await store.rewind(settings.name, state.iteration);
@@ -197,6 +197,7 @@ export async function assemble(
     },
 
     async beginPractice() {
+      practiceBegan = performance.now();
       const restore = found?.state.phase === "train";
       for (const [id, rule] of Object.entries(method.models ?? {})) {
         const made = restore

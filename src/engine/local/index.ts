@@ -23,7 +23,7 @@ export interface LocalOptions {
 }
 
 /** About 0.4 M parameters with a vocabulary of 900 words. */
-export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 4, kvHeads: 2, feedForward: 256 };
+export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 2, kvHeads: 2, feedForward: 256 };
 
 function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize): void {
   const whole = [width, layers, heads, kvHeads, feedForward].every((n) => Number.isInteger(n) && n > 0);
@@ -32,7 +32,7 @@ function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize
     where: "localEngine size",
     got: `width ${width}, layers ${layers}, heads ${heads}, kvHeads ${kvHeads}, feedForward ${feedForward}`,
     expected: "positive whole numbers, an even width per head, and heads divisible by kvHeads",
-    mend: "For example width 128, layers 2, heads 4, kvHeads 2, feedForward 256.",
+    mend: "For example width 128, layers 2, heads 2, kvHeads 2, feedForward 256.",
   });
 }
 

@@ -1,6 +1,7 @@
 /** A local model as the rest of the system sees it: calls to the engine thread, files on the main one. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
@@ -280,7 +281,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     },
     async load(folder) {
       const read = await readCheckpoint(folder);
-      if (JSON.stringify(read.config) !== JSON.stringify(config)) {
+      if (!isDeepStrictEqual(read.config, config)) {
         throw damaged(folder, "a model of another shape");
       }
       await host.call("replace", handle, read.contents);

@@ -48,7 +48,7 @@ export function blend(weights: Weights, toward: Weights, rate: number): void {
 
 /**
  * One AdamW step from the main gradient buffer, which is then empty. Norm clipping scales the whole gradient; weight
- * decay touches matrices only, as is usual. Groups match parameters whose name contains the group's name.
+ * decay touches neither norms nor embeddings: a word that is rarely seen would fade. Groups match parameters whose name contains the group's name.
  */
 export function optimiserStep(
   state: ModelState,
@@ -76,7 +76,7 @@ export function optimiserStep(
       beta1,
       beta2,
       epsilon: rule.epsilon ?? 1e-8,
-      weightDecay: name.includes("norm") || name.includes("embed") ? 0 : (rule.weightDecay ?? 0),
+      weightDecay: name.includes("norm") || name.includes("embed_tokens") ? 0 : (rule.weightDecay ?? 0),
       step: state.steps,
     });
   }
