@@ -44,7 +44,7 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
   if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
   const task = chooseTask(environment.tasks(split), options.task, split);
   const hands = options.player === undefined ? byHand(io) : byPlayer(environment, task, options);
-  const episode = await environment.start(task);
+  const episode = await environment.start(task, randomStream(task.seed));
   const conversations = new Map<string, Message[]>();
   const rewards: Record<string, number> = {};
   let end: Ending | undefined;

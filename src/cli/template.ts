@@ -110,7 +110,7 @@ const flawed: Player = (task, conversation, random) => {
   return random.next() < 0.1 ? "look" : \`open \${doors[random.below(doors.length)]}\`;
 };
 
-const environment: Environment = {
+const environment = {
   name: "doors",
   summary: "look which door is the right one, then open it",
   roles: ["agent"],
@@ -122,7 +122,7 @@ const environment: Environment = {
   lexicon: () => [...colours, "doors", "look", "open", "the right door is"],
   expert,
   flawed,
-};
+} satisfies Environment;
 
 export default environment;
 `;

@@ -1,8 +1,29 @@
+export { adamwStep } from "./adamw.ts";
 export type * from "./batch.ts";
+export { rowCount } from "./batch.ts";
 export type * from "./context.ts";
+export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export type * from "./json.ts";
 export type * from "./model.ts";
+export { capabilities } from "./model.ts";
 export type * from "./outputs.ts";
+export * from "./pack.ts";
+export * from "./places.ts";
+export { type Random, randomStream, shuffled } from "./random.ts";
+export { rewritten } from "./rewrite.ts";
 export type * from "./signal.ts";
+export { signalValue } from "./signal.ts";
 export type * from "./slots.ts";
+export {
+  type Interval,
+  mean,
+  meanInterval,
+  pairedInterval,
+  probabilityOfImprovement,
+  sequentialVerdict,
+  standardDeviation,
+  wilsonInterval,
+} from "./statistics.ts";
+export { addStats, averageStats } from "./stats.ts";
 export type * from "./words.ts";
+export { actionTokens, succeeded } from "./words.ts";

@@ -1,5 +1,5 @@
 /** Bandits with known expected rewards, for exact gradients: one with two arms, one whose best arm a word tells. */
-import { randomStream } from "../core/random.ts";
+import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
 import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
@@ -43,10 +43,10 @@ function bestOf(task: Task): string {
 }
 
 /** Own entries only: "constructor" is not an arm. */
-function payOf(task: Task, arm: string): number | undefined {
+function payOf(task: Task, arm: string, random: Random): number | undefined {
   const means = meansOf(task);
   if (!Object.hasOwn(means, arm)) return undefined;
-  return randomStream(task.seed).split(arm).next() < means[arm]! ? 1 : 0;
+  return random.split(arm).next() < means[arm]! ? 1 : 0;
 }
 
 const sizes: Readonly<Record<string, number>> = { train: 400, validation: 100, test: 200 };
@@ -69,7 +69,7 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
     return { ...task, reference: bestOf(task) };
   }
 
-  function start(task: Task, over = false): Episode {
+  function start(task: Task, random: Random, over = false): Episode {
     let ended = over;
     return {
       async observe() {
@@ -83,7 +83,7 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
         if (ended) return { end: { kind: "done", reason: "already over", success: false } };
         ended = true;
         const arm = action.content.trim();
-        const pay = payOf(task, arm);
+        const pay = payOf(task, arm, random);
         if (pay === undefined) {
           return {
             rewards: { outcome: 0 },
@@ -96,23 +96,24 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
           end: { kind: "done", reason: "pulled", success: arm === bestOf(task) },
         };
       },
-      fork: async () => start(task, ended),
+      fork: async () => start(task, random, ended),
     };
   }
 
   return defineEnvironment({
     name,
     summary,
-    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: 1, actionTokens: 2 },
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
-    start: async (task) => start(task),
+    start: async (task, random) => start(task, random),
     lexicon: () => [...words, ...arms, usage],
     expert: bestOf,
-    async verify(task: Task, trajectory: Trajectory) {
-      return { outcome: payOf(task, trajectory.turns.at(-1)?.action.content.trim() ?? "") ?? 0 };
+    /** Pay is drawn once, when the arm is pulled: the verdict is what was paid. */
+    async verify(_task: Task, trajectory: Trajectory) {
+      return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },
   });
 }

@@ -61,7 +61,11 @@ export interface Environment {
   };
   /** Deterministic: the same split and count give the same tasks. */
   tasks(split: SplitName): readonly Task[];
-  start(task: Task): Promise<Episode>;
+  /**
+   * @param random this episode's own stream, for environments that are stochastic. One that declares `replay` draws from
+   *   `task.seed` alone.
+   */
+  start(task: Task, random: Random): Promise<Episode>;
   /** Texts from which a small tokenizer for this environment can be made: every word that can occur. */
   readonly lexicon?: () => readonly string[];
   /** Solves every task. */

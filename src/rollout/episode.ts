@@ -89,7 +89,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   let end: Ending | undefined;
 
   try {
-    episode = await watch(() => environment.start(task));
+    episode = await watch(() => environment.start(task, options.random.split("environment")));
     const playing = episode;
     for (let index = 0; end === undefined; index++) {
       const { role, observation } = await watch(() => playing.observe());

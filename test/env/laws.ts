@@ -66,7 +66,10 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
         const played = await play(env, task, env.expert!);
         assert.ok(isSuccess(played), `${task.id}: ${played.actions.join(" / ")}`);
         assert.ok(played.actions.length <= env.limits.turns);
-        const verdict = await env.verify!(task, trajectoryOf(task, played.actions, played.end));
+        const verdict = await env.verify!(
+          task,
+          trajectoryOf(task, played.actions, played.end, played.outcome),
+        );
         assert.equal(verdict.outcome, played.outcome);
       }
     }
@@ -94,7 +97,10 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
         for (const player of plays) {
           const played = await play(env, task, player);
           assert.notEqual(played.end.kind, "failed");
-          const verdict = await env.verify!(task, trajectoryOf(task, played.actions, played.end));
+          const verdict = await env.verify!(
+            task,
+            trajectoryOf(task, played.actions, played.end, played.outcome),
+          );
           assert.equal(verdict.outcome, played.outcome);
           tried++;
           if (isSuccess(played)) solved++;
@@ -144,7 +150,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
 
 /** A fork taken before each action goes on as the original did, and leaves it alone. */
 async function forksAgree(env: Environment, task: Task, played: Played): Promise<void> {
-  let episode = await env.start(task);
+  let episode = await env.start(task, randomStream(task.seed));
   for (const [i, content] of played.actions.entries()) {
     const copy = await episode.fork!();
     assert.deepEqual(await copy.observe(), await episode.observe());

@@ -18,7 +18,7 @@ export async function play(
   player: Player,
   random: Random = randomStream(task.seed),
 ): Promise<Played> {
-  const episode = await environment.start(task);
+  const episode = await environment.start(task, random.split("environment"));
   const conversation: Message[] = [...task.prompt];
   const actions: string[] = [];
   const texts: string[] = [];
@@ -43,9 +43,14 @@ export const isSuccess = (played: Played): boolean =>
   played.end.kind === "done" && played.end.success === true;
 
 /** The trajectory that these actions make. */
-export function trajectoryOf(task: Task, actions: readonly string[], end: Ending): Trajectory {
+export function trajectoryOf(
+  task: Task,
+  actions: readonly string[],
+  end: Ending,
+  outcome?: number,
+): Trajectory {
   const turns = actions.map(
-    (content): Turn => ({
+    (content, index): Turn => ({
       role: "agent",
       model: "policy",
       version: "0",
@@ -53,7 +58,7 @@ export function trajectoryOf(task: Task, actions: readonly string[], end: Ending
       action: { role: "assistant", content },
       spans: {},
       stop: "eos",
-      rewards: {},
+      rewards: outcome !== undefined && index === actions.length - 1 ? { outcome } : {},
       ms: 0,
     }),
   );

@@ -1,0 +1,2 @@
+export { perTurn } from "./perTurn.ts";
+export { toTrajectory } from "./toTrajectory.ts";

@@ -1,0 +1,1 @@
+export { type UniformOptions, type UniformState, uniform } from "./uniform.ts";

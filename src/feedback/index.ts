@@ -1,0 +1,2 @@
+export { type OutcomeOptions, outcome } from "./outcome.ts";
+export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";

@@ -1,0 +1,6 @@
+/** Whetstone: LLM agents that learn from feedback. Each room is also a subpath: `whetstone/env`, `whetstone/objective`… */
+export * from "./core/index.ts";
+export * from "./engine/index.ts";
+export * from "./env/index.ts";
+export * from "./method/index.ts";
+export * from "./train/index.ts";

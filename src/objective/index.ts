@@ -1,0 +1,6 @@
+export { type ClippedRatioOptions, clippedRatio } from "./clippedRatio.ts";
+export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
+export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
+export { type LikelihoodOptions, likelihood } from "./likelihood.ts";
+export type { Normaliser } from "./normaliser.ts";
+export { type PolicyGradientOptions, policyGradient } from "./policyGradient.ts";

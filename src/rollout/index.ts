@@ -1,0 +1,2 @@
+export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
+export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";

@@ -1,0 +1,1 @@
+export { type MinibatchesOptions, minibatches, type Schedule } from "./minibatches.ts";
