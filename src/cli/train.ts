@@ -39,12 +39,16 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
   } = stated;
   const environment = typeof env === "string" ? await requireEnvironment("--env", env) : env;
   const recipe = typeof method === "string" ? requireMethod("--method", method) : method;
-  const built = recipe.build(settings);
   const out = rest.out ?? `runs/${environment.name}-${recipe.id}-${seed}`;
   const store = rest.store ?? defaultStore(out);
 
   const { train } = await import("../train/run.ts");
   const engine = await makeEngine(engineName);
+  const suited = {
+    ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
+    ...settings,
+  };
+  const built = recipe.build(suited);
   const view = await createView(io);
   const speeds: number[] = [];
   let iteration = 0;
@@ -73,7 +77,7 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
         out,
         store,
         ...(budget !== undefined && { budgetSeconds: seconds("--budget", budget) }),
-        config: { settings: { ...recipe.defaults, ...settings } },
+        config: { settings: { ...recipe.defaults, ...suited } },
       },
       report,
       stop.signal,

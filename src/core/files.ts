@@ -1,6 +1,6 @@
 /** Writing so that a crash or a full disk never leaves half a file where a whole one stood. */
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type ErrorCode, messageOf, WhetstoneError } from "./errors.ts";
 
 function codeOf(e: unknown): string {
@@ -75,22 +75,53 @@ export async function replaceFile(path: string, data: Uint8Array | string): Prom
   }
 }
 
+/** Removes a folder and all that is in it; one that is not there is no failure. */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (e) {
+    throw writeError(path, e);
+  }
+}
+
+/** Flushes the names of all files within, not only those at the top. */
+async function flushTree(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await flushTree(join(path, entry.name));
+  }
+  await flushFolder(path);
+}
+
+/** Moves a folder out of the way, if there is one. @returns whether there was. */
+async function moveAway(path: string, to: string): Promise<boolean> {
+  try {
+    await rename(path, to);
+    return true;
+  } catch (e) {
+    if (codeOf(e) === "ENOENT") return false;
+    throw e;
+  }
+}
+
 /** Makes a folder whole or not at all: `fill` writes into one aside, which then takes the name. */
 export async function replaceFolder(path: string, fill: (aside: string) => Promise<void>): Promise<void> {
   const aside = `${path}.partial`;
   const old = `${path}.old`;
   try {
-    await rm(aside, { recursive: true, force: true });
+    await removeFolder(aside);
     await mkdir(aside, { recursive: true });
     await fill(aside);
-    await flushFolder(aside);
-    await rm(old, { recursive: true, force: true });
-    await rename(path, old).catch((e: unknown) => {
-      if (codeOf(e) !== "ENOENT") throw e;
-    });
-    await rename(aside, path);
+    await flushTree(aside);
+    await removeFolder(old);
+    const moved = await moveAway(path, old);
+    try {
+      await rename(aside, path);
+    } catch (e) {
+      if (moved) await rename(old, path);
+      throw e;
+    }
     await flushFolder(dirname(path));
-    await rm(old, { recursive: true, force: true });
+    await removeFolder(old);
   } catch (e) {
     await rm(aside, { recursive: true, force: true }).catch(() => undefined);
     throw e instanceof WhetstoneError ? e : writeError(path, e);

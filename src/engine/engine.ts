@@ -14,6 +14,8 @@ export interface ModelRequest {
 export interface Engine {
   readonly name: string;
   readonly can: ReadonlySet<Capability>;
+  /** Step size that suits its models, where that is not the one of a small transformer. */
+  readonly learningRate?: number;
   /** A fresh model. */
   create(request: ModelRequest): Promise<Model>;
   /** A model as `Model.save` wrote it. */

@@ -38,16 +38,16 @@ interface SettingRow<T> {
 
 /** Every setting with its help and its range; a missing or surplus row is a compile error. */
 export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Settings[K]> } = {
-  tasks: { help: "tasks practised per iteration", fallback: 8, low: 1, whole: true },
+  tasks: { help: "tasks practised per iteration", fallback: 16, low: 1, whole: true },
   groupSize: { help: "attempts at each task", fallback: 8, low: 1, whole: true },
   temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
-  learningRate: { help: "step size of AdamW", fallback: 3e-4, low: 0 },
+  learningRate: { help: "step size of AdamW", fallback: 5e-4, low: 0 },
   schedule: {
     help: "shape of the step size over the run",
-    fallback: "constant",
+    fallback: "linear",
     oneOf: ["constant", "linear", "cosine"],
   },
-  warmUp: { help: "optimiser steps until the full step size", fallback: 0, low: 0, whole: true },
+  warmUp: { help: "optimiser steps until the full step size", fallback: 3, low: 0, whole: true },
   epochs: { help: "passes over each batch", fallback: 1, low: 1, whole: true },
   minibatches: { help: "optimiser steps per pass", fallback: 2, low: 1, whole: true },
   clipLow: { help: "how far a probability ratio may fall below 1", fallback: 0.2, low: 0, high: 1 },

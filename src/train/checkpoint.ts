@@ -1,10 +1,11 @@
 /** Checkpoints: whole folders, written aside, flushed and renamed, so that the last one is always intact. */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { makeFolder, replaceFolder, writeFlushed } from "../core/files.ts";
+import { makeFolder, removeFolder, replaceFolder, writeFlushed } from "../core/files.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId } from "../core/words.ts";
+import { fromExactJson, toExactJson } from "./json.ts";
 import { type RunState, stateSchema } from "./state.ts";
 
 /** Whatever of a run has weights. */
@@ -46,10 +47,10 @@ export async function saveCheckpoint(
         await model.save(to);
       }
     }
-    await writeFlushed(join(aside, "state.json"), `${JSON.stringify(state)}\n`);
+    await writeFlushed(join(aside, "state.json"), `${toExactJson(state)}\n`);
   });
   for (const old of [...names, next].slice(0, -kept)) {
-    await rm(join(folderOf(out), old), { recursive: true, force: true });
+    await removeFolder(join(folderOf(out), old));
   }
   return folder;
 }
@@ -68,7 +69,7 @@ export async function findCheckpoint(
   const folder = join(folderOf(out), last);
   const file = join(folder, "state.json");
   try {
-    return { folder, state: stateSchema.parse(JSON.parse(await readFile(file, "utf8"))) };
+    return { folder, state: stateSchema.parse(fromExactJson(await readFile(file, "utf8"))) };
   } catch (e) {
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,

@@ -3,11 +3,12 @@ import type { Counter, Ctx, Play } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import type { Id, ModelId, Role, Task, Trajectory } from "../core/words.ts";
+import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/words.ts";
 import type { Environment } from "../env/environment.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
+import { modelSeat } from "./seat.ts";
 import { clockOf, type RunState } from "./state.ts";
 
 export interface ContextParts extends Weighted {
@@ -15,6 +16,7 @@ export interface ContextParts extends Weighted {
   readonly tasks: ReadonlyMap<Id, Task>;
   readonly state: RunState;
   readonly iterations: number;
+  /** Default: the state's. */
   readonly phase?: string;
   /** The run's own stream. */
   readonly random: Random;
@@ -23,12 +25,17 @@ export interface ContextParts extends Weighted {
   readonly stop: AbortSignal;
 }
 
-function missing(where: string, name: string, known: Iterable<string>): WhetstoneError {
+function missing(
+  where: string,
+  name: string,
+  known: string,
+  mend = "Declare it in the method's `models` or `frozen`.",
+): WhetstoneError {
   return new WhetstoneError("capability.missing", {
     where,
     got: `a wish for "${name}"`,
-    expected: `one of ${[...known].join(", ") || "none"}`,
-    mend: "Declare it in the method's `models` or `frozen`.",
+    expected: known === "" ? "none, since there are none" : `one of ${known}`,
+    mend,
   });
 }
 
@@ -36,20 +43,22 @@ function missing(where: string, name: string, known: Iterable<string>): Whetston
 export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
   const { environment, state, models, frozen } = parts;
   const random = parts.random.split("iteration", state.iteration);
+  /** Tasks that a piece made on the way. */
+  const made = new Map<Id, Task>();
   const taskOf = (id: Id): Task => {
-    const task = parts.tasks.get(id);
+    const task = parts.tasks.get(id) ?? made.get(id);
     if (task) return task;
-    throw missing("task", id, parts.tasks.size > 20 ? [`${parts.tasks.size} tasks`] : parts.tasks.keys());
+    throw missing("task", id, `the run's ${parts.tasks.size} tasks`, "Play a new task by its value, not its id.");
   };
   const model = (id: ModelId = "policy"): Model => {
     const found = models.get(id);
     if (found) return found;
-    throw missing("model", id, models.keys());
+    throw missing("model", id, [...models.keys()].join(", "));
   };
   const frozenOf = (name: string): Frozen => {
     const found = frozen.get(name);
     if (found) return found;
-    throw missing("frozen model", name, frozen.keys());
+    throw missing("frozen model", name, [...frozen.keys()].join(", "));
   };
   const count = (counter: Counter, amount: number): void => {
     state.counters[counter] = (state.counters[counter] ?? 0) + amount;
@@ -64,17 +73,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   };
   const seat = (role: Role, chosen: Play["models"]): Seat => {
     const id = chosen?.[role] ?? "policy";
-    const acting = models.get(id);
-    if (acting)
-      return {
-        kind: "model",
-        id,
-        codec: acting.codec,
-        contextTokens: acting.contextTokens,
-        sample: acting.sample,
-      };
-    const { codec, sample } = frozenOf(id);
-    return { kind: "model", id, codec, contextTokens: model().contextTokens, sample };
+    return modelSeat(id, models.get(id) ?? frozenOf(id), model().contextTokens, parts.stop);
   };
 
   async function play({
@@ -86,6 +85,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     temperature,
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
+    if (!parts.tasks.has(task.id)) made.set(task.id, task);
     const id = `${state.iteration}/${task.id}/${attempt}`;
     const known = parts.journal?.find(id);
     const played =
@@ -119,8 +119,16 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     helper: (name) => unavailable(`helper "${name}"`),
     play,
     async verify(trajectory) {
-      const rewards = (await environment.verify?.(taskOf(trajectory.task), trajectory)) ?? {};
+      const task = taskOf(trajectory.task);
       count("verifier.calls", 1);
+      let rewards: Stats;
+      try {
+        rewards = (await environment.verify?.(task, trajectory)) ?? {};
+      } catch {
+        // silence, not a 0
+        count("judge.failures", 1);
+        return [];
+      }
       return Object.entries(rewards).map(([channel, value]) => ({
         kind: "reward",
         channel,

@@ -6,6 +6,7 @@ import { succeeded, type Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { EvaluationResult } from "./events.ts";
+import { modelSeat } from "./seat.ts";
 
 export interface EvaluateOptions {
   readonly environment: Environment;
@@ -39,13 +40,7 @@ export async function evaluate(
   const seat: Seat =
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }
-      : {
-          kind: "model",
-          id: agent.id,
-          codec: agent.codec,
-          contextTokens: agent.contextTokens,
-          sample: agent.sample,
-        };
+      : modelSeat(agent.id, agent, agent.contextTokens, o.stop);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>

@@ -6,6 +6,7 @@ import { appendFile, readFile, truncate } from "node:fs/promises";
 import { z } from "zod";
 import { writeError } from "../core/files.ts";
 import type { Trajectory } from "../core/words.ts";
+import { fromExactJson, toExactJson } from "./json.ts";
 
 export interface Journal {
   /** The finished episode of that id, if this iteration has it. */
@@ -13,27 +14,8 @@ export interface Journal {
   add(episode: string, trajectories: readonly Trajectory[]): Promise<void>;
   /** Begins the next iteration: forgets everything. */
   clear(iteration: number): Promise<void>;
-}
-
-type Packed = { readonly $: "f" | "i"; readonly bytes: string };
-
-/** Typed arrays as base64, bit for bit. */
-function replacer(_key: string, value: unknown): unknown {
-  if (value instanceof Float32Array || value instanceof Int32Array) {
-    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
-    return { $: value instanceof Float32Array ? "f" : "i", bytes } satisfies Packed;
-  }
-  return value;
-}
-
-const packed = z.strictObject({ $: z.enum(["f", "i"]), bytes: z.string() });
-
-function reviver(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("$" in value)) return value;
-  const found = packed.safeParse(value);
-  if (!found.success) return value;
-  const bytes = Uint8Array.from(Buffer.from(found.data.bytes, "base64"));
-  return found.data.$ === "f" ? new Float32Array(bytes.buffer) : new Int32Array(bytes.buffer);
+  /** Waits for what is being written and writes nothing any more: an episode may outlive the run that it was played for. */
+  close(): Promise<void>;
 }
 
 const header = z.object({ iteration: z.int() });
@@ -47,7 +29,7 @@ export async function openJournal(file: string, iteration: number): Promise<Jour
   let whole = 0;
   try {
     for (const [i, one] of lines.entries()) {
-      const json: unknown = JSON.parse(one, reviver);
+      const json: unknown = fromExactJson(one);
       if (i === 0) {
         if (header.parse(json).iteration !== iteration) break;
       } else {
@@ -59,6 +41,7 @@ export async function openJournal(file: string, iteration: number): Promise<Jour
   } catch {
     // a damaged line ends what can be used; those episodes are played again, to the same result
   }
+  let open = true;
   let tail: Promise<void> = Promise.resolve();
   const inOrder = (work: () => Promise<void>): Promise<void> => {
     tail = tail.then(work, work).catch((e: unknown) => {
@@ -77,10 +60,14 @@ export async function openJournal(file: string, iteration: number): Promise<Jour
   return {
     find: (episode) => episodes.get(episode),
     add: (episode, trajectories) =>
-      inOrder(() => appendFile(file, `${JSON.stringify({ episode, trajectories }, replacer)}\n`)),
+      inOrder(async () => open ? appendFile(file, `${toExactJson({ episode, trajectories })}\n`) : undefined),
     async clear(next) {
       episodes.clear();
       await begin(next);
+    },
+    close() {
+      open = false;
+      return tail.catch(() => undefined);
     },
   };
 }

@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly engine: Engine;
   /** Default 1. */
   readonly seed?: number;
-  /** Default 60. */
+  /** Default 80. */
   readonly iterations?: number;
   readonly budgetSeconds?: number;
   /** The run's folder. Default `runs/<environment>-<method>-<seed>`. */
@@ -133,7 +133,7 @@ export async function train(
   report: (event: RunEvent) => void,
   stop: AbortSignal,
 ): Promise<RunSummary> {
-  const { environment, method, engine, seed = 1, iterations = 60 } = options;
+  const { environment, method, engine, seed = 1, iterations = 80 } = options;
   const began = performance.now();
   requireNeeds(method, engine);
   if (!environment.splits.includes("train") || environment.tasks("train").length === 0) {

@@ -62,6 +62,6 @@ export const defaultWarmStart: WarmStartSettings = {
   batch: 64,
   updates: 800,
   every: 20,
-  patience: 2,
+  patience: 3,
   tolerance: 0.01,
 };

@@ -3,14 +3,16 @@ import { z } from "zod";
 import type { Clock } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
 
-const json: z.ZodType<Json> = z.json();
-const interval = z.object({ mean: z.number(), low: z.number(), high: z.number(), n: z.number() });
+/** Pieces own their states; NaN and the infinities are numbers like others. */
+const json = z.custom<Json>((value) => value !== undefined);
+const real = z.custom<number>((value) => typeof value === "number");
+const interval = z.object({ mean: real, low: real, high: real, n: z.int() });
 const evaluation = z.object({
   split: z.string(),
   mode: z.enum(["sampled", "greedy"]),
   success: interval,
-  reward: z.number(),
-  turns: z.number(),
+  reward: real,
+  turns: real,
   tasks: z.number(),
   failed: z.number(),
   seconds: z.number(),
@@ -26,15 +28,19 @@ export const stateSchema = z.object({
   step: z.int().nonnegative(),
   /** Wall-clock seconds of all sessions of this run. */
   seconds: z.number(),
+  /** Those of them that were spent practising: what a budget is measured by. */
+  practised: z.number(),
   /** Updates made, held-out losses at the present step size, and how often that was dropped. */
-  warm: z.object({ update: z.int(), losses: z.array(z.number()), drops: z.int() }),
-  /** State of the data slot; null before its first use. */
-  data: json,
-  /** States of the advantage slot's pieces, in their order. */
-  advantage: z.array(json),
+  warm: z.object({ update: z.int(), losses: z.array(real), drops: z.int() }),
+  /** States of the data slot's pieces by name, since phases may change the piece. */
+  data: z.record(z.string(), json),
+  /** States of the advantage slot's pieces, by place and name. */
+  advantage: z.record(z.string(), json),
   memory: z.record(z.string(), json),
   counters: z.record(z.string(), z.number()),
   before: z.array(evaluation),
+  /** Iterations after which the policy was last validated. */
+  validated: z.int().nonnegative(),
   best: z.object({ iteration: z.int(), success: z.number() }).nullable(),
 });
 export type RunState = z.infer<typeof stateSchema>;
@@ -45,12 +51,14 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   iteration: 0,
   step: 0,
   seconds: 0,
+  practised: 0,
   warm: { update: 0, losses: [], drops: 0 },
-  data: null,
-  advantage: [],
+  data: {},
+  advantage: {},
   memory: {},
   counters: {},
   before: [],
+  validated: 0,
   best: null,
 });
 

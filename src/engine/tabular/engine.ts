@@ -14,6 +14,7 @@ export function tabularEngine({ context = Number.POSITIVE_INFINITY }: TabularOpt
   return {
     name: "tabular",
     can: tabularCan,
+    learningRate: 0.1,
     create: async ({ id, lexicon, contextTokens }) =>
       new TabularModel(id, new Weights(lexiconCodec(lexicon), context), contextTokens),
     open: openTabular,
