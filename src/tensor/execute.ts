@@ -49,6 +49,8 @@ export async function createSession(
     // as fast as with the arena (measured), and a session gives its memory back after each run
     enableCpuMemArena: false,
     enableMemPattern: false,
+    // sessions take turns: a pool that spins after its run would steal the cores from the next one
+    extra: { session: { intra_op: { allow_spinning: "0" } } },
     intraOpNumThreads: options.threads ?? 0,
     logSeverityLevel: 3,
   });

@@ -1,7 +1,6 @@
 /** How a batch is cut into padded micro-batches of a few fixed shapes, so that sessions are reused. */
 import { rowCount, type TokenRows } from "../../core/batch.ts";
 import type { PaddedRows } from "./protocol.ts";
-import { paddedRows } from "./sampler.ts";
 
 /** Sequence lengths are rounded up to these. */
 const bucket = (length: number): number =>
@@ -10,6 +9,9 @@ const bucket = (length: number): number =>
     : length <= 512
       ? Math.ceil(length / 64) * 64
       : Math.ceil(length / 256) * 256;
+
+/** What one more run of a session costs beside its tokens, in tokens. */
+const runCost = 256;
 
 const lengthOf = (rows: TokenRows, r: number): number => rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
 
@@ -30,12 +32,17 @@ export function planMicroBatches(
     .sort((a, b) => a.T - b.T || a.order - b.order);
   const out: number[][] = [];
   let open: number[] = [];
+  let openT = 0;
   for (const { group, T } of sorted) {
-    if (open.length > 0 && (open.length + group.length) * T > tokens) {
+    const isFull = (open.length + group.length) * T > tokens;
+    // padding short rows to the next length costs more than another run of a session
+    const isWasteful = open.length * (T - openT) > runCost;
+    if (open.length > 0 && (isFull || isWasteful)) {
       out.push(open);
       open = [];
     }
     open.push(...group);
+    openT = T;
   }
   if (open.length > 0) out.push(open);
   return out;
@@ -47,7 +54,8 @@ export function pad(rows: TokenRows, padId: number): PaddedRows {
   let longest = 0;
   for (let r = 0; r < R; r++) longest = Math.max(longest, lengthOf(rows, r));
   const T = bucket(longest);
-  const B = R <= 8 ? paddedRows(R) : Math.ceil(R / 8) * 8;
+  const step = R <= 32 ? 8 : 16;
+  const B = Math.ceil(R / step) * step;
   const real = rows.target_A.length;
   const A = [8, 4, 2].map((part) => Math.ceil((B * T) / part)).find((n) => n >= Math.max(2, real)) ?? B * T;
   const tokens = new Int32Array(B * T).fill(padId);
