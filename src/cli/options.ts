@@ -93,7 +93,18 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "imitate the environment's flawed player first",
     schema: z.union([
       z.boolean(),
-      partial(["learningRate", "batch", "updates", "every", "patience", "tolerance"]),
+      partial([
+        "learningRate",
+        "drop",
+        "drops",
+        "weightDecay",
+        "embeddingRate",
+        "batch",
+        "updates",
+        "every",
+        "patience",
+        "tolerance",
+      ]),
     ]),
   },
   evaluation: {

@@ -51,10 +51,8 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
   const built = recipe.build(suited);
   const view = await createView(io);
   const speeds: number[] = [];
-  let iteration = 0;
   const report = (event: RunEvent): void => {
     view.show(event);
-    if (event.type === "checkpoint") iteration = event.iteration;
     if (event.type === "iteration") speeds.push(event.tokensPerSecond);
   };
 
@@ -98,9 +96,6 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
     await printReport({ ...done, tokensPerSecond, evaluations: measured }, io);
   } catch (e) {
     if (!stop.signal.aborted || e !== stop.signal.reason) throw e;
-    view.close();
-    io.record({ type: "interrupted", run: out, out, iteration });
-    io.say(`Interrupted and saved in ${out}. Go on with the same command and --resume.`);
     io.code = 130;
   } finally {
     view.close();
@@ -123,6 +118,7 @@ function begunRun(out: string | undefined): StatedRun {
     ...(engine !== undefined && { engine }),
     ...(typeof begun.seed === "number" && { seed: begun.seed }),
     ...(typeof begun.iterations === "number" && { iterations: begun.iterations }),
+    ...(typeof begun.contextTokens === "number" && { contextTokens: begun.contextTokens }),
     ...(settings !== undefined && { settings }),
     warmStart: (begun.warmStart as StatedRun["warmStart"] | null) ?? false,
     ...(begun.evaluation !== undefined && {

@@ -28,10 +28,16 @@ export interface Run {
   isSpent(): boolean;
   context(practice: readonly Task[], phase?: string): Ctx;
   report(event: RunEvent): void;
-  /** Records an iteration: metrics, trajectories, validation, checkpoint, one line of progress. */
+  /** Lets the frozen models follow the policy, as the method says. */
+  blendFrozen(): Promise<void>;
+  /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
+  /** Measures the policy on the validation split where that is due, and keeps the best so far. */
+  validate(): Promise<void>;
   checkpoint(state: RunState): Promise<void>;
   checkpointIfDue(): Promise<void>;
+  /** Does work that changes no weights; when a stop ends it, the run is saved with this state. */
+  saveIfStopped<T>(state: RunState, work: () => Promise<T>): Promise<T>;
   evaluate(
     split: string,
     mode: "sampled" | "greedy",
@@ -40,6 +46,8 @@ export interface Run {
   ): Promise<EvaluationResult>;
   /** Puts the frozen and further models in place, from the policy as it is now. Call once practice begins. */
   beginPractice(): Promise<void>;
+  /** Lets go of the run's files; an episode that outlives the run leaves no trace. */
+  close(): Promise<void>;
 }
 
 export interface Surroundings {
@@ -62,6 +70,7 @@ export async function assemble(
   const tasks = environment.tasks("train");
   const found = resume ? await findCheckpoint(out) : undefined;
   const state = found?.state ?? freshState(settings.warmStart ? "warm start" : "train");
+  const resumed = found && structuredClone(state);
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
   const create = (id: string): Promise<Model> =>
@@ -80,13 +89,18 @@ export async function assemble(
   const limit = limitConcurrency(settings.concurrency);
   const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
   const began = performance.now() - state.seconds * 1000;
-  let practiceBegan = performance.now();
+  let practiceBegan: number | undefined;
   let lastSaved = performance.now();
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
-  if (state.iteration > 0 || found) await store.rewind(settings.name, state.iteration);
+  await store.rewind(settings.name, state.iteration);
+
+  /** Seconds of practice, those of earlier sessions included. */
+  const practised = (): number =>
+    practiceBegan === undefined ? state.practised : (performance.now() - practiceBegan) / 1000;
 
   async function checkpoint(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
+    of.practised = practised();
     const folder = await saveCheckpoint(out, of, { models, frozen });
     lastSaved = performance.now();
     report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
@@ -96,14 +110,31 @@ export async function assemble(
     if (performance.now() - lastSaved >= settings.checkpointSeconds * 1000) await checkpoint(state);
   }
 
+  async function saveIfStopped<T>(of: RunState, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (e) {
+      if (stop.aborted && e === stop.reason) await checkpoint(of);
+      throw e;
+    }
+  }
+
   async function validate(): Promise<void> {
     const { every, validationTasks } = settings.evaluation;
+    const { iteration } = state;
     if (every === 0 || !environment.splits.includes("validation")) return;
-    if (state.iteration % every !== 0 && state.iteration !== settings.iterations) return;
-    const { success } = await run.evaluate("validation", "sampled", validationTasks, "during");
-    if (state.best && success.mean <= state.best.success) return;
-    await saveModel(bestFolder(out), policy);
-    state.best = { iteration: state.iteration, success: success.mean };
+    if (iteration === state.validated || (iteration % every !== 0 && iteration !== settings.iterations))
+      return;
+    const { success } = await saveIfStopped(state, () =>
+      run.evaluate("validation", "sampled", validationTasks, "during"),
+    );
+    state.validated = iteration;
+    // all episodes may have failed: then there is no mean
+    if (Number.isNaN(success.mean) || (state.best && success.mean <= state.best.success)) return;
+    const folder = bestFolder(out);
+    await saveModel(folder, policy);
+    state.best = { iteration, success: success.mean };
+    report({ type: "checkpoint", iteration, folder, best: true });
   }
 
   const run: Run = {
@@ -113,9 +144,7 @@ export async function assemble(
     random,
     stop,
     tasks,
-    isSpent: () =>
-      settings.budgetSeconds !== undefined &&
-      (performance.now() - practiceBegan) / 1000 >= settings.budgetSeconds,
+    isSpent: () => settings.budgetSeconds !== undefined && practised() >= settings.budgetSeconds,
     context: (practice, phase) =>
       makeContext(
         {
@@ -136,12 +165,17 @@ export async function assemble(
     report,
     checkpoint,
     checkpointIfDue,
+    saveIfStopped,
+    validate,
 
-    async commit(done) {
-      const { iteration } = state;
+    async blendFrozen() {
       for (const [name, rule] of Object.entries(method.frozen ?? {})) {
         if (rule.blend) await frozen.get(name)?.blend(policy, rule.blend);
       }
+    },
+
+    async commit(done) {
+      const { iteration } = state;
       const metrics = metricsOf(done, state);
       requireSmallGap(metrics);
       const { experience, advantages } = done;
@@ -152,12 +186,9 @@ export async function assemble(
           return { trajectory, phase: "train", ...(advantage ? { advantage } : {}) };
         }),
       });
-      await validate();
       await journal.clear(iteration);
-      await checkpointIfDue();
-      const practised = (performance.now() - practiceBegan) / 1000;
-      const perIteration = practised / Math.max(1, iteration - (found?.state.iteration ?? 0));
-      const left = perIteration * (settings.iterations - iteration);
+      const left = (practised() / iteration) * (settings.iterations - iteration);
+      const { budgetSeconds = Number.POSITIVE_INFINITY } = settings;
       const { rollout, update } = done.seconds;
       report({
         type: "iteration",
@@ -168,8 +199,7 @@ export async function assemble(
         turns: metrics.turns ?? 0,
         tokensPerSecond: metrics.tokensPerSecond ?? 0,
         seconds: rollout + update,
-        secondsLeft:
-          settings.budgetSeconds === undefined ? left : Math.min(left, settings.budgetSeconds - practised),
+        secondsLeft: Math.max(0, Math.min(left, budgetSeconds - practised())),
         metrics,
       });
     },
@@ -197,8 +227,8 @@ export async function assemble(
     },
 
     async beginPractice() {
-      practiceBegan = performance.now();
-      const restore = found?.state.phase === "train";
+      practiceBegan = performance.now() - state.practised * 1000;
+      const restore = resumed !== undefined && resumed.phase !== "warm start";
       for (const [id, rule] of Object.entries(method.models ?? {})) {
         const made = restore
           ? await engine.open(id, saved("models", id))
@@ -208,12 +238,12 @@ export async function assemble(
         models.set(id, made);
       }
       for (const name of Object.keys(method.frozen ?? {})) {
-        frozen.set(
-          name,
-          restore ? await (await engine.open(name, saved("frozen", name))).freeze() : await policy.freeze(),
-        );
+        const from = restore ? await engine.open(name, saved("frozen", name)) : policy;
+        frozen.set(name, await from.freeze());
+        if (from !== policy) await from.dispose();
       }
     },
+    close: () => journal.close(),
   };
   return run;
 }
@@ -225,10 +255,12 @@ function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): 
   for (const t of experience.trajectories)
     for (const turn of t.turns) sampled += turn.tokens?.action.length ?? 0;
   const out: Stats = {
-    reward: average(ended.map(rewardOf)),
-    success: average(ended.map((t) => Number(succeeded(t)))),
-    turns: average(ended.map((t) => t.turns.length)),
-    truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
+    ...(ended.length > 0 && {
+      reward: average(ended.map(rewardOf)),
+      success: average(ended.map((t) => Number(succeeded(t)))),
+      turns: average(ended.map((t) => t.turns.length)),
+      truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
+    }),
     failed: experience.trajectories.length - ended.length,
     tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
     "seconds.rollout": seconds.rollout,

@@ -48,7 +48,12 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   const taskOf = (id: Id): Task => {
     const task = parts.tasks.get(id) ?? made.get(id);
     if (task) return task;
-    throw missing("task", id, `the run's ${parts.tasks.size} tasks`, "Play a new task by its value, not its id.");
+    throw missing(
+      "task",
+      id,
+      `the run's ${parts.tasks.size} tasks`,
+      "Play a new task by its value, not its id.",
+    );
   };
   const model = (id: ModelId = "policy"): Model => {
     const found = models.get(id);

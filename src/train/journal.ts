@@ -60,7 +60,9 @@ export async function openJournal(file: string, iteration: number): Promise<Jour
   return {
     find: (episode) => episodes.get(episode),
     add: (episode, trajectories) =>
-      inOrder(async () => open ? appendFile(file, `${toExactJson({ episode, trajectories })}\n`) : undefined),
+      inOrder(async () =>
+        open ? appendFile(file, `${toExactJson({ episode, trajectories })}\n`) : undefined,
+      ),
     async clear(next) {
       episodes.clear();
       await begin(next);

@@ -6,29 +6,10 @@
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../core/pack.ts";
-import type {
-  Advantaged,
-  Advantages,
-  Channels,
-  Evidence,
-  Experience,
-  Method,
-  Notes,
-  Slots,
-} from "../core/slots.ts";
-import type { Stats, Trajectory } from "../core/words.ts";
+import type { Advantages, Channels, Evidence, Experience, Method, Notes, Slots } from "../core/slots.ts";
+import type { Stats } from "../core/words.ts";
 import type { Run } from "./assemble.ts";
-import { clockOf } from "./state.ts";
-
-/** What an iteration has brought home, before anything is learnt from it. */
-interface Gathered {
-  readonly slots: Slots;
-  readonly ctx: Ctx;
-  readonly evidence: Evidence;
-  readonly advantaged: Advantaged<AdvantageStates> & { readonly advantages: Advantages };
-  readonly dataState: Json;
-  readonly seconds: number;
-}
+import { clockOf, type RunState } from "./state.ts";
 
 /** What one iteration brought. */
 export interface Iteration {
@@ -40,13 +21,91 @@ export interface Iteration {
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
-  await run.validate(); // where a stop cut it short
+  await run.validate(); // in case a stop came before it
   while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
     const boundary = structuredClone(run.state);
-    // gathering changes no weights: those of the boundary are still in place when a stop ends it
+    // gathering changes no weights: when a stop ends it, those of the boundary are still in place
     const gathered = await run.saveIfStopped(boundary, () => gather(run));
     await run.commit(await learn(run, gathered));
     await run.validate();
     await run.checkpointIfDue();
   }
+}
+
+/** Everything before learning: what was tried, what came of it, and what that says about each action. */
+async function gather(run: Run) {
+  const { state, settings, tasks } = run;
+  const began = performance.now();
+  const { slots, phase } = inForce(settings.method, state);
+  const { data } = slots;
+
+  const clock = clockOf(state, settings.iterations, phase);
+  const random = run.random.split("data", state.iteration);
+  const chosen = data.choose(tasks, state.data[data.name] ?? data.init(tasks), random, clock);
+  const ctx = run.context(chosen.practice, phase);
+
+  const experience = await slots.rollout(ctx);
+  const notes = merged<Notes>(await Promise.all(slots.annotate.map((piece) => piece(ctx, experience))));
+  const signals = (await Promise.all(slots.feedback.map((piece) => piece(ctx, experience, notes)))).flat();
+  const heard = { ...experience, notes, signals };
+  const evidence = { ...heard, channels: joined(slots.credit.map((piece) => piece(heard))) };
+  const estimated = estimate(slots, evidence, state.advantage);
+
+  run.stop.throwIfAborted();
+  return { slots, chosen, ctx, evidence, estimated, seconds: (performance.now() - began) / 1000 };
+}
+
+type Gathered = Awaited<ReturnType<typeof gather>>;
+
+async function learn(run: Run, { slots, chosen, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
+  const { state } = run;
+  const { data, objective, update } = slots;
+  const { advantages, next, stats } = gathered.estimated;
+  const began = performance.now();
+
+  const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows);
+  ctx.count("rows.cut", cuts);
+  const learnt = await update(ctx, batch, objective, evidence);
+  await run.blendFrozen();
+
+  state.data = { ...state.data, [data.name]: data.observe(evidence, chosen.next, ctx.clock) };
+  state.advantage = next;
+  state.step += learnt.steps ?? 0;
+  state.iteration++;
+  const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
+  return { experience: evidence, advantages, stats: { ...stats, ...learnt }, seconds };
+}
+
+/** The slots in force, and what the phase is called: the method's own, then what each phase that has begun replaces. */
+function inForce({ slots, phases = [] }: Method, state: RunState): { slots: Slots; phase: string } {
+  const begun = phases.filter((p) => p.from <= state.iteration).sort((a, b) => a.from - b.from);
+  return {
+    slots: Object.assign({ ...slots }, ...begun.map((p) => p.slots)),
+    phase: begun.at(-1)?.name ?? state.phase,
+  };
+}
+
+/** Each estimator in turn, on top of what the one before it made. */
+function estimate(slots: Slots, evidence: Evidence, states: RunState["advantage"]) {
+  let soFar: Advantages | undefined;
+  const next = { ...states };
+  const stats: Stats = {};
+  for (const [place, piece] of slots.advantage.entries()) {
+    const key = `${place}/${piece.name}`;
+    const made = piece.apply(evidence, states[key] ?? piece.init(), soFar);
+    soFar = made.advantages;
+    next[key] = made.next;
+    Object.assign(stats, made.stats);
+  }
+  const advantages: Advantages = soFar ?? new Map();
+  return { advantages, next, stats };
+}
+
+const merged = <T extends object>(parts: readonly T[]): T => Object.assign({}, ...parts);
+
+/** Channels of one name from several pieces are one channel. */
+function joined(all: readonly Channels[]): Channels {
+  const places = all.flatMap((channels) => Object.entries(channels));
+  const byName = Map.groupBy(places, ([name]) => name);
+  return Object.fromEntries([...byName].map(([name, parts]) => [name, parts.flatMap(([, at]) => at)]));
 }

@@ -88,10 +88,6 @@ function requireNeeds(method: Method, engine: Engine): void {
 
 /** Makes sure that the folder is free, or holds this very run when resuming, before any work starts. */
 async function claimFolder(out: string, identity: Json, resume: boolean): Promise<void> {
-  await makeFolder(out);
-  await access(out, constants.W_OK).catch((e: unknown) => {
-    throw writeError(out, e);
-  });
   const file = join(out, "run.json");
   const text = await readFile(file, "utf8").catch(() => undefined);
   const wanted = `${JSON.stringify(identity, null, 1)}\n`;
@@ -104,6 +100,7 @@ async function claimFolder(out: string, identity: Json, resume: boolean): Promis
         mend: "Leave --resume out to start it, or name the right folder with --out.",
       });
     }
+    await makeFolder(out);
     return replaceFile(file, wanted);
   }
   if (!resume) {
@@ -122,6 +119,9 @@ async function claimFolder(out: string, identity: Json, resume: boolean): Promis
       mend: "Start it with the options that it began with, or choose another folder.",
     });
   }
+  await access(out, constants.W_OK).catch((e: unknown) => {
+    throw writeError(out, e);
+  });
 }
 
 /**
@@ -133,7 +133,7 @@ export async function train(
   report: (event: RunEvent) => void,
   stop: AbortSignal,
 ): Promise<RunSummary> {
-  const { environment, method, engine, seed = 1, iterations = 80 } = options;
+  const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
   const began = performance.now();
   requireNeeds(method, engine);
   if (!environment.splits.includes("train") || environment.tasks("train").length === 0) {
@@ -150,6 +150,7 @@ export async function train(
     engine: engine.name,
     seed,
     iterations,
+    contextTokens,
     warmStart: warm ? { ...warm } : null,
     evaluation,
     config: options.config ?? null,
@@ -157,6 +158,7 @@ export async function train(
   await claimFolder(out, identity, options.resume ?? false);
   const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
   const id = out;
+  let run: Run | undefined;
   try {
     await store.startRun({
       id,
@@ -175,14 +177,14 @@ export async function train(
       engine,
       seed,
       iterations,
-      contextTokens: options.contextTokens ?? 128,
+      contextTokens,
       concurrency: options.concurrency ?? 64,
       checkpointSeconds: options.checkpointSeconds ?? 15,
       evaluation,
       ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
       ...(warm ? { warmStart: warm } : {}),
     };
-    const run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
     report({
       type: "start",
       run: name,
@@ -205,7 +207,7 @@ export async function train(
       iterations: run.state.iteration,
       seconds,
       success,
-      weights: join(finalFolder(out), "model.safetensors"),
+      weights: await weightsIn(finalFolder(out)),
       before: run.state.before,
       after,
     };
@@ -222,11 +224,23 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    await store.finishRun(id, stop.aborted ? "interrupted" : "failed").catch(() => undefined);
+    const stopped = stop.aborted && e === stop.reason;
+    await store.finishRun(id, stopped ? "interrupted" : "failed").catch(() => undefined);
+    if (stopped) report({ type: "interrupted", run: name, out, iteration: run?.state.iteration ?? 0 });
     throw e;
   } finally {
+    await run?.close();
     await store.close();
   }
+}
+
+/** The file of the weights; the folder, where the engine has a form of its own. */
+async function weightsIn(folder: string): Promise<string> {
+  const file = join(folder, "model.safetensors");
+  return await access(file).then(
+    () => file,
+    () => folder,
+  );
 }
 
 async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]> {
@@ -234,12 +248,11 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   const { environment, warmStart: warm } = settings;
   const heldOut = heldOutSplits(environment);
   const modes = ["sampled", "greedy"] as const;
-  if (state.phase === "warm start" && warm && environment.flawed) {
-    await warmStart(run, warm, environment.flawed);
-    state.phase = "train";
-    await run.checkpoint(state);
-  }
+  const begins = state.phase === "warm start";
+  if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
+  state.phase = "train"; // also for a run that was done, and has been given a larger budget
   await run.beginPractice();
+  if (begins) await run.checkpoint(state);
   if (state.before.length === 0 && settings.evaluation.tasks > 0) {
     for (const split of heldOut) {
       for (const mode of modes)
@@ -247,10 +260,8 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
     }
   }
   await loop(run);
-  if (state.phase !== "done") {
-    state.phase = "done";
-    await run.checkpoint(state);
-  }
+  state.phase = "done";
+  await run.checkpoint(state);
   if (state.best) await policy.load(bestFolder(out));
   await saveModel(finalFolder(out), policy);
   const after: EvaluationResult[] = [];
