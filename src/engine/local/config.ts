@@ -31,19 +31,22 @@ export interface DecoderSize {
   readonly feedForward: number;
 }
 
-const schema = z.object({
-  vocab_size: z.int().positive(),
-  hidden_size: z.int().positive(),
-  num_hidden_layers: z.int().positive(),
-  num_attention_heads: z.int().positive(),
-  num_key_value_heads: z.int().positive(),
-  head_dim: z.int().positive(),
-  intermediate_size: z.int().positive(),
-  rope_theta: z.number().positive(),
-  rms_norm_eps: z.number().positive(),
-  max_position_embeddings: z.int().positive(),
-  tie_word_embeddings: z.boolean(),
-});
+const schema = z
+  .object({
+    vocab_size: z.int().positive(),
+    hidden_size: z.int().positive(),
+    num_hidden_layers: z.int().positive(),
+    num_attention_heads: z.int().positive(),
+    num_key_value_heads: z.int().positive(),
+    head_dim: z.int().positive(),
+    intermediate_size: z.int().positive(),
+    rope_theta: z.number().positive(),
+    rms_norm_eps: z.number().positive(),
+    max_position_embeddings: z.int().positive(),
+    tie_word_embeddings: z.boolean(),
+  })
+  .refine((c) => c.num_attention_heads % c.num_key_value_heads === 0, "heads that kv heads do not divide")
+  .refine((c) => c.head_dim % 2 === 0, "an odd head_dim");
 
 export function toHuggingFace(c: DecoderConfig): Record<string, unknown> {
   return {

@@ -5,6 +5,8 @@ import type { CallName, Calls, Reply, Request } from "./protocol.ts";
 
 export interface Host {
   call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
+  /** Whether the thread is gone: closed, or failed. */
+  readonly ended: boolean;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,9 @@ export function startHost(threads: number): Host {
   worker.on("exit", (code) => fail(errorFrom({ message: `the engine thread ended with code ${code}` })));
   worker.unref();
   return {
+    get ended() {
+      return closed !== undefined;
+    },
     call(name, ...args) {
       if (closed) return Promise.reject(closed);
       const id = next++;

@@ -101,16 +101,30 @@ async function readTensors(
 const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = "") =>
   parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
 
+async function readTokenizer(folder: string, vocabulary: number): Promise<TokenizerFiles> {
+  const read = async (name: string): Promise<Readonly<Record<string, unknown>>> => {
+    const parsed = z.record(z.string(), z.unknown()).safeParse(await readJson(folder, name));
+    if (!parsed.success) throw damaged(join(folder, name), "no JSON object");
+    return parsed.data;
+  };
+  const tokenizer = { tokenizer: await read(files.tokenizer), config: await read(files.tokenizerConfig) };
+  const path = join(folder, files.tokenizer);
+  let found: number;
+  try {
+    found = chatCodec(tokenizer).vocabulary;
+  } catch (e) {
+    throw damaged(path, messageOf(e));
+  }
+  if (found !== vocabulary) throw damaged(path, `${found} tokens where the model has ${vocabulary}`);
+  return tokenizer;
+}
+
 /** Reads what `save` wrote. @throws WhetstoneError `checkpoint.damaged`. */
 export async function readCheckpoint(
   folder: string,
 ): Promise<{ config: DecoderConfig; tokenizer: TokenizerFiles; contents: ModelContents }> {
   const config = fromHuggingFace(await readJson(folder, files.config), join(folder, files.config));
-  const json = z.record(z.string(), z.unknown());
-  const tokenizer = {
-    tokenizer: json.parse(await readJson(folder, files.tokenizer)),
-    config: json.parse(await readJson(folder, files.tokenizerConfig)),
-  };
+  const tokenizer = await readTokenizer(folder, config.vocabulary);
   const weights = await readTensors(folder, files.weights, config);
   const counted = counters.safeParse(await readJson(folder, files.trainer));
   if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
@@ -160,7 +174,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   const { host, config } = parts;
   const codec: Codec = chatCodec(parts.tokenizer);
   let version = startVersion;
-  // forward and backward of one accumulate must follow each other in the engine thread
+  // what touches gradients or weights happens in the order of the calls
   let turn: Promise<unknown> = Promise.resolve();
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const result = turn.then(work, work);
@@ -226,7 +240,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         ...(want.entropy ? { entropy: out.entropy.subarray(0, A) } : {}),
       };
       for (let a = 0; a < A; a++) entropySum += out.entropy[a]!;
-      logpGap = Math.max(logpGap, samplingGap(part, outputs.logp, String(version)));
+      logpGap = Math.max(logpGap, samplingGap(part, outputs.logp, id, String(version)));
       const { cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
       addStats(stats, measured);
       const padded = (xs: Float32Array | undefined): Float32Array => {
@@ -266,41 +280,41 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         version = done.version;
         return done.stats;
       }),
-    async freeze() {
-      return frozenModel(await host.call("copy", handle, "fresh"), version);
-    },
-    async fork(optimiser) {
-      return localModel(id, parts, await host.call("copy", handle, optimiser), version);
-    },
+    freeze: () => alone(async () => frozenModel(await host.call("copy", handle, "fresh"), version)),
+    fork: (optimiser) =>
+      alone(async () => localModel(id, parts, await host.call("copy", handle, optimiser), version)),
     gradients: {
-      dot: (a, b) => host.call("dot", handle, a, b),
-      combine: async (sum) => void (await host.call("combine", handle, sum)),
+      dot: (a, b) => alone(() => host.call("dot", handle, a, b)),
+      combine: (sum) => alone(() => host.call("combine", handle, sum)),
     },
-    async save(folder) {
-      await writeCheckpoint(folder, parts, await host.call("contents", handle));
-    },
-    async load(folder) {
-      const read = await readCheckpoint(folder);
-      if (!isDeepStrictEqual(read.config, config)) {
-        throw damaged(folder, "a model of another shape");
-      }
-      await host.call("replace", handle, read.contents);
-      version = read.contents.version;
-    },
+    save: (folder) => alone(async () => writeCheckpoint(folder, parts, await host.call("contents", handle))),
+    load: (folder) =>
+      alone(async () => {
+        const read = await readCheckpoint(folder);
+        if (!isDeepStrictEqual(read.config, config)) throw damaged(folder, "a model of another shape");
+        if (!isDeepStrictEqual(read.tokenizer, parts.tokenizer)) {
+          throw damaged(join(folder, files.tokenizer), "the words of another model");
+        }
+        await host.call("replace", handle, read.contents);
+        version = read.contents.version;
+      }),
     async dispose() {
-      await host.call("drop", handle);
+      if (!host.ended) await host.call("drop", handle);
     },
   };
 
   function frozenModel(copy: Handle, copyVersion: number): Frozen {
     const inner = localModel(id, parts, copy, copyVersion);
+    let blended = copyVersion;
     const frozen: Frozen = {
-      version: String(copyVersion),
+      get version() {
+        return String(blended);
+      },
       codec,
       sample: inner.sample,
       score: inner.score,
       async blend(toward, rate) {
-        await host.call("blend", copy, handleOf(toward), rate);
+        blended = await host.call("blend", copy, handleOf(toward), rate);
       },
       save: inner.save,
       dispose: inner.dispose,
@@ -328,11 +342,12 @@ function handleOf(of: Model | Frozen): Handle {
 }
 
 /** Largest |ln p now − ln p when sampled| over tokens that these very weights sampled. */
-function samplingGap(batch: Batch, logp: Float32Array, version: string): number {
+function samplingGap(batch: Batch, logp: Float32Array, model: ModelId, version: string): number {
   let gap = 0;
   for (let r = 0; r < rowCount(batch); r++) {
     const row = batch.rows[r]!;
-    if (row.version !== version || row.origin !== "sampled" || row.context !== "sampled") continue;
+    if (row.model !== model || row.version !== version) continue;
+    if (row.origin !== "sampled" || row.context !== "sampled") continue;
     for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++) {
       const difference = Math.abs(logp[a]! - batch.logp_A[a]!);
       if (difference > gap) gap = difference;

@@ -1,4 +1,4 @@
-/** What the engine thread can be asked. Every call is one message each way; typed arrays are moved, not copied. */
+/** What the engine thread can be asked. Every call is one message each way, which copies its arrays. */
 import type { Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
 import type { DecoderConfig } from "./config.ts";
 import type { Weights } from "./parameters.ts";

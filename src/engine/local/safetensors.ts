@@ -59,6 +59,7 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, N
   const parsed = header.safeParse(json);
   if (!parsed.success) throw damaged(where, "a header of another form");
   const out = new Map<string, NamedTensor>();
+  let end = 0;
   for (const [name, field] of Object.entries(parsed.data)) {
     const tensor = entry.safeParse(field);
     if (!tensor.success) continue; // metadata
@@ -69,8 +70,13 @@ export function readSafetensors(bytes: Uint8Array, where: string): Map<string, N
     if (to - from !== 4 * size || 8 + length + to > bytes.length) {
       throw damaged(where, `a file of ${bytes.length} bytes, too short for ${name}`);
     }
+    end = Math.max(end, to);
     const start = bytes.byteOffset + 8 + length + from;
     out.set(name, { name, shape, data: new Float32Array(bytes.buffer.slice(start, start + (to - from))) });
+  }
+  // a header length that lost a bit would shift every value and still leave a header that parses
+  if (8 + length + end !== bytes.length) {
+    throw damaged(where, `${bytes.length} bytes where the header speaks of ${8 + length + end}`);
   }
   return out;
 }

@@ -45,6 +45,32 @@ export interface SamplerParts {
   readonly version: string;
 }
 
+function requireOptions({
+  maxTokens,
+  temperature = 1,
+  topK = 1,
+  topP = 1,
+  allowed = [],
+}: SampleRequest): void {
+  const good =
+    Number.isInteger(maxTokens) &&
+    maxTokens > 0 &&
+    temperature >= 0 &&
+    Number.isInteger(topK) &&
+    topK > 0 &&
+    topP > 0 &&
+    topP <= 1 &&
+    allowed.every((ids) => ids.length > 0);
+  if (good) return;
+  const empty = allowed.some((ids) => ids.length === 0) ? ", no allowed id somewhere" : "";
+  throw new WhetstoneError("option.range", {
+    where: "sample",
+    got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}${empty}`,
+    expected: "maxTokens and topK from 1, temperature from 0, topP in (0, 1], and an id for every place",
+    mend: "Leave an option out to not narrow the choice.",
+  });
+}
+
 /** Continues every prompt. A request's result depends on its prompt, its options and its seed alone. */
 export async function sampleAll(parts: SamplerParts, requests: readonly SampleRequest[]): Promise<Sample[]> {
   const out: Sample[] = [];
@@ -58,6 +84,7 @@ export async function sampleAll(parts: SamplerParts, requests: readonly SampleRe
         mend: "Shorten the conversation or make the model with a longer context.",
       });
     }
+    requireOptions(request);
     return { request, limit: Math.min(request.maxTokens, room), at };
   });
   const byCache = Map.groupBy(jobs, (j) => roundUp(j.request.prompt.length + j.limit, cacheStep));

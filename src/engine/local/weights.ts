@@ -1,5 +1,5 @@
 /** What the engine thread holds of one model, and the arithmetic on it. */
-import { adamwStep } from "../../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../../core/adamw.ts";
 import type { StepRule, StepStats } from "../../core/model.ts";
 import type { Weights } from "./parameters.ts";
 
@@ -8,6 +8,7 @@ export interface ModelState {
   /** AdamW's first and second moments; made at the first step. */
   first?: Weights;
   second?: Weights;
+  /** Steps that AdamW took: its bias correction counts them. */
   steps: number;
   /** Counts changes of the weights; part of every sample, so that one can tell which weights drew it. */
   version: number;
@@ -46,9 +47,18 @@ export function blend(weights: Weights, toward: Weights, rate: number): void {
   }
 }
 
+/** AdamW's moments, for one more step of it. */
+function momentsOf(state: ModelState): { readonly first: Weights; readonly second: Weights } {
+  state.steps++;
+  const first = (state.first ??= zerosLike(state.weights));
+  const second = (state.second ??= zerosLike(state.weights));
+  return { first, second };
+}
+
 /**
- * One AdamW step from the main gradient buffer, which is then empty. Norm clipping scales the whole gradient; weight
- * decay touches neither norms nor embeddings: a word that is rarely seen would fade. Groups match parameters whose name contains the group's name.
+ * One step from the main gradient buffer, after which all buffers are empty. Norm clipping scales the whole gradient;
+ * weight decay touches neither norms nor embeddings: a word that is rarely seen would fade. Groups match parameters
+ * whose name contains the group's name. A gradient that is not finite changes nothing.
  */
 export function optimiserStep(
   state: ModelState,
@@ -56,32 +66,34 @@ export function optimiserStep(
   pull?: { toward: Weights; strength: number },
 ): StepStats {
   const gradient = state.gradients.get(mainGradient);
+  state.gradients.clear();
   if (!gradient) return { gradientNorm: 0, skipped: 1 };
   const norm = Math.sqrt(dot(gradient, gradient));
-  if (!Number.isFinite(norm)) {
-    state.gradients.delete(mainGradient);
-    return { gradientNorm: norm, skipped: 1 };
-  }
+  if (!Number.isFinite(norm)) return { gradientNorm: norm, skipped: 1 };
   const scale = rule.clip !== undefined && norm > rule.clip ? rule.clip / norm : 1;
-  state.first ??= zerosLike(state.weights);
-  state.second ??= zerosLike(state.weights);
-  state.steps++;
+  const adamw = rule.optimiser !== "sgd" ? momentsOf(state) : undefined;
   const [beta1, beta2] = rule.betas ?? [0.9, 0.95];
   for (const [name, weights] of state.weights) {
     const g = gradient.get(name)!;
     if (scale !== 1) for (let i = 0; i < g.length; i++) g[i] = g[i]! * scale;
     const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
-    adamwStep(weights, g, state.first.get(name)!, state.second.get(name)!, {
-      learningRate: group?.learningRate ?? rule.learningRate,
+    const learningRate = group?.learningRate ?? rule.learningRate;
+    const weightDecay = name.includes("norm") || name.includes("embed_tokens") ? 0 : (rule.weightDecay ?? 0);
+    if (!adamw) {
+      const keep = 1 - learningRate * weightDecay;
+      for (let i = 0; i < g.length; i++) weights[i] = keep * weights[i]! - learningRate * g[i]!;
+      continue;
+    }
+    adamwStep(weights, g, adamw.first.get(name)!, adamw.second.get(name)!, {
+      learningRate,
       beta1,
       beta2,
-      epsilon: rule.epsilon ?? 1e-8,
-      weightDecay: name.includes("norm") || name.includes("embed_tokens") ? 0 : (rule.weightDecay ?? 0),
+      epsilon: rule.epsilon ?? adamwDefaults.epsilon,
+      weightDecay,
       step: state.steps,
     });
   }
   if (pull) blend(state.weights, pull.toward, rule.learningRate * pull.strength);
-  state.gradients.delete(mainGradient);
   state.version++;
   return { gradientNorm: norm, skipped: 0 };
 }

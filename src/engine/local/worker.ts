@@ -32,7 +32,8 @@ const models = new Map<Handle, Held>();
 /** Models of one shape share their programs. */
 const programsByShape = new Map<string, Programs>();
 let nextHandle = 1;
-let kept: { handle: Handle; rows: PaddedRows; residuals: Record<string, TypedArray> } | undefined;
+/** What the last forward of a model left for its backward. */
+const kept = new Map<Handle, { rows: PaddedRows; residuals: Record<string, TypedArray> }>();
 
 function held(handle: Handle): Held {
   const model = models.get(handle);
@@ -94,21 +95,22 @@ const calls: {
     }
     const { forward, kept: names } = await programs.train(rows.B, rows.T, rows.A);
     const out = await forward.run(feeds);
-    kept = { handle, rows, residuals: Object.fromEntries(names.map((n) => [n, out[`kept.${n}`]!])) };
+    kept.set(handle, { rows, residuals: Object.fromEntries(names.map((n) => [n, out[`kept.${n}`]!])) });
     return { logp: out.logp as Float32Array, entropy: out.entropy as Float32Array };
   },
   async backward(handle, into, cotangents) {
     const { programs, state } = held(handle);
-    if (!kept || kept.handle !== handle) {
+    const left = kept.get(handle);
+    if (!left) {
       throw new WhetstoneError("engine.failed", {
         where: "local engine",
         got: "a backward call without its forward",
         expected: "forward and backward in turn",
-        mend: "Wait for one accumulate on an engine before you start the next.",
+        mend: "Report this: the engine pairs them itself.",
       });
     }
-    const { rows, residuals } = kept;
-    kept = undefined;
+    const { rows, residuals } = left;
+    kept.delete(handle);
     const { backward, backwardEntropy } = await programs.train(rows.B, rows.T, rows.A);
     const session = cotangents.entropy ? await backwardEntropy() : backward;
     const out = await session.run({
@@ -160,7 +162,6 @@ const calls: {
       const part = gradients.get(name);
       if (part) addInto(out, part, scale);
     }
-    gradients.clear();
     gradients.set(mainGradient, out);
   },
   contents: (handle) => contentsOf(held(handle).state),
@@ -170,6 +171,7 @@ const calls: {
   },
   drop(handle) {
     models.delete(handle);
+    kept.delete(handle);
   },
 };
 
