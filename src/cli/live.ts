@@ -19,6 +19,9 @@ interface Shown {
   note: string;
 }
 
+/** Events that leave a line above the live block. */
+const lasting: ReadonlySet<RunEvent["type"]> = new Set(["start", "evaluation", "warning", "interrupted"]);
+
 export async function createView(io: Io): Promise<View> {
   if (io.json) return { show: (event) => showUnderJson(event, io), close: () => {} };
   // without a width nothing can be drawn over
@@ -33,7 +36,7 @@ export async function createView(io: Io): Promise<View> {
   return {
     show: (event) => {
       absorb(shown, event);
-      if (event.type === "evaluation" || event.type === "warning" || event.type === "start") {
+      if (lasting.has(event.type)) {
         update.clear();
         io.say(...lineOf(event));
       }
@@ -51,10 +54,10 @@ export async function createView(io: Io): Promise<View> {
   };
 }
 
-/** JSON lines are written as they come; people who watch stderr still want to read warnings. */
+/** JSON lines are written as they come; people who watch stderr still want to read what went wrong. */
 function showUnderJson(event: RunEvent, io: Io): void {
   io.record(event);
-  if (event.type === "warning") io.say(`warning: ${event.message}`);
+  if (event.type === "warning" || event.type === "interrupted") io.say(...lineOf(event));
 }
 
 function absorb(shown: Shown, event: RunEvent): void {

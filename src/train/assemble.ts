@@ -34,7 +34,8 @@ export interface Run {
   commit(done: Iteration): Promise<void>;
   /** Measures the policy on the validation split where that is due, and keeps the best so far. */
   validate(): Promise<void>;
-  checkpoint(state: RunState): Promise<void>;
+  /** Saves the run as it stands. */
+  checkpoint(): Promise<void>;
   checkpointIfDue(): Promise<void>;
   /** Does work that changes no weights; when a stop ends it, the run is saved with this state. */
   saveIfStopped<T>(state: RunState, work: () => Promise<T>): Promise<T>;
@@ -98,7 +99,7 @@ export async function assemble(
   const practised = (): number =>
     practiceBegan === undefined ? state.practised : (performance.now() - practiceBegan) / 1000;
 
-  async function checkpoint(of: RunState): Promise<void> {
+  async function save(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
     of.practised = practised();
     const folder = await saveCheckpoint(out, of, { models, frozen });
@@ -106,15 +107,20 @@ export async function assemble(
     report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
   }
 
+  async function checkpoint(): Promise<void> {
+    await save(state);
+    await journal.clear();
+  }
+
   async function checkpointIfDue(): Promise<void> {
-    if (performance.now() - lastSaved >= settings.checkpointSeconds * 1000) await checkpoint(state);
+    if (performance.now() - lastSaved >= settings.checkpointSeconds * 1000) await checkpoint();
   }
 
   async function saveIfStopped<T>(of: RunState, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (e) {
-      if (stop.aborted && e === stop.reason) await checkpoint(of);
+      if (stop.aborted && e === stop.reason) await save(of); // the journal goes on: it may hold what comes after
       throw e;
     }
   }
@@ -186,7 +192,6 @@ export async function assemble(
           return { trajectory, phase: "train", ...(advantage ? { advantage } : {}) };
         }),
       });
-      await journal.clear(iteration);
       const left = (practised() / iteration) * (settings.iterations - iteration);
       const { budgetSeconds = Number.POSITIVE_INFINITY } = settings;
       const { rollout, update } = done.seconds;

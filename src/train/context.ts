@@ -92,23 +92,22 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
     const id = `${state.iteration}/${task.id}/${attempt}`;
-    const known = parts.journal?.find(id);
-    const played =
-      known ??
-      (await parts.limit(() => {
-        parts.stop.throwIfAborted();
-        return playEpisode({
-          environment,
-          task,
-          id,
-          seat: (role) => seat(role, chosen),
-          random: random.split("episode", task.id, attempt),
-          ...(temperature === undefined ? {} : { temperature }),
-          ...(from === undefined ? {} : { from }),
-          ...(advice === undefined ? {} : { advice }),
-        });
-      }));
-    if (!known) await parts.journal?.add(id, played);
+    const playNow = async (): Promise<readonly Trajectory[]> => {
+      parts.stop.throwIfAborted();
+      const finished = await playEpisode({
+        environment,
+        task,
+        id,
+        seat: (role) => seat(role, chosen),
+        random: random.split("episode", task.id, attempt),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(from === undefined ? {} : { from }),
+        ...(advice === undefined ? {} : { advice }),
+      });
+      await parts.journal?.add(state.iteration, id, finished);
+      return finished;
+    };
+    const played = parts.journal?.find(id) ?? (await parts.limit(playNow));
     countEpisode(played, count);
     return played;
   }

@@ -1,5 +1,5 @@
 /**
- * The episodes of the iteration that is running, on disk as they finish, so that a killed run does not play them again.
+ * The episodes since the last checkpoint, on disk as they finish, so that a killed run does not play them again.
  * A line is one episode; a last line that was cut off by the kill is left out.
  */
 import { appendFile, readFile, truncate } from "node:fs/promises";
@@ -9,33 +9,31 @@ import type { Trajectory } from "../core/words.ts";
 import { fromExactJson, toExactJson } from "./json.ts";
 
 export interface Journal {
-  /** The finished episode of that id, if this iteration has it. */
+  /** The finished episode of that id, if it was played before the kill. */
   find(episode: string): readonly Trajectory[] | undefined;
-  add(episode: string, trajectories: readonly Trajectory[]): Promise<void>;
-  /** Begins the next iteration: forgets everything. */
-  clear(iteration: number): Promise<void>;
+  add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
+  /** Forgets everything, once a checkpoint holds what came of it. */
+  clear(): Promise<void>;
   /** Waits for what is being written and writes nothing any more: an episode may outlive the run that it was played for. */
   close(): Promise<void>;
 }
 
-const header = z.object({ iteration: z.int() });
-const line = z.object({ episode: z.string(), trajectories: z.custom<readonly Trajectory[]>(Array.isArray) });
+const line = z.object({
+  iteration: z.int(),
+  episode: z.string(),
+  trajectories: z.custom<readonly Trajectory[]>(Array.isArray),
+});
 
-/** @param iteration the one that is about to run; a journal of another one is of no use and is emptied. */
-export async function openJournal(file: string, iteration: number): Promise<Journal> {
+/** @param from the iteration that is about to run; episodes of earlier ones are of no use any more. */
+export async function openJournal(file: string, from: number): Promise<Journal> {
   const episodes = new Map<string, readonly Trajectory[]>();
   const text = await readFile(file, "utf8").catch(() => "");
-  const lines = text.split("\n").slice(0, -1); // what follows the last line end was cut off
   let whole = 0;
   try {
-    for (const [i, one] of lines.entries()) {
-      const json: unknown = fromExactJson(one);
-      if (i === 0) {
-        if (header.parse(json).iteration !== iteration) break;
-      } else {
-        const { episode, trajectories } = line.parse(json);
-        episodes.set(episode, trajectories);
-      }
+    // what follows the last line end was cut off
+    for (const one of text.split("\n").slice(0, -1)) {
+      const { iteration, episode, trajectories } = line.parse(fromExactJson(one));
+      if (iteration >= from) episodes.set(episode, trajectories);
       whole += Buffer.byteLength(one) + 1;
     }
   } catch {
@@ -49,23 +47,21 @@ export async function openJournal(file: string, iteration: number): Promise<Jour
     });
     return tail;
   };
-  const begin = (at: number): Promise<void> =>
+  const cut = (at: number): Promise<void> =>
     inOrder(async () => {
       await appendFile(file, "");
-      await truncate(file, 0);
-      await appendFile(file, `${JSON.stringify({ iteration: at })}\n`);
+      await truncate(file, at);
     });
-  if (whole === 0) await begin(iteration);
-  else await inOrder(() => truncate(file, whole));
+  await cut(episodes.size > 0 ? whole : 0);
   return {
     find: (episode) => episodes.get(episode),
-    add: (episode, trajectories) =>
-      inOrder(async () =>
-        open ? appendFile(file, `${toExactJson({ episode, trajectories })}\n`) : undefined,
-      ),
-    async clear(next) {
+    add: (iteration, episode, trajectories) =>
+      inOrder(async () => {
+        if (open) await appendFile(file, `${toExactJson({ iteration, episode, trajectories })}\n`);
+      }),
+    async clear() {
       episodes.clear();
-      await begin(next);
+      await cut(0);
     },
     close() {
       open = false;

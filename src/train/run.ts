@@ -252,7 +252,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
   state.phase = "train"; // also for a run that was done, and has been given a larger budget
   await run.beginPractice();
-  if (begins) await run.checkpoint(state);
+  if (begins) await run.checkpoint();
   if (state.before.length === 0 && settings.evaluation.tasks > 0) {
     for (const split of heldOut) {
       for (const mode of modes)
@@ -261,7 +261,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   }
   await loop(run);
   state.phase = "done";
-  await run.checkpoint(state);
+  await run.checkpoint();
   if (state.best) await policy.load(bestFolder(out));
   await saveModel(finalFolder(out), policy);
   const after: EvaluationResult[] = [];

@@ -73,7 +73,7 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
   let tokens = 0;
   while (state.warm.update < settings.updates && !isDone(state.warm, settings)) {
     if (run.stop.aborted) {
-      await run.checkpoint(state);
+      await run.checkpoint();
       run.stop.throwIfAborted();
     }
     const { update } = state.warm;

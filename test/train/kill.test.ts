@@ -1,0 +1,94 @@
+/** kill -9 at any moment: the run that goes on ends with the bytes of one that was never disturbed. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { ChildOptions, Moment } from "./child.ts";
+import { engines, folder, runIn, settings, traceOf } from "./world.ts";
+
+const script = fileURLToPath(new URL("./child.ts", import.meta.url));
+
+function child(options: ChildOptions): Promise<{ signal: string | null; code: number | null; err: string }> {
+  return new Promise((resolve) => {
+    const running = spawn(process.execPath, [script, JSON.stringify(options)]);
+    let err = "";
+    running.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    running.on("close", (code, signal) => resolve({ code, signal, err }));
+  });
+}
+
+const upTo = (most: number): number => 1 + Math.floor(Math.random() * most);
+const playedIn = (root: string): string[] => {
+  const file = join(root, "played.log");
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+};
+
+/** Kills a run at each of these moments in turn, resuming it every time, then lets it end. */
+async function killed(
+  name: keyof typeof engines,
+  kills: readonly { at: Moment; count: number }[],
+  checkpointSeconds: number,
+): Promise<void> {
+  const calm = folder();
+  const engine = engines[name]();
+  await runIn(calm, settings(name, engine));
+  await engine.dispose();
+  const expected = await traceOf(calm);
+
+  const root = folder();
+  const options = { engine: name, root, concurrency: 4, checkpointSeconds };
+  const said = `${name}, killed at ${kills.map((k) => `${k.at} ${k.count}`).join(", ")}`;
+  for (const [i, kill] of kills.entries()) {
+    const ended = await child({ ...options, resume: i > 0, kill });
+    assert.equal(ended.signal, "SIGKILL", `${said}: ${i} ended with ${ended.code} ${ended.err}`);
+  }
+  const ended = await child({ ...options, resume: kills.length > 0 });
+  assert.equal(ended.code, 0, `${said}: ${ended.err}`);
+  const trace = await traceOf(root);
+  assert.equal(trace.weights, expected.weights, said);
+  assert.deepEqual(trace, expected, said);
+  const played = playedIn(root);
+  assert.equal(new Set(played).size, 4 * 12, "four iterations of three tasks and four attempts");
+  // the journal has what was finished: only what was under way is played again, four at a time at most
+  const again = played.length - new Set(played).size;
+  const cut = kills.filter((k) => k.at === "episode").length;
+  assert.ok(again <= 4 * cut, `${said}: ${again} episodes were played again`);
+}
+
+test("local: killed in the warm start, a rollout, an update, a checkpoint and a validation", () =>
+  killed(
+    "local",
+    [
+      { at: "step", count: upTo(4) },
+      { at: "episode", count: 1 + upTo(20) },
+      { at: "accumulate", count: upTo(2) },
+      { at: "checkpoint", count: upTo(20) },
+      { at: "validation", count: upTo(6) },
+    ],
+    0,
+  ));
+
+test("tabular: killed again and again, saving after each iteration", () =>
+  killed(
+    "tabular",
+    [
+      { at: "demonstration", count: upTo(6) },
+      { at: "begin", count: upTo(6) },
+      { at: "episode", count: upTo(12) },
+      { at: "checkpoint", count: upTo(40) },
+    ],
+    0,
+  ));
+
+test("tabular: killed long after the last checkpoint, the store keeps nothing of what was undone", () =>
+  killed(
+    "tabular",
+    [
+      { at: "step", count: 3 },
+      { at: "episode", count: 24 + upTo(12) },
+      { at: "accumulate", count: 2 + upTo(4) },
+    ],
+    1000,
+  ));
