@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { WhetstoneError } from "../../core/errors.ts";
 import { randomStream } from "../../core/random.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
+import { mostThreads } from "./batch-sizes.ts";
 import { chatCodec } from "./codec.ts";
 import type { DecoderConfig, DecoderSize } from "./config.ts";
 import { startHost } from "./host.ts";
@@ -16,7 +17,7 @@ export interface LocalOptions {
   readonly size?: DecoderSize;
   /** "words": one id per word of the environment's lexicon. "bytes": any text. */
   readonly tokenizer?: "words" | "bytes";
-  /** Threads within an operation. Default: one per core. Another count may change the last bits of a run. */
+  /** Threads within an operation, 1 to 16. Default: one per core. Another count may change the last bits of a run. */
   readonly threads?: number;
   /** Most tokens of one micro-batch, padding included. Default 4096. */
   readonly microBatchTokens?: number;
@@ -36,11 +37,21 @@ function requireSize({ width, layers, heads, kvHeads, feedForward }: DecoderSize
   });
 }
 
+function requireThreads(threads: number): number {
+  if (Number.isInteger(threads) && threads >= 1 && threads <= mostThreads) return threads;
+  throw new WhetstoneError("option.range", {
+    where: "localEngine threads",
+    got: `${threads}`,
+    expected: `a whole number from 1 to ${mostThreads}`,
+    mend: "Leave it out for one per core.",
+  });
+}
+
 export function localEngine(options: LocalOptions = {}): Engine {
   const size = options.size ?? smallDecoder;
   requireSize(size);
   const microBatchTokens = options.microBatchTokens ?? 4096;
-  const host = startHost(options.threads ?? availableParallelism());
+  const host = startHost(requireThreads(options.threads ?? Math.min(mostThreads, availableParallelism())));
   return {
     name: "local",
     can: localCapabilities,

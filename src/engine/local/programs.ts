@@ -9,6 +9,7 @@ import {
   type Session,
   type Tensor,
 } from "../../tensor/index.ts";
+import { decodeSizes, prefillSizes } from "./batch-sizes.ts";
 import type { DecoderConfig } from "./config.ts";
 import { type CachedGraph, decodeGraph, prefillGraph, trainingGraph } from "./decoder.ts";
 
@@ -29,7 +30,11 @@ export interface Programs {
   /** The same outputs; then gradients of every parameter, under its name, from the cotangents `d.logp` and `d.entropy`. */
   train(B: number, T: number, A: number): Promise<TrainingPrograms>;
   prefill(B: number, T: number): Promise<Session>;
+  /** Values of B for which a row's bits are the same, ascending. */
+  prefillSizes(T: number): readonly number[];
   decode(B: number, S: number): Promise<Session>;
+  /** As `prefillSizes`. */
+  decodeSizes(S: number): readonly number[];
   release(): Promise<void>;
 }
 
@@ -94,6 +99,8 @@ export function programs(c: DecoderConfig, threads: number): Programs {
       });
       return { forward, backward, ...info.get(key)! };
     },
+    prefillSizes: (T) => prefillSizes(c, T, threads),
+    decodeSizes: (S) => decodeSizes(c, S, threads),
     prefill: async (B, T) => (await once(`prefill ${B} ${T}`, () => cached(prefillGraph(c, B, T))))[0],
     decode: async (B, S) => (await once(`decode ${B} ${S}`, () => cached(decodeGraph(c, B, S))))[0],
     async release() {

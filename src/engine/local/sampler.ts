@@ -9,15 +9,17 @@ import { draw } from "./draw.ts";
 import type { Weights } from "./parameters.ts";
 import type { Programs } from "./programs.ts";
 
-/** Most rows in one batch. Does not change results: every product is batch-invariant from two rows on. */
-const maxRows = 128;
 /** Lengths are rounded up to these, from a request's own sizes alone, so that company never changes a result. */
 const promptStep = 32;
 const cacheStep = 64;
 
 const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
-/** Never fewer than eight rows: in smaller batches ONNX Runtime takes other code paths, which differ in the last bits. */
-export const paddedRows = (n: number): number => Math.max(8, 2 ** Math.ceil(Math.log2(n)));
+/** The smallest of the sizes that holds n rows. */
+const sizeFor = (sizes: readonly number[], n: number): number => sizes.find((size) => size >= n)!;
+
+function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
 
 interface Open {
   readonly request: SampleRequest;
@@ -89,9 +91,8 @@ export async function sampleAll(parts: SamplerParts, requests: readonly SampleRe
   });
   const byCache = Map.groupBy(jobs, (j) => roundUp(j.request.prompt.length + j.limit, cacheStep));
   for (const [places, sameCache] of byCache) {
-    for (let from = 0; from < sameCache.length; from += maxRows) {
-      await sampleRows(parts, sameCache.slice(from, from + maxRows), places, out);
-    }
+    const sizes = parts.programs.decodeSizes(places);
+    for (const some of chunks(sameCache, sizes.at(-1)!)) await sampleRows(parts, some, places, sizes, out);
   }
   return out;
 }
@@ -160,20 +161,25 @@ async function sampleRows(
   parts: SamplerParts,
   jobs: readonly Job[],
   places: number,
+  sizes: readonly number[],
   out: Sample[],
 ): Promise<void> {
   const { config: c, programs, codec } = parts;
   const weights = Object.fromEntries(parts.weights);
   const V = c.vocabulary;
-  let B = paddedRows(jobs.length);
+  let B = sizeFor(sizes, jobs.length);
   let caches = emptyCaches(c, B, places);
   let rows: Open[] = [];
 
   // prefill: every distinct prompt once, together with the prompts of its own length class
   const prompts = [...Map.groupBy(jobs, (j) => j.request.prompt.join()).values()];
   const classes = Map.groupBy(prompts, (same) => roundUp(same[0]!.request.prompt.length, promptStep));
-  for (const [T, group] of classes) {
-    const P = paddedRows(group.length);
+  const batches = [...classes].flatMap(([T, all]) => {
+    const fits = programs.prefillSizes(T);
+    return [...chunks(all, fits.at(-1)!)].map((group) => ({ T, P: sizeFor(fits, group.length), group }));
+  });
+
+  for (const { T, P, group } of batches) {
     const tokens = new Int32Array(P * T).fill(codec.padId);
     const last = new Int32Array(P);
     group.forEach((same, p) => {
@@ -219,7 +225,7 @@ async function sampleRows(
   }
 
   while (rows.length > 0) {
-    const needed = paddedRows(rows.length);
+    const needed = sizeFor(sizes, rows.length);
     if (needed < B) {
       // the first rows of the larger cache are the rows that are left
       caches = Object.fromEntries(

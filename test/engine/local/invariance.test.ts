@@ -1,0 +1,123 @@
+// A sample depends on its prompt, its options and its seed alone, bit for bit.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Model, SampleRequest } from "../../../src/core/model.ts";
+import { randomStream, shuffled } from "../../../src/core/random.ts";
+import { cutOf, decodeSizes } from "../../../src/engine/local/batch-sizes.ts";
+import type { DecoderConfig } from "../../../src/engine/local/config.ts";
+import { bench, bitsOf, codec, tinyConfig } from "./support.ts";
+
+const contextTokens = 160;
+
+/** Requests of many lengths: some share a prompt, some a cache size, few end at the same time. */
+function requestsFor(count: number): SampleRequest[] {
+  const random = randomStream("requests");
+  const prompt = (key: number, length: number): Int32Array =>
+    Int32Array.from({ length }, () => random.split(key).below(codec.vocabulary));
+  return Array.from({ length: count }, (_, i) => {
+    const long = i % 4 === 3;
+    return {
+      prompt: i % 3 === 0 ? prompt(0, 9) : prompt(i, long ? 34 + i : 2 + i),
+      maxTokens: 3 + ((i * 5) % 17),
+      seed: i,
+      ...(i % 5 === 4 ? { topP: 0.8, temperature: 0.7 } : {}),
+    };
+  });
+}
+
+const bits = async (model: Model, requests: readonly SampleRequest[]): Promise<string[]> =>
+  (await model.sample(requests)).map(bitsOf);
+
+async function inParts(model: Model, requests: readonly SampleRequest[], size: number): Promise<string[]> {
+  const out: string[] = [];
+  for (let i = 0; i < requests.length; i += size) {
+    out.push(...(await bits(model, requests.slice(i, i + size))));
+  }
+  return out;
+}
+
+const shapes: readonly (Partial<DecoderConfig> & { readonly width: number; readonly heads: number })[] = [
+  { width: 96, heads: 2, kvHeads: 1 },
+  { width: 96, heads: 4, kvHeads: 4 },
+  { width: 128, heads: 2, kvHeads: 2, layers: 2 },
+  { width: 128, heads: 4, kvHeads: 1 },
+  { width: 192, heads: 4, kvHeads: 2 },
+  { width: 192, heads: 1, kvHeads: 1 },
+  { width: 18, heads: 3, kvHeads: 1 },
+];
+
+for (const shape of shapes) {
+  const { width, heads, kvHeads } = shape;
+  test(`sample does not depend on company: width ${width}, ${heads} heads, ${kvHeads} with keys`, async () => {
+    await using engine = bench();
+    const { model } = await engine.make({
+      layers: 1,
+      headWidth: width / heads,
+      feedForward: 2 * width,
+      contextTokens,
+      ...shape,
+    });
+    const requests = requestsFor(19);
+    const together = await bits(model, requests);
+    assert.ok(new Set(together).size > 15, "samples differ from each other");
+    assert.deepEqual(await inParts(model, requests, 1), together, "one at a time");
+    assert.deepEqual(await inParts(model, requests, 5), together, "in fives");
+    const order = shuffled(
+      requests.map((_, i) => i),
+      randomStream("order"),
+    );
+    const mixed = await bits(
+      model,
+      order.map((i) => requests[i]!),
+    );
+    assert.deepEqual(
+      mixed,
+      order.map((i) => together[i]),
+      "shuffled",
+    );
+    const concurrent = await Promise.all(requests.map((request) => bits(model, [request])));
+    assert.deepEqual(concurrent.flat(), together, "from many calls at once");
+  });
+}
+
+/** Shapes whose products ONNX Runtime cuts differently for some numbers of rows. */
+const hard: readonly (readonly [threads: number, size: Partial<DecoderConfig>])[] = [
+  [2, { width: 128, heads: 2, kvHeads: 2, headWidth: 64, feedForward: 256 }],
+  [2, { width: 96, heads: 4, kvHeads: 1, headWidth: 24, feedForward: 192 }],
+  [8, { width: 160, heads: 2, kvHeads: 1, headWidth: 80, feedForward: 320 }],
+];
+for (const [threads, size] of hard) {
+  const { width, feedForward } = size;
+  test(`sample does not depend on a crowd: ${width} × ${feedForward}, ${threads} threads`, async () => {
+    await using engine = bench(threads);
+    const { model } = await engine.make({ layers: 1, ...size });
+    const requests = Array.from({ length: 140 }, (_, i) => ({
+      prompt: Int32Array.of(4, 7 + (i % 24), 7 + (i % 23), 5),
+      maxTokens: 1 + (i % 3),
+      seed: i,
+    }));
+    const together = await bits(model, requests);
+    for (const count of [1, 40]) {
+      const some = requests.map((_, i) => i).filter((i) => i % Math.ceil(140 / count) === 2);
+      assert.deepEqual(
+        await bits(
+          model,
+          some.map((i) => requests[i]!),
+        ),
+        some.map((i) => together[i]),
+      );
+    }
+  });
+}
+
+const smallDecoder = { ...tinyConfig, width: 128, heads: 2, kvHeads: 2, headWidth: 64, feedForward: 256 };
+
+test("decodeSizes leaves out what ONNX Runtime would cut differently", () => {
+  // 128 × 256 on two threads: up to 64 rows each thread has 64 columns, whose sum over 256 is not cut; with 128 rows a
+  // thread has all 128 columns, whose sum is cut at 128
+  assert.equal(cutOf({ M: 64, N: 128, K: 256 }, 2), "256,256,256,256,256,256,256,256");
+  assert.equal(cutOf({ M: 128, N: 128, K: 256 }, 2), "128,128,128,128,128,128,128,128");
+  assert.deepEqual(decodeSizes(smallDecoder, 64, 2), [8, 16, 32, 64]);
+  assert.deepEqual(decodeSizes(smallDecoder, 64, 1), [8, 16, 32, 64, 128]);
+  assert.deepEqual(decodeSizes(tinyConfig, 64, 16), [8, 16, 32, 64, 128]);
+});
