@@ -25,8 +25,8 @@ export interface EvaluateOptions {
 export const rewardOf = (t: Trajectory): number =>
   t.turns.reduce((sum, turn) => sum + Object.values(turn.rewards).reduce((a, b) => a + b, 0), 0);
 
-export const average = (xs: readonly number[]): number =>
-  xs.length === 0 ? 0 : xs.reduce((a, b) => a + b, 0) / xs.length;
+/** NaN of nothing. */
+export const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
 /**
  * Plays each task once. An episode succeeds when every role's trajectory ended as a success; episodes that failed (not the agent's

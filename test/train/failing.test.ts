@@ -1,0 +1,187 @@
+/** An environment that fails costs its episodes, and a folder that cannot be used costs one clear line. */
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Task } from "../../src/core/words.ts";
+import type { Environment } from "../../src/env/environment.ts";
+import { findCheckpoint } from "../../src/train/checkpoint.ts";
+import type { RunEvent } from "../../src/train/events.ts";
+import {
+  delayed,
+  echo,
+  engines,
+  folder,
+  type Ran,
+  runIn,
+  settings,
+  tiny,
+  traceOf,
+  watched,
+  withCode,
+} from "./world.ts";
+
+/** Fails, or hangs, at the start of some of its training episodes, once practice has begun. */
+function unreliable(fails: (task: Task, seed: number) => boolean, hangs = false): Environment {
+  let practised = false;
+  const environment = watched(echo(), (task, seed) => {
+    if (task.id.includes("/test/")) practised = true;
+    if (!practised || !fails(task, seed)) return undefined;
+    if (hangs) return new Promise(() => {});
+    throw new Error("the server is away");
+  });
+  return { ...environment, limits: { ...environment.limits, seconds: 0.05 } };
+}
+
+const metric = ({ events }: Ran, name: string): readonly (number | undefined)[] =>
+  events.flatMap((e) => (e.type === "iteration" ? [e.metrics[name]] : []));
+const iterations = (events: readonly RunEvent[]): number =>
+  events.filter((e) => e.type === "iteration").length;
+
+test("an environment that throws in a tenth of its episodes", async () => {
+  const engine = engines.local();
+  const root = folder();
+  const environment = unreliable((_, seed) => seed % 10 === 0);
+  const ran = await runIn(root, { ...settings("local", engine), environment, iterations: 6 });
+  await engine.dispose();
+  const failed = metric(ran, "failed").reduce((a: number, b) => a + (b ?? 0), 0);
+  assert.ok(failed >= 1 && failed <= 24, `${failed} of 72`);
+  assert.equal(metric(ran, "total.episodes.failed").at(-1), failed);
+  assert.equal(metric(ran, "total.episodes").at(-1), 72);
+  const trajectories = (await traceOf(root)).trajectories as readonly { phase: string; end: object }[];
+  const ends = trajectories.filter((t) => t.phase === "train" && "boundary" in t.end);
+  assert.equal(ends.length, failed);
+  assert.deepEqual(ends[0]!.end, { kind: "failed", boundary: "environment", message: "the server is away" });
+});
+
+test("an environment that hangs", async () => {
+  const environment = unreliable((task, seed) => task.id.includes("/train/") && seed % 10 === 0, true);
+  const ran = await runIn(folder(), { ...settings("tabular"), environment, iterations: 5 });
+  assert.equal(iterations(ran.events), 5);
+  assert.ok((metric(ran, "total.episodes.failed").at(-1) ?? 0) > 0);
+});
+
+test("all episodes of a task fail, and all of an iteration", async () => {
+  const one = unreliable((task) => Number(task.id.split("/")[2]) % 2 === 0);
+  const some = await runIn(folder(), { ...settings("tabular"), environment: one });
+  assert.equal(iterations(some.events), 4);
+  assert.ok(metric(some, "reward").some((x) => x !== undefined));
+
+  const root = folder();
+  const all = await runIn(root, { ...settings("tabular"), environment: unreliable(() => true) });
+  assert.deepEqual(metric(all, "failed"), [12, 12, 12, 12]);
+  // what was not measured is absent, not 0
+  assert.deepEqual(metric(all, "success"), [undefined, undefined, undefined, undefined]);
+  assert.equal(all.summary.success.n, 0);
+  assert.ok(all.events.every((e) => e.type !== "checkpoint" || !e.best));
+  // states without a mean can be read again
+  assert.ok(Number.isNaN((await findCheckpoint(join(root, "run")))!.state.before[0]!.success.mean));
+  await runIn(root, { ...settings("tabular"), environment: unreliable(() => true), resume: true });
+});
+
+test("a model that fails ends the run, and no episode outlives it in the folder", async () => {
+  const root = folder();
+  const engine = tiny();
+  const broken = {
+    ...engine,
+    create: async (...args: Parameters<typeof engine.create>) => {
+      const model = await engine.create(...args);
+      let calls = 0;
+      const { sample } = model;
+      return Object.assign(Object.create(model), {
+        codec: model.codec,
+        sample: (r: Parameters<typeof sample>[0]) =>
+          ++calls === 20 ? Promise.reject(new Error("no memory")) : sample(r),
+      });
+    },
+  };
+  const options = { ...settings("local", broken), environment: delayed(echo()), warmStart: false };
+  await assert.rejects(runIn(root, options), /no memory/);
+  const size = (): number => statSync(join(root, "run", "journal.jsonl")).size;
+  const then = size();
+  await new Promise((go) => setTimeout(go, 50));
+  assert.equal(size(), then);
+  await engine.dispose();
+});
+
+test("folders: in the way, there already, of another run, of none", async () => {
+  const root = folder();
+  writeFileSync(join(root, "run"), "a file");
+  await assert.rejects(runIn(root, settings("tabular")), withCode("folder.unwritable", /another folder/));
+
+  const other = folder();
+  await assert.rejects(
+    runIn(other, { ...settings("tabular"), resume: true }),
+    withCode("checkpoint.missing", /Leave --resume out/),
+  );
+  assert.deepEqual(readdirSync(other), [], "a resume of nothing leaves nothing");
+
+  await runIn(other, settings("tabular"));
+  await assert.rejects(runIn(other, settings("tabular")), withCode("run.exists"));
+  for (const change of [{ seed: 2 }, { iterations: 5 }, { contextTokens: 64 }, { config: "other" }]) {
+    await assert.rejects(
+      runIn(other, { ...settings("tabular"), resume: true, ...change }),
+      withCode("run.different", /options that it began with/),
+    );
+  }
+  for (const change of [{ concurrency: 1 }, { checkpointSeconds: 5 }]) {
+    await runIn(other, { ...settings("tabular"), resume: true, ...change });
+  }
+});
+
+const root = process.getuid?.() === 0;
+test("a read-only folder", { skip: root && "root may write everywhere" }, async () => {
+  const parent = folder();
+  mkdirSync(join(parent, "locked"));
+  chmodSync(join(parent, "locked"), 0o500);
+  await assert.rejects(runIn(join(parent, "locked"), settings("tabular")), withCode("folder.unwritable"));
+  chmodSync(join(parent, "locked"), 0o700);
+});
+
+test("a folder that is begun again from scratch forgets what the store had of it", async () => {
+  const at = folder();
+  await runIn(at, { ...settings("tabular"), iterations: 6 });
+  rmSync(join(at, "run"), { recursive: true });
+  await runIn(at, settings("tabular"));
+  const calm = folder();
+  await runIn(calm, settings("tabular"));
+  assert.deepEqual(await traceOf(at), await traceOf(calm));
+});
+
+for (const name of ["local", "tabular"] as const) {
+  test(`${name}: a checkpoint with any file cut in half is one clear line, the one before it intact`, async () => {
+    const at = folder();
+    const engine = engines[name]();
+    const options = settings(name, engine);
+    await runIn(at, options);
+    const expected = await traceOf(at);
+    const checkpoints = join(at, "run", "checkpoints");
+    const last = readdirSync(checkpoints).sort().at(-1)!;
+    const before = readdirSync(checkpoints).sort()[0]!;
+    const files = readdirSync(join(checkpoints, last), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    assert.ok(files.length >= (name === "local" ? 7 : 2));
+    for (const file of files) {
+      const whole = readFileSync(file);
+      truncateSync(file, Math.floor(whole.length / 2));
+      await assert.rejects(runIn(at, { ...options, resume: true }), withCode("checkpoint.damaged"), file);
+      writeFileSync(file, whole);
+    }
+    await engine.open("policy", join(checkpoints, before, "models", "policy"));
+    // the mend that the error names: go on from the one before
+    rmSync(join(checkpoints, last), { recursive: true });
+    await runIn(at, { ...options, resume: true });
+    assert.deepEqual(await traceOf(at), expected);
+    await engine.dispose();
+  });
+}
