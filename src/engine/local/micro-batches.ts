@@ -10,6 +10,12 @@ const bucket = (length: number): number =>
       ? Math.ceil(length / 64) * 64
       : Math.ceil(length / 256) * 256;
 
+/** Row counts are rounded up to these. */
+function batchRows(rows: number): number {
+  const step = rows <= 32 ? 8 : 16;
+  return Math.ceil(rows / step) * step;
+}
+
 /** What one more run of a session costs beside its tokens, in tokens. */
 const runCost = 256;
 
@@ -34,7 +40,7 @@ export function planMicroBatches(
   let open: number[] = [];
   let openT = 0;
   for (const { group, T } of sorted) {
-    const isFull = (open.length + group.length) * T > tokens;
+    const isFull = batchRows(open.length + group.length) * T > tokens;
     // padding short rows to the next length costs more than another run of a session
     const isWasteful = open.length * (T - openT) > runCost;
     if (open.length > 0 && (isFull || isWasteful)) {
@@ -54,8 +60,7 @@ export function pad(rows: TokenRows, padId: number): PaddedRows {
   let longest = 0;
   for (let r = 0; r < R; r++) longest = Math.max(longest, lengthOf(rows, r));
   const T = bucket(longest);
-  const step = R <= 32 ? 8 : 16;
-  const B = Math.ceil(R / step) * step;
+  const B = batchRows(R);
   const real = rows.target_A.length;
   const A = [8, 4, 2].map((part) => Math.ceil((B * T) / part)).find((n) => n >= Math.max(2, real)) ?? B * T;
   const tokens = new Int32Array(B * T).fill(padId);
