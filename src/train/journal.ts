@@ -40,6 +40,8 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
     // a damaged line ends what can be used; those episodes are played again, to the same result
   }
   let open = true;
+  let pending = "";
+  let next: Promise<void> | undefined;
   let tail: Promise<void> = Promise.resolve();
   const inOrder = (work: () => Promise<void>): Promise<void> => {
     tail = tail.then(work, work).catch((e: unknown) => {
@@ -55,10 +57,17 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   await cut(episodes.size > 0 ? whole : 0);
   return {
     find: (episode) => episodes.get(episode),
-    add: (iteration, episode, trajectories) =>
-      inOrder(async () => {
-        if (open) await appendFile(file, `${toExactJson({ iteration, episode, trajectories })}\n`);
-      }),
+    add(iteration, episode, trajectories) {
+      pending += `${toExactJson({ iteration, episode, trajectories })}\n`;
+      // those that finish while the disk is busy are written together
+      next ??= inOrder(async () => {
+        const lines = pending;
+        pending = "";
+        next = undefined;
+        if (open) await appendFile(file, lines);
+      });
+      return next;
+    },
     async clear() {
       episodes.clear();
       await cut(0);

@@ -1,9 +1,10 @@
 /** Supervised warm start: imitates a scripted player until the held-out loss stops falling. */
 import { type Batch, rowCount } from "../core/batch.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import { batchOf, rebased, selectRows } from "../core/pack.ts";
 import { shuffled } from "../core/random.ts";
 import { averageStats } from "../core/stats.ts";
-import { actionTokens, type Trajectory } from "../core/words.ts";
+import { actionTokens, type Ending, type Task, type Trajectory } from "../core/words.ts";
 import type { Player } from "../env/environment.ts";
 import { likelihood } from "../objective/likelihood.ts";
 import { playEpisode } from "../rollout/episode.ts";
@@ -11,17 +12,18 @@ import type { Run } from "./assemble.ts";
 import type { WarmStartSettings } from "./settings.ts";
 import type { RunState } from "./state.ts";
 
-/** What a scripted player does in a split, as rows to imitate. */
+/** What a scripted player does in these tasks, as rows to imitate. */
 async function demonstrations(
   run: Run,
   player: Player,
   split: string,
-  most = Number.POSITIVE_INFINITY,
+  tasks: readonly Task[],
 ): Promise<Batch> {
   const { environment } = run.settings;
   const { codec, contextTokens } = run.policy;
   const played: Trajectory[] = [];
-  for (const task of environment.tasks(split).slice(0, most)) {
+  for (const task of tasks) {
+    run.stop.throwIfAborted();
     const episode = await playEpisode({
       environment,
       task,
@@ -29,11 +31,43 @@ async function demonstrations(
       seat: () => ({ kind: "player", id: "policy", player, codec, contextTokens }),
       random: run.random.split("demonstration", split, task.id),
     });
-    played.push(...episode.filter((t) => t.end.kind !== "failed"));
+    played.push(...episode);
   }
-  const units = played.map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
-  const ones = new Map(played.map((t) => [t.id, new Float32Array(actionTokens(t)).fill(1)]));
-  return batchOf(played, units, ones).batch;
+  const whole = played.filter((t) => t.end.kind !== "failed");
+  if (whole.length === 0) throw nothingToImitate(run, split, played[0]?.end);
+  const units = whole.map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
+  const ones = new Map(whole.map((t) => [t.id, new Float32Array(actionTokens(t)).fill(1)]));
+  return batchOf(whole, units, ones).batch;
+}
+
+function nothingToImitate(run: Run, split: string, end: Ending | undefined): WhetstoneError {
+  return new WhetstoneError("environment.broken", {
+    where: `warm start in "${run.settings.environment.name}"`,
+    got: `no demonstration in split "${split}"${end?.kind === "failed" ? `: ${end.message}` : ""}`,
+    expected: "episodes that the scripted player gets through",
+    mend: "Mend the environment's `flawed` player, or leave the warm start out.",
+  });
+}
+
+/** Most held-out demonstrations. */
+const heldOutTasks = 200;
+
+/** Demonstrations to imitate, and others to measure by: those of the validation split, or every tenth where there is none. */
+async function bothDemonstrations(run: Run, player: Player): Promise<{ train: Batch; heldOut: Batch }> {
+  const { environment } = run.settings;
+  const tasks = environment.tasks("train");
+  const own = environment.splits.includes("validation");
+  const isHeldOut = (_: Task, i: number): boolean => !own && i % 10 === 0;
+  const others = own ? environment.tasks("validation") : tasks.filter(isHeldOut);
+  return {
+    train: await demonstrations(
+      run,
+      player,
+      "train",
+      tasks.filter((t, i) => !isHeldOut(t, i)),
+    ),
+    heldOut: await demonstrations(run, player, "validation", others.slice(0, heldOutTasks)),
+  };
 }
 
 /** Mean negative log-likelihood per action token, nats. */
@@ -61,8 +95,7 @@ const isDone = ({ losses, drops }: RunState["warm"], settings: WarmStartSettings
 /** Goes on from where `run.state.warm` says; each update's demonstrations depend on its number alone. */
 export async function warmStart(run: Run, settings: WarmStartSettings, player: Player): Promise<void> {
   const { state, policy } = run;
-  const train = await demonstrations(run, player, "train");
-  const heldOut = await demonstrations(run, player, "validation", 200);
+  const { train, heldOut } = await run.saveIfStopped(state, () => bothDemonstrations(run, player));
   const objective = likelihood();
   const random = run.random.split("warm start");
   const rows = rowCount(train);
@@ -93,8 +126,8 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
       clip: 1,
       weightDecay: settings.weightDecay,
       // smaller gradients than this are noise; Adam would blow them up and drag rare words about
-      epsilon: 1e-6,
-      groups: { embed_tokens: { learningRate: learningRate * settings.embeddingRate } },
+      epsilon: 1e-5,
+      groups: { embed: { learningRate: learningRate * settings.embeddingRate } },
     });
     tokens += batch.tokens_N.length;
     state.warm.update++;
