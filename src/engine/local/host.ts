@@ -27,7 +27,9 @@ function errorFrom({ code, parts, message, stack }: Extract<Reply, { error: unkn
 export function startHost(threads: number): Host {
   // run from source the worker is TypeScript too; in the published package both are JavaScript
   const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: { threads } });
+  // a thread takes over the process's flags, but refuses this one of `node --input-type=module -e …`
+  const flags = process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: { threads }, ...flags });
   const open = new Map<number, { resolve: (value: never) => void; reject: (e: Error) => void }>();
   let next = 1;
   let closed: Error | undefined;

@@ -19,6 +19,7 @@ import { pad, planMicroBatches } from "./micro-batches.ts";
 import { parametersOf, sizeOfParameter, type Weights } from "./parameters.ts";
 import type { Handle, ModelContents } from "./protocol.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
+import { requireTokens } from "./token-ids.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 import { mainGradient } from "./weights.ts";
 
@@ -195,9 +196,14 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     }
   }
 
+  function requireRows(rows: TokenRows): void {
+    requireFit(rows);
+    requireTokens("local engine", rows.tokens_N, config.vocabulary);
+  }
+
   async function score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
     requireKnown(want);
-    requireFit(rows);
+    requireRows(rows);
     const A = rows.target_A.length;
     const logp = new Float32Array(A);
     const entropy = new Float32Array(A);
@@ -222,7 +228,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     aux: Aux,
     into = mainGradient,
   ): Promise<Stats> {
-    requireFit(batch);
+    requireRows(batch);
     const stats: Stats = {};
     const plan = planMicroBatches(batch, togetherGroups(batch, objective.together), parts.microBatchTokens);
     let logpGap = 0;
@@ -275,7 +281,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),
     step: ({ pull, ...rule }) =>
       alone(async () => {
-        const toward = pull && { toward: handleOf(pull.toward), strength: pull.strength };
+        const toward = pull && { toward: handleOf(host, pull.toward), strength: pull.strength };
         const done = await host.call("step", handle, rule, toward);
         version = done.version;
         return done.stats;
@@ -314,25 +320,25 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       sample: inner.sample,
       score: inner.score,
       async blend(toward, rate) {
-        blended = await host.call("blend", copy, handleOf(toward), rate);
+        blended = await host.call("blend", copy, handleOf(host, toward), rate);
       },
       save: inner.save,
       dispose: inner.dispose,
     };
-    handles.set(frozen, copy);
+    handles.set(frozen, { host, handle: copy });
     return frozen;
   }
 
-  handles.set(model, handle);
+  handles.set(model, { host, handle });
   return model;
 }
 
 /** Which engine-thread weights stand behind a model or a frozen one. */
-const handles = new WeakMap<Model | Frozen, Handle>();
+const handles = new WeakMap<Model | Frozen, { readonly host: Host; readonly handle: Handle }>();
 
-function handleOf(of: Model | Frozen): Handle {
-  const handle = handles.get(of);
-  if (handle !== undefined) return handle;
+function handleOf(host: Host, of: Model | Frozen): Handle {
+  const known = handles.get(of);
+  if (known?.host === host) return known.handle;
   throw new WhetstoneError("capability.missing", {
     where: "local engine",
     got: "a model of another engine",

@@ -8,6 +8,7 @@ import { keyName, valueName } from "./decoder.ts";
 import { draw } from "./draw.ts";
 import type { Weights } from "./parameters.ts";
 import type { Programs } from "./programs.ts";
+import { requireTokens } from "./token-ids.ts";
 
 /** Lengths are rounded up to these, from a request's own sizes alone, so that company never changes a result. */
 const promptStep = 32;
@@ -86,7 +87,9 @@ export async function sampleAll(parts: SamplerParts, requests: readonly SampleRe
         mend: "Shorten the conversation or make the model with a longer context.",
       });
     }
+    requireTokens("sample", request.prompt, parts.config.vocabulary);
     requireOptions(request);
+    for (const ids of request.allowed ?? []) requireTokens("sample", ids, parts.config.vocabulary);
     return { request, limit: Math.min(request.maxTokens, room), at };
   });
   const byCache = Map.groupBy(jobs, (j) => roundUp(j.request.prompt.length + j.limit, cacheStep));
