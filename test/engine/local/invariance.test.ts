@@ -57,9 +57,9 @@ for (const shape of shapes) {
       contextTokens,
       ...shape,
     });
-    const requests = requestsFor(19);
+    const requests = requestsFor(13);
     const together = await bits(model, requests);
-    assert.ok(new Set(together).size > 15, "samples differ from each other");
+    assert.ok(new Set(together).size > 10, "samples differ from each other");
     assert.deepEqual(await inParts(model, requests, 1), together, "one at a time");
     assert.deepEqual(await inParts(model, requests, 5), together, "in fives");
     const order = shuffled(
