@@ -35,8 +35,6 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   memory: ["core", ...contracts],
   method: ["core", ...slots, "helper", "memory"],
   train: ["core", "store", "method", ...slots, "helper", "memory", ...contracts],
-  // where a run is put together: names become environments and engines
-  "train/run.ts": ["core", "store", "method", ...slots, "helper", "memory", "env", "engine"],
   diagnose: ["core", "store", "method", ...slots, "helper", "memory", ...contracts],
   serve: everything,
   cli: everything,

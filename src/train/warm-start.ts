@@ -125,6 +125,7 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
       learningRate,
       clip: 1,
       weightDecay: settings.weightDecay,
+      betas: [0.9, 0.95],
       // smaller gradients than this are noise; Adam would blow them up and drag rare words about
       epsilon: 1e-5,
       groups: { embed: { learningRate: learningRate * settings.embeddingRate } },

@@ -72,7 +72,7 @@ export function optimiserStep(
   if (!Number.isFinite(norm)) return { gradientNorm: norm, skipped: 1 };
   const scale = rule.clip !== undefined && norm > rule.clip ? rule.clip / norm : 1;
   const adamw = rule.optimiser !== "sgd" ? momentsOf(state) : undefined;
-  const [beta1, beta2] = rule.betas ?? [0.9, 0.95];
+  const [beta1, beta2] = rule.betas ?? [adamwDefaults.beta1, adamwDefaults.beta2];
   for (const [name, weights] of state.weights) {
     const g = gradient.get(name)!;
     if (scale !== 1) for (let i = 0; i < g.length; i++) g[i] = g[i]! * scale;

@@ -23,7 +23,14 @@ export function grpoSlots(s: Settings): Slots {
       epochs: s.epochs,
       minibatches: s.minibatches,
       schedule: { shape: s.schedule, warmUp: s.warmUp },
-      step: { learningRate: s.learningRate, clip: s.gradientClip, weightDecay: s.weightDecay },
+      step: {
+        learningRate: s.learningRate,
+        clip: s.gradientClip,
+        weightDecay: s.weightDecay,
+        betas: [0.9, 0.95],
+        epsilon: s.epsilon,
+        groups: { embed: { learningRate: s.learningRate * s.embeddingRate } },
+      },
     }),
   };
 }
