@@ -98,7 +98,6 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
         "drop",
         "drops",
         "weightDecay",
-        "embeddingRate",
         "batch",
         "updates",
         "every",

@@ -22,8 +22,6 @@ export interface Settings {
   /** How far a probability ratio may go below and above 1. */
   readonly clipLow: number;
   readonly clipHigh: number;
-  /** Step size of the word embeddings relative to the others: rarely seen words must stay what they are. */
-  readonly embeddingRate: number;
   /** Added to AdamW's denominator. Gradients below it are noise, which a smaller one would blow up. */
   readonly epsilon: number;
   /** Largest gradient norm. */
@@ -56,7 +54,6 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   minibatches: { help: "optimiser steps per pass", fallback: 2, low: 1, whole: true },
   clipLow: { help: "how far a probability ratio may fall below 1", fallback: 0.2, low: 0, high: 1 },
   clipHigh: { help: "how far a probability ratio may rise above 1", fallback: 0.2, low: 0 },
-  embeddingRate: { help: "step size of word embeddings, relative to the others", fallback: 0.3, low: 0 },
   epsilon: { help: "added to AdamW's denominator", fallback: 1e-5, low: 0 },
   gradientClip: { help: "largest gradient norm", fallback: 1, low: 0 },
   weightDecay: { help: "decoupled weight decay", fallback: 0, low: 0 },
@@ -73,7 +70,6 @@ export const defaultSettings: Settings = {
   minibatches: settingRows.minibatches.fallback,
   clipLow: settingRows.clipLow.fallback,
   clipHigh: settingRows.clipHigh.fallback,
-  embeddingRate: settingRows.embeddingRate.fallback,
   epsilon: settingRows.epsilon.fallback,
   gradientClip: settingRows.gradientClip.fallback,
   weightDecay: settingRows.weightDecay.fallback,

@@ -10,8 +10,6 @@ export interface WarmStartSettings {
   readonly drops: number;
   /** Decoupled. Strong decay is what makes so small a model copy names instead of learning them by heart. */
   readonly weightDecay: number;
-  /** Step size of the word embeddings, relative to the others: names that are rarely seen must stay what they are. */
-  readonly embeddingRate: number;
   /** Demonstrations per update. */
   readonly batch: number;
   /** Most updates. */
@@ -58,7 +56,6 @@ export const defaultWarmStart: WarmStartSettings = {
   drop: 0.3,
   drops: 2,
   weightDecay: 1,
-  embeddingRate: 0.3,
   batch: 64,
   updates: 800,
   every: 20,

@@ -128,7 +128,6 @@ export async function warmStart(run: Run, settings: WarmStartSettings, player: P
       betas: [0.9, 0.95],
       // smaller gradients than this are noise; Adam would blow them up and drag rare words about
       epsilon: 1e-5,
-      groups: { embed: { learningRate: learningRate * settings.embeddingRate } },
     });
     tokens += batch.tokens_N.length;
     state.warm.update++;

@@ -29,7 +29,6 @@ export function grpoSlots(s: Settings): Slots {
         weightDecay: s.weightDecay,
         betas: [0.9, 0.95],
         epsilon: s.epsilon,
-        groups: { embed: { learningRate: s.learningRate * s.embeddingRate } },
       },
     }),
   };
