@@ -2,7 +2,7 @@
 import type { TokenRows } from "../../core/batch.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { entropyOf, logSoftmax } from "./softmax.ts";
-import type { Weights } from "./weights.ts";
+import { contextsOf, type Weights } from "./weights.ts";
 
 /**
  * Adds ∂loss/∂logits (and heads) into the arrays named `into`. With p the distribution of a target's context:
@@ -17,7 +17,7 @@ export function backward(
   cotangents: Cotangents,
   into: string,
 ): void {
-  const contexts = weights.contexts(rows);
+  const contexts = contextsOf(weights, rows);
   const { writable } = weights.codec;
   const table = weights.part("logits");
   const row_A = contexts.map((context) => table.row(context));

@@ -1,7 +1,7 @@
 import type { Engine } from "../engine.ts";
 import { lexiconCodec } from "./codec.ts";
-import { openTabular, TabularModel, tabularCan } from "./model.ts";
-import { Weights } from "./weights.ts";
+import { openTabular, tabularCan, tabularModel } from "./model.ts";
+import { newWeights } from "./weights.ts";
 
 /** Settings of {@link tabularEngine}. */
 export interface TabularOptions {
@@ -16,7 +16,7 @@ export function tabularEngine({ context = Number.POSITIVE_INFINITY }: TabularOpt
     can: tabularCan,
     learningRate: 0.1,
     create: async ({ id, lexicon, contextTokens }) =>
-      new TabularModel(id, new Weights(lexiconCodec(lexicon), context), contextTokens),
+      tabularModel(id, newWeights(lexiconCodec(lexicon), context), contextTokens),
     open: openTabular,
     dispose: async () => {},
   };

@@ -1,9 +1,8 @@
 /** A softmax table per context: every gradient is exact, every run takes milliseconds. */
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { adamwDefaults, adamwStep } from "../../core/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { WhetstoneError } from "../../core/errors.ts";
 import type {
   Capability,
   Frozen,
@@ -18,10 +17,10 @@ import type {
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { backward } from "./backward.ts";
-import { type WordCodec, wordCodec } from "./codec.ts";
+import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import type { WordCodec } from "./codec.ts";
 import { sampleOne } from "./sample.ts";
-import { Table } from "./table.ts";
-import { Weights, weightsName } from "./weights.ts";
+import { blendWeights, copyWeights, outputsOf, type Weights, weightsName } from "./weights.ts";
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -39,109 +38,74 @@ export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
 const mainGradient: GradientId = "main";
 const gradientName = (id: GradientId): string => `gradient.${id}`;
 const isGradient = (name: string): boolean => name.startsWith("gradient.");
-const fileName = "tabular.json";
 
-/** What a tabular model is saved as. */
-interface Saved {
-  readonly format: 1;
-  readonly words: readonly string[];
-  /** null: the whole prefix. */
-  readonly context: number | null;
-  readonly contextTokens: number;
-  readonly steps: number;
-  readonly parts: Readonly<
-    Record<
-      string,
-      { readonly contexts: readonly string[]; readonly arrays: Readonly<Record<string, readonly number[]>> }
-    >
-  >;
+/** Where a model or a frozen one holds its weights; a property, so that they are found through a proxy as well. */
+const held = Symbol("weights of a tabular model");
+
+interface Holder {
+  readonly [held]: Weights;
 }
 
-abstract class Acting {
+/** A model whose numbers can be looked at. */
+export interface TabularModel extends Model, Holder {
+  readonly codec: WordCodec;
   readonly weights: Weights;
-  constructor(weights: Weights) {
-    this.weights = weights;
+  readonly gradients: NonNullable<Model["gradients"]>;
+  /** The gradient of the loss in a buffer, by context, [writable tokens] each. For tests and exact checks. */
+  gradientByContext(id?: GradientId): Map<string, Float64Array>;
+}
+
+/** A way in for callers that write `new TabularModel(…)`; {@link tabularModel} makes them. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor gives back the interface of this name
+export class TabularModel {
+  constructor(id: ModelId, weights: Weights, contextTokens: number) {
+    // biome-ignore lint/correctness/noConstructorReturn: there is no instance, only the object of tabularModel
+    return tabularModel(id, weights, contextTokens);
   }
-  abstract get version(): string;
-  get codec(): WordCodec {
-    return this.weights.codec;
-  }
-  // arrows: a seat may hold on to the function alone
-  readonly sample = async (requests: readonly SampleRequest[]): Promise<Sample[]> => {
-    const logits = (prefix: Int32Array): Float64Array =>
-      this.weights.read("logits", this.weights.keyOf(prefix));
-    return requests.map((request) => sampleOne(request, this.codec, logits, this.version));
+}
+
+/** What acts by some weights: the half that a model and a frozen one share. */
+function actingBy(weights: Weights, version: () => string) {
+  const logits = (prefix: Int32Array): Float64Array => weights.read("logits", weights.keyOf(prefix));
+  return {
+    [held]: weights,
+    codec: weights.codec,
+    sample: async (requests: readonly SampleRequest[]): Promise<Sample[]> =>
+      requests.map((request) => sampleOne(request, weights.codec, logits, version())),
+    score: async (rows: TokenRows, want: Wanted = {}): Promise<Outputs> => outputsOf(weights, rows, want),
+    dispose: async (): Promise<void> => {},
   };
-  readonly score = async (rows: TokenRows, want: Wanted = {}): Promise<Outputs> =>
-    this.weights.outputs(rows, want);
-  async dispose(): Promise<void> {}
 }
 
-export class TabularFrozen extends Acting implements Frozen {
-  #version: string;
-  readonly #contextTokens: number;
-  constructor(weights: Weights, version: string, contextTokens: number) {
-    super(weights);
-    this.#version = version;
-    this.#contextTokens = contextTokens;
-  }
-  get version(): string {
-    return this.#version;
-  }
-  async blend(model: Model, rate: number): Promise<void> {
-    this.weights.blend(ownKind(model).weights, rate);
-    this.#version = `${this.#version}~${model.version}`.slice(-80);
-  }
-  /** As a model without steps. */
-  async save(folder: string): Promise<void> {
-    await writeSaved(folder, this.weights, this.#contextTokens, 0);
-  }
-}
+/** @param id the name in the run. @param weights are the model's own from now on. @param startSteps taken so far. */
+export function tabularModel(
+  id: ModelId,
+  weights: Weights,
+  contextTokens: number,
+  startSteps = 0,
+): TabularModel {
+  let steps = startSteps;
+  const version = (): string => String(steps);
 
-export class TabularModel extends Acting implements Model {
-  readonly id: ModelId;
-  readonly can = tabularCan;
-  readonly contextTokens: number;
-  #weights: Weights;
-  #steps: number;
-
-  constructor(id: ModelId, weights: Weights, contextTokens: number, steps = 0) {
-    super(weights);
-    this.id = id;
-    this.#weights = weights;
-    this.contextTokens = contextTokens;
-    this.#steps = steps;
-  }
-
-  get version(): string {
-    return String(this.#steps);
-  }
-
-  /** Grows with the contexts seen. */
-  get parameters(): number {
-    let n = 0;
-    for (const table of this.#weights.parts.values()) n += table.rows.size * table.width;
-    return n;
-  }
-
-  async accumulate<A>(
+  async function accumulate<A>(
     batch: Batch,
     objective: Objective<A>,
     aux: A,
     into: GradientId = mainGradient,
   ): Promise<Stats> {
     const wanted = objective.wants(aux, batch);
-    const outputs = this.#weights.outputs(batch, wanted);
+    const outputs = outputsOf(weights, batch, wanted);
     const { cotangents, stats } = objective.evaluate(outputs, batch, aux);
-    backward(this.#weights, batch, wanted, outputs, cotangents, gradientName(into));
+    backward(weights, batch, wanted, outputs, cotangents, gradientName(into));
     return stats;
   }
 
-  async step(rule: StepRule): Promise<StepStats> {
+  async function step(rule: StepRule): Promise<StepStats> {
     const { clip, betas, epsilon = adamwDefaults.epsilon, weightDecay = 0, pull, optimiser = "adamw" } = rule;
+    const toward = pull && weightsOf(pull.toward);
     const main = gradientName(mainGradient);
     let square = 0;
-    for (const table of this.#weights.parts.values()) for (const g of table.array(main)) square += g * g;
+    for (const table of weights.parts.values()) for (const g of table.array(main)) square += g * g;
     const norm = Math.sqrt(square);
     if (!Number.isFinite(norm)) {
       throw new WhetstoneError("value.notFinite", {
@@ -152,164 +116,144 @@ export class TabularModel extends Acting implements Model {
       });
     }
     const scale = clip !== undefined && norm > clip ? clip / norm : 1;
-    this.#steps++;
-    for (const [name, table] of this.#weights.parts) {
-      const weights = table.array(weightsName);
+    steps++;
+    for (const [name, table] of weights.parts) {
+      const numbers = table.array(weightsName);
       const gradient = table.array(main).map((g) => g * scale);
       const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
       const learningRate = group?.learningRate ?? rule.learningRate;
       if (optimiser === "sgd") {
         gradient.forEach((g, i) => {
-          weights[i] = (1 - learningRate * weightDecay) * weights[i]! - learningRate * g;
+          numbers[i] = (1 - learningRate * weightDecay) * numbers[i]! - learningRate * g;
         });
         continue;
       }
-      adamwStep(weights, gradient, table.array("m"), table.array("v"), {
+      adamwStep(numbers, gradient, table.array("m"), table.array("v"), {
         learningRate,
         beta1: betas?.[0] ?? adamwDefaults.beta1,
         beta2: betas?.[1] ?? adamwDefaults.beta2,
         epsilon,
         weightDecay,
-        step: this.#steps,
+        step: steps,
       });
     }
-    if (pull) this.#weights.blend(frozenOwnKind(pull.toward).weights, rule.learningRate * pull.strength);
-    for (const table of this.#weights.parts.values())
+    if (pull && toward) blendWeights(weights, toward, rule.learningRate * pull.strength);
+    for (const table of weights.parts.values())
       for (const n of table.names()) if (isGradient(n)) table.drop(n);
     return { gradientNorm: norm };
   }
 
-  async freeze(): Promise<TabularFrozen> {
-    return new TabularFrozen(
-      this.#weights.copy((name) => name === weightsName),
-      this.version,
-      this.contextTokens,
-    );
+  async function load(folder: string): Promise<void> {
+    const read = await readCheckpoint(folder);
+    const file = checkpointFile(folder);
+    if (read.contextTokens !== contextTokens || read.weights.context !== weights.context) {
+      throw damaged(file, "a model of another shape");
+    }
+    if (!isDeepStrictEqual(read.weights.codec.words, weights.codec.words)) {
+      throw damaged(file, "the words of another model");
+    }
+    weights.parts.clear();
+    for (const [name, table] of read.weights.parts) weights.parts.set(name, table);
+    steps = read.steps;
   }
 
-  async fork(optimiser: "copy" | "fresh"): Promise<TabularModel> {
-    const weights = this.#weights.copy(
-      (name) => name === weightsName || (optimiser === "copy" && !isGradient(name)),
-    );
-    return new TabularModel(this.id, weights, this.contextTokens, optimiser === "copy" ? this.#steps : 0);
-  }
-
-  readonly gradients = {
-    dot: async (a: GradientId, b: GradientId): Promise<number> => {
-      let sum = 0;
-      for (const table of this.#weights.parts.values()) {
-        const right = table.array(gradientName(b));
-        table.array(gradientName(a)).forEach((x, i) => {
-          sum += x * right[i]!;
-        });
-      }
-      return sum;
+  return {
+    ...actingBy(weights, version),
+    id,
+    get version() {
+      return version();
     },
-    combine: async (sum: Readonly<Record<GradientId, number>>): Promise<void> => {
-      for (const table of this.#weights.parts.values()) {
-        const out = new Float64Array(table.rows.size * table.width);
-        for (const [id, factor] of Object.entries(sum)) {
-          table.array(gradientName(id)).forEach((g, i) => {
-            out[i]! += factor * g;
+    can: tabularCan,
+    contextTokens,
+    weights,
+    /** Grows with the contexts seen. */
+    get parameters() {
+      let n = 0;
+      for (const table of weights.parts.values()) n += table.rows.size * table.width;
+      return n;
+    },
+    accumulate,
+    step,
+    freeze: async () =>
+      tabularFrozen(
+        copyWeights(weights, (name) => name === weightsName),
+        version(),
+        contextTokens,
+      ),
+    fork: async (optimiser) => {
+      const copy = copyWeights(
+        weights,
+        (name) => name === weightsName || (optimiser === "copy" && !isGradient(name)),
+      );
+      return tabularModel(id, copy, contextTokens, optimiser === "copy" ? steps : 0);
+    },
+    gradients: {
+      dot: async (a, b) => {
+        let sum = 0;
+        for (const table of weights.parts.values()) {
+          const right = table.array(gradientName(b));
+          table.array(gradientName(a)).forEach((x, i) => {
+            sum += x * right[i]!;
           });
         }
-        table.array(gradientName(mainGradient)).set(out);
-      }
+        return sum;
+      },
+      combine: async (sum) => {
+        for (const table of weights.parts.values()) {
+          const out = new Float64Array(table.rows.size * table.width);
+          for (const [gradient, factor] of Object.entries(sum)) {
+            table.array(gradientName(gradient)).forEach((g, i) => {
+              out[i]! += factor * g;
+            });
+          }
+          table.array(gradientName(mainGradient)).set(out);
+        }
+      },
     },
+    gradientByContext: (gradientId = mainGradient) => {
+      const table = weights.part("logits");
+      const gradient = table.array(gradientName(gradientId));
+      const rows = [...table.rows].map(([context, row]): [string, Float64Array] => [
+        context,
+        gradient.slice(row * table.width, (row + 1) * table.width),
+      ]);
+      return new Map(rows);
+    },
+    save: (folder) => writeCheckpoint(folder, { weights, contextTokens, steps }),
+    load,
   };
-
-  /** The gradient of the loss in a buffer, by context, [writable tokens] each. For tests and exact checks. */
-  gradientByContext(id: GradientId = mainGradient): Map<string, Float64Array> {
-    const table = this.#weights.part("logits");
-    const gradient = table.array(gradientName(id));
-    const rows = [...table.rows].map(([context, row]): [string, Float64Array] => [
-      context,
-      gradient.slice(row * table.width, (row + 1) * table.width),
-    ]);
-    return new Map(rows);
-  }
-
-  async save(folder: string): Promise<void> {
-    await writeSaved(folder, this.#weights, this.contextTokens, this.#steps);
-  }
-
-  async load(folder: string): Promise<void> {
-    const { weights, steps } = await readSaved(folder);
-    this.#weights.parts.clear();
-    for (const [name, table] of weights.parts) this.#weights.parts.set(name, table);
-    this.#steps = steps;
-  }
 }
 
-/** A model as {@link TabularModel.save} wrote it. */
+function tabularFrozen(weights: Weights, startVersion: string, contextTokens: number): Frozen & Holder {
+  let version = startVersion;
+  return {
+    ...actingBy(weights, () => version),
+    get version() {
+      return version;
+    },
+    blend: async (model, rate) => {
+      blendWeights(weights, weightsOf(model), rate);
+      version = `${version}~${model.version}`.slice(-80);
+    },
+    // as a model without steps
+    save: (folder) => writeCheckpoint(folder, { weights, contextTokens, steps: 0 }),
+  };
+}
+
+/** A model as its `save` wrote it. */
 export async function openTabular(id: ModelId, folder: string): Promise<TabularModel> {
-  const { weights, contextTokens, steps } = await readSaved(folder);
-  return new TabularModel(id, weights, contextTokens, steps);
+  const { weights, contextTokens, steps } = await readCheckpoint(folder);
+  return tabularModel(id, weights, contextTokens, steps);
 }
 
-async function writeSaved(
-  folder: string,
-  weights: Weights,
-  contextTokens: number,
-  steps: number,
-): Promise<void> {
-  const parts = [...weights.parts].map(([name, table]) => {
-    const arrays = table.names().filter((n) => !isGradient(n));
-    const kept = Object.fromEntries(arrays.map((n) => [n, [...table.array(n)]]));
-    return [name, { contexts: [...table.rows.keys()], arrays: kept }];
-  });
-  const { context, codec } = weights;
-  const saved: Saved = {
-    format: 1,
-    words: codec.words,
-    context: Number.isFinite(context) ? context : null,
-    contextTokens,
-    steps,
-    parts: Object.fromEntries(parts),
-  };
-  await writeFile(join(folder, fileName), JSON.stringify(saved), { flush: true });
-}
+const holdsWeights = (of: Model | Frozen): of is (Model | Frozen) & Holder => held in of;
 
-async function readSaved(
-  folder: string,
-): Promise<{ weights: Weights; contextTokens: number; steps: number }> {
-  const file = join(folder, fileName);
-  try {
-    const saved: Saved = JSON.parse(await readFile(file, "utf8"));
-    const codec = wordCodec(saved.words);
-    const weights = new Weights(codec, saved.context ?? Number.POSITIVE_INFINITY);
-    for (const [name, { contexts, arrays }] of Object.entries(saved.parts)) {
-      const table = new Table(name === "logits" ? weights.width : 1);
-      for (const context of contexts) table.row(context);
-      for (const [array, values] of Object.entries(arrays)) table.array(array).set(values);
-      weights.parts.set(name, table);
-    }
-    return { weights, contextTokens: saved.contextTokens, steps: saved.steps };
-  } catch (cause) {
-    throw new WhetstoneError("checkpoint.damaged", {
-      where: "tabular engine, load",
-      got: `${file}: ${messageOf(cause)}`,
-      expected: "a file that this engine wrote",
-      mend: "Resume from an earlier checkpoint.",
-      cause,
-    });
-  }
-}
-
-function ownKind(model: Model): TabularModel {
-  if (model instanceof TabularModel) return model;
-  throw foreign();
-}
-
-function frozenOwnKind(frozen: Frozen): TabularFrozen {
-  if (frozen instanceof TabularFrozen) return frozen;
-  throw foreign();
-}
-
-const foreign = (): WhetstoneError =>
-  new WhetstoneError("capability.missing", {
+function weightsOf(of: Model | Frozen): Weights {
+  if (holdsWeights(of)) return of[held];
+  throw new WhetstoneError("capability.missing", {
     where: "tabular engine, blend",
     got: "a model of another engine",
     expected: "a tabular one",
     mend: "Blend models of one engine only.",
   });
+}

@@ -4,125 +4,139 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import type { WordCodec } from "./codec.ts";
 import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
-import { Table } from "./table.ts";
+import { copyTable, newTable, type Table } from "./table.ts";
 
 export const weightsName = "weights";
 
 /** Logits over writable tokens by context, and one table per value head. */
-export class Weights {
+export interface Weights {
   readonly codec: WordCodec;
   /** How many of the last tokens make a context; Infinity for the whole prefix. */
   readonly context: number;
-  readonly parts: Map<string, Table>;
-
-  constructor(codec: WordCodec, context: number, parts: Map<string, Table> = new Map()) {
-    this.codec = codec;
-    this.context = context;
-    this.parts = parts;
-  }
-
   /** Number of writable tokens. */
-  get width(): number {
-    return this.codec.vocabulary - this.codec.writable;
-  }
+  readonly width: number;
+  readonly parts: Map<string, Table>;
+  /** The table of that name, made if it is new. */
+  part(name: string): Table;
+  keyOf(prefix: Int32Array): string;
+  /** A row as it is; zeros where the context is new. Makes no row. */
+  read(part: string, context: string): Float64Array;
+}
 
-  part(name: string): Table {
-    let table = this.parts.get(name);
+/** Weights that have seen no context, or those of `parts`. */
+export function newWeights(
+  codec: WordCodec,
+  context: number,
+  parts: Map<string, Table> = new Map(),
+): Weights {
+  const width = codec.vocabulary - codec.writable;
+  const part = (name: string): Table => {
+    let table = parts.get(name);
     if (!table) {
-      table = new Table(name === "logits" ? this.width : 1);
-      this.parts.set(name, table);
+      table = newTable(name === "logits" ? width : 1);
+      parts.set(name, table);
     }
     return table;
-  }
+  };
+  return {
+    codec,
+    context,
+    width,
+    parts,
+    part,
+    keyOf: (prefix) =>
+      (context < prefix.length ? prefix.subarray(prefix.length - context) : prefix).join(" "),
+    read: (name, key) => {
+      const table = part(name);
+      const row = table.rows.get(key);
+      if (row === undefined) return new Float64Array(table.width);
+      return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
+    },
+  };
+}
 
-  keyOf(prefix: Int32Array): string {
-    return (this.context < prefix.length ? prefix.subarray(prefix.length - this.context) : prefix).join(" ");
+/** A way in for callers that write `new Weights(…)`; {@link newWeights} makes them. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor gives back the interface of this name
+export class Weights {
+  constructor(codec: WordCodec, context: number) {
+    // biome-ignore lint/correctness/noConstructorReturn: there is no instance, only the object of newWeights
+    return newWeights(codec, context);
   }
+}
 
-  /** A row as it is; zeros where the context is new. Makes nothing. */
-  read(part: string, context: string): Float64Array {
-    const table = this.part(part);
-    const row = table.rows.get(context);
-    if (row === undefined) return new Float64Array(table.width);
-    return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
-  }
-
-  /** The context of every target, [A]. */
-  contexts(rows: TokenRows): string[] {
-    const out: string[] = [];
-    for (let r = 0; r < rowCount(rows); r++) {
-      for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
-        out.push(this.keyOf(rows.tokens_N.subarray(rows.rowOffset[r]!, rows.target_A[a]!)));
-      }
+/** The context of every target, [A]. */
+export function contextsOf(weights: Weights, rows: TokenRows): string[] {
+  const out: string[] = [];
+  for (let r = 0; r < rowCount(rows); r++) {
+    for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
+      out.push(weights.keyOf(rows.tokens_N.subarray(rows.rowOffset[r]!, rows.target_A[a]!)));
     }
-    return out;
   }
+  return out;
+}
 
-  /** ln p of an id from a row's distribution; −Infinity for what the policy never writes. */
-  at(logp_W: Float64Array, id: number): number {
-    return logp_W[id - this.codec.writable] ?? Number.NEGATIVE_INFINITY;
+export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Outputs {
+  if (wanted.hidden || wanted.inputGradient) {
+    throw new WhetstoneError("capability.missing", {
+      where: "tabular engine",
+      got: `a wish for ${wanted.hidden ? "hidden states" : "input gradients"}`,
+      expected: "log-probabilities, entropy, top k, given ids or value heads",
+      mend: "Use the local engine for this method.",
+    });
   }
-
-  outputs(rows: TokenRows, wanted: Wanted): Outputs {
-    if (wanted.hidden || wanted.inputGradient) {
-      throw new WhetstoneError("capability.missing", {
-        where: "tabular engine",
-        got: `a wish for ${wanted.hidden ? "hidden states" : "input gradients"}`,
-        expected: "log-probabilities, entropy, top k, given ids or value heads",
-        mend: "Use the local engine for this method.",
-      });
-    }
-    const contexts = this.contexts(rows);
-    const A = contexts.length;
-    const logp_AW = contexts.map((context) => logSoftmax(this.read("logits", context)));
-    const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
-      head,
-      Float32Array.from(contexts, (context) => this.read(`head.${head}`, context)[0]!),
-    ]);
-    const { at } = wanted;
-    const k = wanted.topk === undefined ? 0 : Math.min(wanted.topk, this.width);
-    const best = k > 0 ? logp_AW.map((xs) => topIndices(xs, k)) : [];
-    return {
-      logp: Float32Array.from(logp_AW, (xs, a) => this.at(xs, rows.tokens_N[rows.target_A[a]!]!)),
-      heads: Object.fromEntries(heads),
-      ...(wanted.entropy ? { entropy: Float32Array.from(logp_AW, entropyOf) } : {}),
-      ...(at
-        ? {
-            at: Float32Array.from({ length: A * at.width }, (_, i) =>
-              this.at(logp_AW[Math.floor(i / at.width)]!, at.ids[i]!),
-            ),
-          }
-        : {}),
-      ...(k > 0
-        ? {
-            topk: {
-              k,
-              ids: Int32Array.from(best.flat(), (w) => w + this.codec.writable),
-              logp: Float32Array.from(best.flatMap((ws, a) => ws.map((w) => logp_AW[a]![w]!))),
-            },
-          }
-        : {}),
-    };
-  }
-
-  /** A copy of the tables' arrays that are kept. */
-  copy(keep: (name: string) => boolean): Weights {
-    const parts = [...this.parts].map(([name, table]): [string, Table] => [name, table.copy(keep)]);
-    return new Weights(this.codec, this.context, new Map(parts));
-  }
-
-  /** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */
-  blend(other: Weights, rate: number): void {
-    for (const [name, theirs] of other.parts)
-      for (const context of theirs.rows.keys()) this.part(name).row(context);
-    for (const [name, table] of this.parts) {
-      const weights = table.array(weightsName);
-      for (const [context, row] of table.rows) {
-        const theirs = other.read(name, context);
-        for (let w = 0; w < table.width; w++) {
-          const i = row * table.width + w;
-          weights[i] = (1 - rate) * weights[i]! + rate * theirs[w]!;
+  const { writable } = weights.codec;
+  const contexts = contextsOf(weights, rows);
+  const A = contexts.length;
+  const logp_AW = contexts.map((context) => logSoftmax(weights.read("logits", context)));
+  // ln p of an id; −Infinity for what the policy never writes
+  const logpOf = (a: number, id: number): number => logp_AW[a]![id - writable] ?? Number.NEGATIVE_INFINITY;
+  const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
+    head,
+    Float32Array.from(contexts, (context) => weights.read(`head.${head}`, context)[0]!),
+  ]);
+  const { at } = wanted;
+  const k = wanted.topk === undefined ? 0 : Math.min(wanted.topk, weights.width);
+  const best = k > 0 ? logp_AW.map((xs) => topIndices(xs, k)) : [];
+  return {
+    logp: Float32Array.from(contexts, (_, a) => logpOf(a, rows.tokens_N[rows.target_A[a]!]!)),
+    heads: Object.fromEntries(heads),
+    ...(wanted.entropy ? { entropy: Float32Array.from(logp_AW, entropyOf) } : {}),
+    ...(at
+      ? {
+          at: Float32Array.from({ length: A * at.width }, (_, i) =>
+            logpOf(Math.floor(i / at.width), at.ids[i]!),
+          ),
         }
+      : {}),
+    ...(k > 0
+      ? {
+          topk: {
+            k,
+            ids: Int32Array.from(best.flat(), (w) => w + writable),
+            logp: Float32Array.from(best.flatMap((ws, a) => ws.map((w) => logp_AW[a]![w]!))),
+          },
+        }
+      : {}),
+  };
+}
+
+/** A copy of the tables' arrays that are kept. */
+export function copyWeights(weights: Weights, keep: (name: string) => boolean): Weights {
+  const parts = [...weights.parts].map(([name, table]): [string, Table] => [name, copyTable(table, keep)]);
+  return newWeights(weights.codec, weights.context, new Map(parts));
+}
+
+/** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */
+export function blendWeights(weights: Weights, other: Weights, rate: number): void {
+  for (const [name, theirs] of other.parts)
+    for (const context of theirs.rows.keys()) weights.part(name).row(context);
+  for (const [name, table] of weights.parts) {
+    const numbers = table.array(weightsName);
+    for (const [context, row] of table.rows) {
+      const theirs = other.read(name, context);
+      for (let w = 0; w < table.width; w++) {
+        const i = row * table.width + w;
+        numbers[i] = (1 - rate) * numbers[i]! + rate * theirs[w]!;
       }
     }
   }

@@ -11,13 +11,13 @@ import { actionRows } from "../../../src/core/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
-import { TabularModel } from "../../../src/engine/tabular/model.ts";
-import { Weights } from "../../../src/engine/tabular/weights.ts";
+import { type TabularModel, tabularModel } from "../../../src/engine/tabular/model.ts";
+import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { batchOfRows, trajectoryOf, turnOf } from "../../core/make.ts";
 
 const codec = lexiconCodec(["a b c", "say"]);
 const fresh = (context = Number.POSITIVE_INFINITY): TabularModel =>
-  new TabularModel("policy", new Weights(codec, context), 32);
+  tabularModel("policy", newWeights(codec, context), 32);
 const ids = (text: string): number[] => [...codec.encode(text)];
 const prompt = codec.open([{ role: "user", content: "say" }]);
 const end = codec.endId;

@@ -14,8 +14,8 @@ import {
   exactPolicyGradient,
   possibleActions,
 } from "../../../src/engine/tabular/exact.ts";
-import { TabularModel } from "../../../src/engine/tabular/model.ts";
-import { Weights } from "../../../src/engine/tabular/weights.ts";
+import { type TabularModel, tabularModel } from "../../../src/engine/tabular/model.ts";
+import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { clippedRatio } from "../../../src/objective/clippedRatio.ts";
 import { policyGradient } from "../../../src/objective/policyGradient.ts";
 import { ctxOf, evidenceOf, trajectoryOf } from "../../core/make.ts";
@@ -31,7 +31,7 @@ function rewardOf(action: Int32Array): number {
 }
 
 async function policy(): Promise<TabularModel> {
-  const model = new TabularModel("policy", new Weights(codec, Number.POSITIVE_INFINITY), 16);
+  const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 16);
   const table = model.weights.part("logits");
   const random = randomStream("logits");
   for (const p of possibleActions(model, prompt, maxTokens))

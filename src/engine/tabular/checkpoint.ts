@@ -1,0 +1,115 @@
+/** A tabular model as one JSON file. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { writeFlushed } from "../../core/files.ts";
+import { wordCodec } from "./codec.ts";
+import { newTable, type Table } from "./table.ts";
+import { newWeights, type Weights, weightsName } from "./weights.ts";
+
+/** What a checkpoint holds. */
+export interface Contents {
+  readonly weights: Weights;
+  readonly contextTokens: number;
+  readonly steps: number;
+}
+
+const fileName = "tabular.json";
+
+/** Arrays that are saved: the weights, and AdamW's moments once there are some. Gradients are not. */
+const savedArrays = [weightsName, "m", "v"] as const;
+
+const numbers = z.array(z.number());
+const savedShape = z.strictObject({
+  format: z.literal(1),
+  words: z.array(z.string()),
+  /** null: the whole prefix. */
+  context: z.number().nullable(),
+  contextTokens: z.int().positive(),
+  steps: z.int().nonnegative(),
+  parts: z.record(
+    z.string().regex(/^(logits$|head\.)/),
+    z.strictObject({
+      contexts: z.array(z.string()),
+      arrays: z.strictObject({ [weightsName]: numbers, m: numbers.optional(), v: numbers.optional() }),
+    }),
+  ),
+});
+type Saved = z.infer<typeof savedShape>;
+
+export function damaged(file: string, got: string, cause?: unknown): WhetstoneError {
+  return new WhetstoneError("checkpoint.damaged", {
+    where: file,
+    got,
+    expected: "a whole checkpoint of the tabular engine",
+    mend: "Resume from an earlier checkpoint.",
+    cause,
+  });
+}
+
+/** The file of a checkpoint's folder. */
+export const checkpointFile = (folder: string): string => join(folder, fileName);
+
+/** @throws WhetstoneError `disk.write` or `folder.unwritable`. */
+export async function writeCheckpoint(folder: string, contents: Contents): Promise<void> {
+  const { weights, contextTokens, steps } = contents;
+  const parts = [...weights.parts].map(([name, table]): [string, Saved["parts"][string]] => {
+    const known = new Set(table.names());
+    const kept = savedArrays
+      .filter((array) => array === weightsName || known.has(array))
+      .map((array) => [array, [...table.array(array)]]);
+    return [name, { contexts: [...table.rows.keys()], arrays: Object.fromEntries(kept) }];
+  });
+  const saved: Saved = {
+    format: 1,
+    words: [...weights.codec.words],
+    context: Number.isFinite(weights.context) ? weights.context : null,
+    contextTokens,
+    steps,
+    parts: Object.fromEntries(parts),
+  };
+  await writeFlushed(checkpointFile(folder), JSON.stringify(saved));
+}
+
+async function readSaved(file: string): Promise<Saved> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, "utf8"));
+  } catch (cause) {
+    throw damaged(file, messageOf(cause), cause);
+  }
+  const parsed = savedShape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
+  throw damaged(file, `${at}${issue?.message ?? "other fields"}`, parsed.error);
+}
+
+function tableOf(file: string, name: string, part: Saved["parts"][string], width: number): Table {
+  const table = newTable(width);
+  for (const context of part.contexts) table.row(context);
+  if (table.rows.size !== part.contexts.length) throw damaged(file, `${name} with a context given twice`);
+  const length = table.rows.size * width;
+  for (const array of savedArrays) {
+    const values = part.arrays[array];
+    if (!values) continue;
+    if (values.length !== length) {
+      throw damaged(file, `${name}.${array} of ${values.length} numbers where ${length} belong`);
+    }
+    table.array(array).set(values);
+  }
+  return table;
+}
+
+/** Reads what {@link writeCheckpoint} wrote. @throws WhetstoneError `checkpoint.damaged`. */
+export async function readCheckpoint(folder: string): Promise<Contents> {
+  const file = checkpointFile(folder);
+  const { words, context, contextTokens, steps, parts } = await readSaved(file);
+  if (new Set(words).size !== words.length) throw damaged(file, "a word given twice");
+  const weights = newWeights(wordCodec(words), context ?? Number.POSITIVE_INFINITY);
+  for (const [name, part] of Object.entries(parts)) {
+    weights.parts.set(name, tableOf(file, name, part, name === "logits" ? weights.width : 1));
+  }
+  return { weights, contextTokens, steps };
+}
