@@ -6,8 +6,8 @@ import { randomStream } from "../../src/core/random.ts";
 import { rewritten } from "../../src/core/rewrite.ts";
 import { actionTokens, type Message, type Task } from "../../src/core/words.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
-import { TabularModel } from "../../src/engine/tabular/model.ts";
-import { Weights } from "../../src/engine/tabular/weights.ts";
+import { tabularModel } from "../../src/engine/tabular/model.ts";
+import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
 import { type EpisodeOptions, playEpisode, type Seat } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
@@ -15,7 +15,7 @@ import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = lexiconCodec(["left right again try", "hint"]);
 const task: Task = { id: "t", prompt: [{ role: "user", content: "try" }], metadata: {}, seed: 1 };
-const model = new TabularModel("policy", new Weights(codec, Number.POSITIVE_INFINITY), 64);
+const model = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
 const seat: Seat = {
   kind: "model",
   id: "policy",

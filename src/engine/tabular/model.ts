@@ -55,15 +55,6 @@ export interface TabularModel extends Model, Holder {
   gradientByContext(id?: GradientId): Map<string, Float64Array>;
 }
 
-/** A way in for callers that write `new TabularModel(…)`; {@link tabularModel} makes them. */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor gives back the interface of this name
-export class TabularModel {
-  constructor(id: ModelId, weights: Weights, contextTokens: number) {
-    // biome-ignore lint/correctness/noConstructorReturn: there is no instance, only the object of tabularModel
-    return tabularModel(id, weights, contextTokens);
-  }
-}
-
 /** What acts by some weights: the half that a model and a frozen one share. */
 function actingBy(weights: Weights, version: () => string) {
   const logits = (prefix: Int32Array): Float64Array => weights.read("logits", weights.keyOf(prefix));

@@ -55,15 +55,6 @@ export function newWeights(
   };
 }
 
-/** A way in for callers that write `new Weights(…)`; {@link newWeights} makes them. */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor gives back the interface of this name
-export class Weights {
-  constructor(codec: WordCodec, context: number) {
-    // biome-ignore lint/correctness/noConstructorReturn: there is no instance, only the object of newWeights
-    return newWeights(codec, context);
-  }
-}
-
 /** The context of every target, [A]. */
 export function contextsOf(weights: Weights, rows: TokenRows): string[] {
   const out: string[] = [];
