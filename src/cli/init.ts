@@ -1,8 +1,9 @@
 /** `whetstone init`: a runnable project in an empty folder. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { makeFolder } from "../core/files.ts";
 import { addCommand, type Io } from "./output.ts";
 import { projectFiles } from "./template.ts";
 
@@ -12,7 +13,7 @@ export function addInit(program: Command, io: Io): void {
     "cd my-agent && npm install && npm test && npm start",
   ])
     .argument("[folder]", "an empty folder, or one to be made", ".")
-    .action((folder: string) => {
+    .action(async (folder: string) => {
       const path = resolve(folder);
       if (existsSync(path) && !isEmptyFolder(path)) {
         throw new WhetstoneError("option.range", {
@@ -23,8 +24,8 @@ export function addInit(program: Command, io: Io): void {
         });
       }
       const files = Object.entries(projectFiles(packageName(path)));
+      await makeFolder(path);
       try {
-        mkdirSync(path, { recursive: true });
         for (const [name, text] of files) writeFileSync(join(path, name), text, { flag: "wx" });
       } catch (e) {
         throw new WhetstoneError("folder.unwritable", {

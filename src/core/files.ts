@@ -1,5 +1,5 @@
 /** Writing so that a crash or a full disk never leaves half a file where a whole one stood. */
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ErrorCode, messageOf, WhetstoneError } from "./errors.ts";
 
@@ -17,7 +17,8 @@ export function writeError(path: string, e: unknown): WhetstoneError {
           reason === "EPERM" ||
           reason === "EROFS" ||
           reason === "ENOTDIR" ||
-          reason === "EEXIST"
+          reason === "EEXIST" ||
+          reason === "ENOENT"
         ? ["folder.unwritable", "Choose another folder with --out, or change its permissions."]
         : ["disk.write", "Check the disk and start again with --resume; what was saved before is intact."];
   return new WhetstoneError(code, {
@@ -32,9 +33,21 @@ export function writeError(path: string, e: unknown): WhetstoneError {
 /** Makes a folder and those above it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
 export async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await makeFolders(path);
   } catch (e) {
     throw writeError(path, e);
+  }
+}
+
+/** One level at a time: Node's recursive mkdir never ends where a file system answers "no such folder" to a new one (/proc). */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (e) {
+    if (codeOf(e) === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (codeOf(e) !== "ENOENT" || dirname(path) === path) throw e;
+    await makeFolders(dirname(path));
+    await mkdir(path);
   }
 }
 
@@ -109,7 +122,7 @@ export async function replaceFolder(path: string, fill: (aside: string) => Promi
   const old = `${path}.old`;
   try {
     await removeFolder(aside);
-    await mkdir(aside, { recursive: true });
+    await makeFolders(aside);
     await fill(aside);
     await flushTree(aside);
     await removeFolder(old);

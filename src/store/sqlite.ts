@@ -1,6 +1,4 @@
 /** The smallest bridge from Node's own SQLite to Kysely, and its failures in words. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { SqliteDatabase } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
@@ -28,7 +26,6 @@ function sqlite(): typeof import("node:sqlite") {
 /** Opens or creates the file: write-ahead log, every commit flushed to the disk, others waited for up to 10 s. */
 export function openDatabase(file: string): DatabaseSync {
   try {
-    mkdirSync(dirname(file), { recursive: true });
     const database = new (sqlite().DatabaseSync)(file);
     try {
       database.exec("PRAGMA busy_timeout = 10000");

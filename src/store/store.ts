@@ -1,9 +1,10 @@
 /** Runs, metrics, trajectories and evaluations in one SQLite file. */
 
-import { basename, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
-import { WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
+import { makeFolder } from "../core/files.ts";
 import type { Json } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
@@ -132,6 +133,9 @@ export interface Store {
 
 /** @throws WhetstoneError `store.failed` when the file cannot be opened or is no store. */
 export async function openStore(file: string): Promise<Store> {
+  await makeFolder(dirname(resolve(file))).catch((e: unknown) => {
+    throw storeFailure(file, isWhetstoneError(e) ? e.cause : e);
+  });
   return await storeOn(openDatabase(file), file);
 }
 

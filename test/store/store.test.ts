@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { WhetstoneError } from "../../src/core/errors.ts";
+import { makeFolder } from "../../src/core/files.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/words.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
 import type { Evaluation, RunStart, Store } from "../../src/store/store.ts";
@@ -298,6 +299,7 @@ const failsWith = (pattern: RegExp) => (e: unknown) => {
 
 test("a full disk: one clear error, and what was saved stays", async () => {
   const file = freshFile();
+  await makeFolder(dirname(file));
   const database = openDatabase(file);
   const store = await storeOn(database, file);
   await store.startRun(run);

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isWhetstoneError } from "../../src/core/errors.ts";
+import { makeFolder, replaceFile } from "../../src/core/files.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-files-"));
+
+test("makeFolder makes every level, and is content with a folder that is there", async () => {
+  const deep = join(folder, "a/b/c");
+  await makeFolder(deep);
+  await makeFolder(deep);
+  assert.ok(existsSync(deep));
+});
+
+test("makeFolder refuses a file in the way, and a place where nothing can be made, at once", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  // in /proc the system answers "no such folder" to a new one: Node's own recursive mkdir never returns from there
+  const places = [file, join(file, "under"), ...(process.platform === "linux" ? ["/proc/whetstone/x"] : [])];
+  for (const place of places) {
+    await assert.rejects(
+      makeFolder(place),
+      (e) => isWhetstoneError(e) && e.code === "folder.unwritable",
+      place,
+    );
+  }
+});
+
+test("replaceFile leaves the new text and nothing aside", async () => {
+  const file = join(folder, "state.json");
+  await replaceFile(file, "one");
+  await replaceFile(file, "two");
+  assert.equal(readFileSync(file, "utf8"), "two");
+  assert.equal(existsSync(`${file}.partial`), false);
+});
