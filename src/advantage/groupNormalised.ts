@@ -1,6 +1,6 @@
 import type { Advantage } from "../core/slots.ts";
 import type { Id } from "../core/words.ts";
-import { type ChannelOptions, groupStats, moments, scoredGroups, spread } from "./returns.ts";
+import { type ChannelOptions, groupStats, leastDeviation, moments, scoredGroups, spread } from "./returns.ts";
 
 /** Settings of {@link groupNormalised}. */
 export interface GroupNormalisedOptions extends ChannelOptions {
@@ -20,11 +20,11 @@ export interface GroupNormalisedOptions extends ChannelOptions {
  * Paper: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models".
  */
 export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage<null> {
-  const { scale = "deviation", floor = 1e-4 } = options;
+  const { scale = "deviation", floor = leastDeviation } = options;
   return {
     name: "groupNormalised",
     init: () => null,
-    apply: (evidence) => {
+    apply: (evidence, _state, soFar) => {
       const groups = scoredGroups(evidence, options);
       const values = new Map<Id, number>();
       for (const group of groups) {
@@ -32,7 +32,7 @@ export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage
         const unit = scale === "deviation" ? Math.max(deviation, floor) : 1;
         for (const s of group) values.set(s.unit.id, deviation === 0 ? 0 : (s.value - mean) / unit);
       }
-      return { advantages: spread(evidence, values), next: null, stats: groupStats(groups) };
+      return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
     },
   };
 }

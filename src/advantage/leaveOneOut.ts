@@ -14,7 +14,7 @@ export function leaveOneOut(options: ChannelOptions = {}): Advantage<null> {
   return {
     name: "leaveOneOut",
     init: () => null,
-    apply: (evidence) => {
+    apply: (evidence, _state, soFar) => {
       const groups = scoredGroups(evidence, options);
       const values = new Map<Id, number>();
       for (const group of groups) {
@@ -25,7 +25,7 @@ export function leaveOneOut(options: ChannelOptions = {}): Advantage<null> {
           values.set(s.unit.id, dead ? 0 : s.value - (sum - s.value) / (group.length - 1));
         }
       }
-      return { advantages: spread(evidence, values), next: null, stats: groupStats(groups) };
+      return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
     },
   };
 }

@@ -37,8 +37,26 @@ export function scoredGroups(evidence: Evidence, options: ChannelOptions): Score
   return [...Map.groupBy(scoredUnits(evidence, options), (s) => s.unit.group).values()];
 }
 
-/** Each unit's number on every action token of its members. */
-export function spread(evidence: Evidence, values: ReadonlyMap<Id, number>): Advantages {
+/** Smallest deviation that a difference is divided by unless told, in the unit of the rewards. */
+export const leastDeviation = 1e-4;
+
+/** What an estimator made, added to what those before it in the list made. */
+export function onTop(made: Advantages, soFar: Advantages | undefined): Advantages {
+  if (!soFar) return made;
+  const out = new Map(soFar);
+  for (const [id, own] of made) {
+    const before = soFar.get(id);
+    out.set(id, before ? own.map((a, i) => a + (before[i] ?? 0)) : own);
+  }
+  return out;
+}
+
+/** Each unit's number on every action token of its members, on top of what there is so far. */
+export function spread(
+  evidence: Evidence,
+  values: ReadonlyMap<Id, number>,
+  soFar: Advantages | undefined,
+): Advantages {
   const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
   const out = new Map<Id, Float32Array>();
   for (const unit of evidence.units) {
@@ -49,7 +67,7 @@ export function spread(evidence: Evidence, values: ReadonlyMap<Id, number>): Adv
       if (t) out.set(t.id, overAll(t, value));
     }
   }
-  return out;
+  return onTop(out, soFar);
 }
 
 /** Mean and population deviation. Equal values have a deviation of exactly 0. */

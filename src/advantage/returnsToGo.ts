@@ -1,7 +1,7 @@
 import { overTurns } from "../core/places.ts";
 import type { Advantage } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/words.ts";
-import { type ChannelOptions, moments } from "./returns.ts";
+import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link returnsToGo}. */
 export interface ReturnsToGoOptions extends ChannelOptions {
@@ -9,7 +9,10 @@ export interface ReturnsToGoOptions extends ChannelOptions {
   readonly discount?: number;
   /** What a turn's return is compared with: its group's returns at the same turn, at all turns, or nothing. Default "turn". */
   readonly baseline?: "turn" | "group" | "none";
-  /** Divide by the deviation of what it is compared with. Default false. */
+  /**
+   * Divide by the deviation of what it is compared with, of its group without a baseline; returns that nothing is
+   * taken off and that differ by less than the floor stay as they are. Default false.
+   */
   readonly normalise?: boolean;
   /** Smallest deviation to divide by. Default 1e-4. */
   readonly floor?: number;
@@ -24,11 +27,11 @@ export interface ReturnsToGoOptions extends ChannelOptions {
  * A trajectory without any credit is left out. Compared with nobody, a return gives a zero.
  */
 export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
-  const { channels, discount = 1, baseline = "turn", normalise = false, floor = 1e-4 } = options;
+  const { channels, discount = 1, baseline = "turn", normalise = false, floor = leastDeviation } = options;
   return {
     name: "returnsToGo",
     init: () => null,
-    apply: (evidence) => {
+    apply: (evidence, _state, soFar) => {
       const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
       const rewards = new Map<Id, Float64Array>();
       for (const [name, credits] of Object.entries(evidence.channels)) {
@@ -46,10 +49,10 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
       for (const unit of evidence.units) {
         for (const member of unit.members) {
           const t = byId.get(member);
-          const r = rewards.get(member);
-          if (!t || !r) continue;
-          for (let k = r.length - 2; k >= 0; k--) r[k]! += discount * r[k + 1]!;
-          returns.push({ t, group: unit.group, toGo: r });
+          const toGo = rewards.get(member)?.slice(); // a trajectory may be a member of several units
+          if (!t || !toGo) continue;
+          for (let k = toGo.length - 2; k >= 0; k--) toGo[k]! += discount * toGo[k + 1]!;
+          returns.push({ t, group: unit.group, toGo });
         }
       }
       const key = (group: Id, k: number): string => (baseline === "turn" ? `${k} ${group}` : group);
@@ -66,14 +69,15 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
       for (const { t, group, toGo } of returns) {
         const perTurn = toGo.map((g, k) => {
           const { mean, deviation } = scales.get(key(group, k)) ?? { mean: 0, deviation: 0 };
-          const centred = baseline === "none" ? g : deviation === 0 ? 0 : g - mean;
+          if (baseline === "none") return normalise && deviation > floor ? g / deviation : g;
+          const centred = deviation === 0 ? 0 : g - mean;
           return normalise ? centred / Math.max(deviation, floor) : centred;
         });
         advantages.set(t.id, overTurns(t, perTurn));
       }
       const dead = [...scales.values()].filter((s) => s.deviation === 0).length;
       const stats = scales.size > 0 ? { groups: scales.size, deadGroups: dead / scales.size } : { groups: 0 };
-      return { advantages, next: null, stats };
+      return { advantages: onTop(advantages, soFar), next: null, stats };
     },
   };
 }

@@ -23,15 +23,20 @@ export function runningBaseline(
   return {
     name: "runningBaseline",
     init: () => ({ baseline: null }),
-    apply: (evidence, { baseline }) => {
+    apply: (evidence, { baseline }, soFar) => {
       const groups = scoredGroups(evidence, options);
       const scored = groups.flat();
       const values = new Map<Id, number>(scored.map((s) => [s.unit.id, s.value - (baseline ?? 0)]));
       const stats = groupStats(groups);
-      if (scored.length === 0) return { advantages: spread(evidence, values), next: { baseline }, stats };
+      if (scored.length === 0)
+        return { advantages: spread(evidence, values, soFar), next: { baseline }, stats };
       const { mean } = moments(scored.map((s) => s.value));
       const next = { baseline: baseline === null ? mean : keep * baseline + (1 - keep) * mean };
-      return { advantages: spread(evidence, values), next, stats: { ...stats, baseline: baseline ?? 0 } };
+      return {
+        advantages: spread(evidence, values, soFar),
+        next,
+        stats: { ...stats, baseline: baseline ?? 0 },
+      };
     },
   };
 }

@@ -154,6 +154,23 @@ for (const { name, make, laws: named } of table) {
     assert.ok(Object.values(none.stats).every(Number.isFinite));
   });
 
+  test(`${name} adds to what the estimators before it made`, () => {
+    const [first, second] = [make(), make()];
+    const evidence = evidenceOf([[1, 0, undefined]]);
+    const alone = first.apply(evidence, first.init(), undefined).advantages;
+    const other = Float32Array.of(5, 6);
+    const soFar = new Map([
+      ["0.0", Float32Array.of(2, 3)],
+      ["0.2", other],
+    ]);
+    const { advantages } = second.apply(evidence, second.init(), soFar);
+    const own = alone.get("0.0")!;
+    assert.deepEqual([...advantages.get("0.0")!], [own[0]! + 2, own[1]! + 3]);
+    assert.deepEqual(advantages.get("0.1"), alone.get("0.1"));
+    assert.deepEqual(advantages.get("0.2"), other);
+    assert.deepEqual([...soFar.get("0.0")!], [2, 3]);
+  });
+
   test(`${name} keeps its state as plain data`, () => {
     const estimator = make();
     const { next } = estimator.apply(evidenceOf([[1, 0]]), estimator.init(), undefined);
@@ -215,6 +232,40 @@ test("returnsToGo is worked by hand over two turns", () => {
   const { advantages } = returnsToGo({ discount: 0.5 }).apply(paid, null, undefined);
   assert.deepEqual([...advantages.get("0.0")!], [-0.25, -0.25, 0.5, 0.5]);
   assert.deepEqual([...advantages.get("0.1")!], [0.25, 0.25, -0.5, -0.5]);
+});
+
+test("returnsToGo, normalised: equal returns do not blow up, with a baseline or without", () => {
+  const of = (baseline: "turn" | "group" | "none", rewards: Rewards) =>
+    apply(returnsToGo({ normalise: true, baseline }), rewards);
+  // a sum of tenths is off by the last bit
+  const equal = [[0.3, 0.3, 0.1 + 0.2], [2]];
+  near(of("turn", equal), [[0, 0, 0], [0]]);
+  near(of("group", equal), [[0, 0, 0], [0]]);
+  near(of("none", equal), [[0.3, 0.3, 0.3], [2]]);
+  // 1, 3: mean 2, deviation 1; 0, 4: deviation 2
+  near(of("turn", [[1, 3]]), [[-1, 1]]);
+  near(of("none", [[0, 4]]), [[0, 2]]);
+});
+
+test("returnsToGo sums a trajectory once for each of its units", () => {
+  const evidence = evidenceOf([[0, 0]], () => 3);
+  const pay = (turn: number): Credited => ({ at: { trajectory: "0.0", turn }, value: 1 });
+  const units = ["x", "y"].map((id) => ({ id, group: id, members: ["0.0"] }));
+  const paid: Evidence = { ...evidence, units, channels: { step: [pay(0), pay(1), pay(2)] } };
+  const { advantages } = returnsToGo({ baseline: "none" }).apply(paid, null, undefined);
+  assert.deepEqual([...advantages.get("0.0")!], [3, 3, 2, 2, 1, 1]);
+});
+
+test("a list of estimators runs all of it", () => {
+  const evidence = evidenceOf([[1, 0, 0, 1]]);
+  const b = [0, 1, 0, 1].map((value, i) => ({ at: { trajectory: `0.${i}` }, value }));
+  const two: Evidence = { ...evidence, channels: { a: evidence.channels.outcome!, b } };
+  const first = groupNormalised({ channels: ["a"] }).apply(two, null, undefined);
+  const { advantages } = groupNormalised({ channels: ["b"] }).apply(two, null, first.advantages);
+  assert.deepEqual(
+    [...advantages.values()].map((x) => x[0]),
+    [0, 0, -2, 2],
+  );
 });
 
 test("a unit of several trajectories is worth what its members got, on the tokens of all of them", () => {
