@@ -33,7 +33,7 @@ export interface Run {
   /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
   /** Measures the policy on the validation split where that is due, and keeps the best so far. */
-  validate(): Promise<void>;
+  validate(when: "due" | "last"): Promise<void>;
   /** Saves the run as it stands. */
   checkpoint(): Promise<void>;
   checkpointIfDue(): Promise<void>;
@@ -125,18 +125,17 @@ export async function assemble(
     }
   }
 
-  async function validate(): Promise<void> {
+  async function validate(when: "due" | "last"): Promise<void> {
     const { every, validationTasks } = settings.evaluation;
     const { iteration } = state;
     if (every === 0 || !environment.splits.includes("validation")) return;
-    if (iteration === state.validated || (iteration % every !== 0 && iteration !== settings.iterations))
-      return;
+    if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
     const { success } = await saveIfStopped(state, () =>
       run.evaluate("validation", "sampled", validationTasks, "during"),
     );
     state.validated = iteration;
     // all episodes may have failed: then there is no mean
-    if (Number.isNaN(success.mean) || (state.best && success.mean <= state.best.success)) return;
+    if (Number.isNaN(success.mean) || (state.best && success.mean < state.best.success)) return;
     const folder = bestFolder(out);
     await saveModel(folder, policy);
     state.best = { iteration, success: success.mean };
@@ -185,6 +184,14 @@ export async function assemble(
       const metrics = metricsOf(done, state);
       requireSmallGap(metrics);
       const { experience, advantages } = done;
+      const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
+      if (broken.length > 0) {
+        const episodes = `${broken.length} of ${experience.trajectories.length} episodes failed`;
+        report({
+          type: "warning",
+          message: `iteration ${iteration}: ${episodes} and were left out; the first: ${broken[0]!.message}`,
+        });
+      }
       await store.saveIteration(settings.name, iteration - 1, {
         metrics,
         trajectories: experience.trajectories.map((trajectory) => {

@@ -21,15 +21,16 @@ export interface Iteration {
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
-  await run.validate(); // in case a stop came before it
+  await run.validate("due"); // the policy before practice is a candidate; and a stop may have cut a later one short
   while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
     const boundary = structuredClone(run.state);
     // gathering changes no weights: when a stop ends it, those of the boundary are still in place
     const gathered = await run.saveIfStopped(boundary, () => gather(run));
     await run.commit(await learn(run, gathered));
-    await run.validate();
+    await run.validate("due");
     await run.checkpointIfDue();
   }
+  await run.validate("last");
 }
 
 /** Everything before learning: what was tried, what came of it, and what that says about each action. */

@@ -269,5 +269,13 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
     for (const mode of modes)
       after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
   }
+  if (after.every((r) => r.success.n === 0)) {
+    throw new WhetstoneError("environment.broken", {
+      where: `environment "${environment.name}"`,
+      got: "no episode of the evaluation that did not fail",
+      expected: "episodes that end",
+      mend: "Play it by hand with `whetstone play`; the warnings above say what it threw.",
+    });
+  }
   return after;
 }

@@ -39,8 +39,8 @@ export const stateSchema = z.object({
   memory: z.record(z.string(), json),
   counters: z.record(z.string(), z.number()),
   before: z.array(evaluation),
-  /** Iterations after which the policy was last validated. */
-  validated: z.int().nonnegative(),
+  /** Iterations after which the policy was last validated; -1 before the first time. */
+  validated: z.int().min(-1),
   best: z.object({ iteration: z.int(), success: z.number() }).nullable(),
 });
 export type RunState = z.infer<typeof stateSchema>;
@@ -58,7 +58,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   memory: {},
   counters: {},
   before: [],
-  validated: 0,
+  validated: -1,
   best: null,
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/words.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { findCheckpoint } from "../../src/train/checkpoint.ts";
@@ -76,16 +78,24 @@ test("all episodes of a task fail, and all of an iteration", async () => {
   assert.equal(iterations(some.events), 4);
   assert.ok(metric(some, "reward").some((x) => x !== undefined));
 
-  const root = folder();
-  const all = await runIn(root, { ...settings("tabular"), environment: unreliable(() => true) });
+  const practice = unreliable((task) => task.id.split("/")[1] === "train");
+  const all = await runIn(folder(), { ...settings("tabular"), environment: practice });
   assert.deepEqual(metric(all, "failed"), [12, 12, 12, 12]);
   // what was not measured is absent, not 0
   assert.deepEqual(metric(all, "success"), [undefined, undefined, undefined, undefined]);
-  assert.equal(all.summary.success.n, 0);
-  assert.ok(all.events.every((e) => e.type !== "checkpoint" || !e.best));
+  const warnings = all.events.flatMap((e) => (e.type === "warning" ? [e.message] : []));
+  assert.equal(warnings.length, 4);
+  assert.match(warnings[0]!, /^iteration 1: 12 of 12 episodes failed and were left out; the first: /);
+
+  // where no evaluation has a single whole episode there is nothing to report: that is no success of 0
+  const root = folder();
+  const broken = { ...settings("tabular"), environment: unreliable(() => true) };
+  const isBroken = (e: unknown): boolean => isWhetstoneError(e) && e.code === "environment.broken";
+  await assert.rejects(runIn(root, broken), isBroken);
+  assert.ok(!existsSync(join(root, "run", "best")));
   // states without a mean can be read again
   assert.ok(Number.isNaN((await findCheckpoint(join(root, "run")))!.state.before[0]!.success.mean));
-  await runIn(root, { ...settings("tabular"), environment: unreliable(() => true), resume: true });
+  await assert.rejects(runIn(root, { ...broken, resume: true }), isBroken);
 });
 
 test("a model that fails ends the run, and no episode outlives it in the folder", async () => {
