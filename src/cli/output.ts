@@ -28,24 +28,28 @@ type Style = Parameters<typeof styleText>[0];
 export function createIo(args: readonly string[]): Io {
   const json = args.includes("--json");
   const people = json ? process.stderr : process.stdout;
-  // a reader that has had enough (`| head`) is no failure
+  // a reader that has had enough (`| head`) is no failure: the command goes on to its own end, unheard
+  const closed = new Set<NodeJS.WriteStream>();
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (e: NodeJS.ErrnoException) => {
-      if (e.code === "EPIPE") process.exit(0);
-      throw e;
+      if (e.code !== "EPIPE") throw e;
+      closed.add(stream);
     });
   }
+  const write = (stream: NodeJS.WriteStream, text: string): void => {
+    if (!closed.has(stream)) stream.write(text);
+  };
   return {
     json,
     debug: args.includes("--debug") || process.env.WHETSTONE_DEBUG === "1",
     terminal: people.isTTY === true && process.env.TERM !== "dumb",
     width: people.columns || 100, // a terminal that does not know says 0
     code: 0,
-    write: (text) => void people.write(text),
-    say: (...lines) => void people.write(`${lines.join("\n")}\n`),
-    error: (line) => void process.stderr.write(`${line}\n`),
+    write: (text) => write(people, text),
+    say: (...lines) => write(people, `${lines.join("\n")}\n`),
+    error: (line) => write(process.stderr, `${line}\n`),
     record: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
+      if (json) write(process.stdout, `${JSON.stringify(value)}\n`);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The commands as scripts meet them: processes, their streams and exit codes. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -23,10 +23,13 @@ function whetstone(
     input = "",
     cwd = folder,
     onLine,
+    deafAfter,
   }: {
     input?: string;
     cwd?: string;
     onLine?: (line: string, kill: (s: NodeJS.Signals) => void) => void;
+    /** The reader of stdout goes away once it has read this. */
+    deafAfter?: string;
   } = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
@@ -36,6 +39,7 @@ function whetstone(
     child.stdout.on("data", (chunk: Buffer) => {
       const before = out.split("\n").length;
       out += chunk.toString();
+      if (deafAfter !== undefined && out.includes(deafAfter)) child.stdout.destroy();
       for (const line of out.split("\n").slice(before - 1, -1))
         onLine?.(line, (signal) => child.kill(signal));
     });
@@ -236,4 +240,11 @@ test("a config that does not fit, or does not load", async () => {
   const broken = await whetstone(["train", "configs/broken.ts"]);
   assert.match(broken.err, /while loading it/);
   assert.equal(broken.code, 2);
+});
+
+test("a reader that goes away does not end the training", async () => {
+  const args = ["--env", "bandit", "--engine", "tabular", "--iterations", "8", "--out", "runs/unheard"];
+  const ended = await whetstone(["train", ...args, "--json"], { deafAfter: '"type":"start"' });
+  assert.equal(ended.code, 0, ended.err);
+  assert.ok(existsSync(join(folder, "runs", "unheard", "final")));
 });
