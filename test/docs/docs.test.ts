@@ -49,6 +49,21 @@ for (const page of pages) {
   });
 }
 
+test("README.md: its code stands in a program that is run", () => {
+  const programs = readdirSync(join(root, "examples")).map((f) =>
+    readFileSync(join(root, "examples", f), "utf8"),
+  );
+  const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n(.*?)```/gs)].map(
+    (m) => m[1]!,
+  );
+  assert.ok(blocks.length > 0);
+  for (const block of blocks)
+    assert.ok(
+      programs.some((text) => text.includes(block)),
+      block,
+    );
+});
+
 for (const file of readdirSync(join(root, "examples")).filter((f) => f.endsWith(".ts"))) {
   test(`examples/${file} reaches the number that it states`, async () => {
     const { code, text } = await run(process.execPath, [join(root, "examples", file)], root);
