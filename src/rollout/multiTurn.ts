@@ -1,5 +1,5 @@
 import type { Rollout } from "../core/slots.ts";
-import type { Role } from "../core/words.ts";
+import type { Id, Role } from "../core/words.ts";
 
 /** Settings of {@link multiTurn}. */
 export interface MultiTurnOptions {
@@ -13,7 +13,7 @@ export interface MultiTurnOptions {
 
 /**
  * Plays every practised task `groupSize` times, all at once. Units: one trajectory each; their group is the task, and
- * the role as well where several act. Failed episodes are kept among the trajectories and left out of the units.
+ * the role as well where several act in any of its episodes. Failed episodes are kept among the trajectories and left out of the units.
  */
 export function multiTurn({ groupSize = 8, temperature, roles }: MultiTurnOptions = {}): Rollout {
   return async (ctx) => {
@@ -23,15 +23,19 @@ export function multiTurn({ groupSize = 8, temperature, roles }: MultiTurnOption
       ),
     );
     const episodes = await Promise.all(plays);
-    const units = episodes.flatMap((played) =>
-      played
-        .filter((t) => t.end.kind !== "failed" && t.turns.length > 0 && (roles?.includes(t.role) ?? true))
-        .map((t) => ({
-          id: t.id,
-          group: played.length > 1 ? `${t.task}/${t.role}` : t.task,
-          members: [t.id],
-        })),
-    );
-    return { trajectories: episodes.flat(), units };
+    const trajectories = episodes.flat();
+    // of all of a task's episodes: in some of them a role may never get to act
+    const acted = new Map<Id, Set<Role>>();
+    for (const { task, role, turns } of trajectories) {
+      if (turns.length > 0) acted.set(task, (acted.get(task) ?? new Set()).add(role));
+    }
+    const units = trajectories
+      .filter((t) => t.end.kind !== "failed" && t.turns.length > 0 && (roles?.includes(t.role) ?? true))
+      .map((t) => ({
+        id: t.id,
+        group: (acted.get(t.task)?.size ?? 0) > 1 ? `${t.task}/${t.role}` : t.task,
+        members: [t.id],
+      }));
+    return { trajectories, units };
   };
 }

@@ -226,3 +226,24 @@ test("multiTurn: every attempt of every task at once; failures stay out of the u
     ["0", "2"],
   );
 });
+
+test("multiTurn: a role is in one group per task, also where the other role did not get to act", async () => {
+  const [alone, first, second] = ["alone", "first", "second"].map((id) => ({ ...task, id }));
+  const ctx = ctxOf({
+    practice: [alone!, first!, second!],
+    play: async ({ task: named, attempt }) => {
+      const of = { task: String(named) };
+      const own = trajectoryOf(`${named}/${attempt}/a`, [turnOf([1], [2])], { ...of, role: "a" });
+      const other = { ...of, role: "b" };
+      if (named === "alone") return [own];
+      if (named === "first" && attempt === 1) return [own];
+      if (named === "second") return [own, trajectoryOf(`${named}/${attempt}/b`, [], other)];
+      return [own, trajectoryOf(`${named}/${attempt}/b`, [turnOf([1], [2])], other)];
+    },
+  });
+  const { units } = await multiTurn({ groupSize: 2 })(ctx);
+  assert.deepEqual(
+    units.map((u) => u.group),
+    ["alone", "alone", "first/a", "first/b", "first/a", "second", "second"],
+  );
+});
