@@ -1,4 +1,5 @@
 /** One token from one row of logits. */
+import { WhetstoneError } from "../../core/errors.ts";
 import type { SampleRequest } from "../../core/model.ts";
 
 export interface Drawn {
@@ -9,6 +10,15 @@ export interface Drawn {
   readonly behaviour: number;
   /** Entropy of the full distribution at temperature 1, nats. */
   readonly entropy: number;
+}
+
+function notFinite(what: string, top: number): WhetstoneError {
+  return new WhetstoneError("engine.failed", {
+    where: "local engine, sampling",
+    got: `${what} whose probabilities do not add up, the largest ${top}`,
+    expected: "finite logits",
+    mend: "Go back to a checkpoint and lower the learning rate.",
+  });
 }
 
 /**
@@ -30,8 +40,10 @@ export function draw(
     const x = logits_V[v]! - top;
     const p = Math.exp(x);
     total += p;
-    weighted += p * x;
+    if (p > 0) weighted += p * x; // 0 · −∞ is no number
   }
+  // NaN and +∞ among the logits make it NaN, nothing but −∞ as well
+  if (!(total > 0 && total < Number.POSITIVE_INFINITY)) throw notFinite("logits", top);
   const logTotal = Math.log(total);
   const entropy = logTotal - weighted / total;
   const logpOf = (id: number): number => logits_V[id]! - top - logTotal;
@@ -67,6 +79,8 @@ export function draw(
     ids.sort((a, b) => a - b);
   }
   const sum = ids.reduce((s, id) => s + weight(id), 0);
+  if (!(sum > 0 && sum < Number.POSITIVE_INFINITY))
+    throw notFinite("logits of the allowed ids", logits_V[best]!);
   let left = u * sum;
   const id = ids.find((v) => (left -= weight(v)) < 0) ?? ids.at(-1)!;
   return { id, logp: logpOf(id), behaviour: Math.log(weight(id) / sum), entropy };

@@ -355,8 +355,7 @@ function samplingGap(batch: Batch, logp: Float32Array, model: ModelId, version: 
     if (row.model !== model || row.version !== version) continue;
     if (row.origin !== "sampled" || row.context !== "sampled") continue;
     for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++) {
-      const difference = Math.abs(logp[a]! - batch.logp_A[a]!);
-      if (difference > gap) gap = difference;
+      gap = Math.max(gap, Math.abs(logp[a]! - batch.logp_A[a]!)); // a NaN stays
     }
   }
   return gap;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isWhetstoneError } from "../../../src/core/errors.ts";
 import type { SampleRequest } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { type Drawn, draw } from "../../../src/engine/local/draw.ts";
@@ -87,6 +88,29 @@ test("draw stays finite where logits are far apart", () => {
     assert.equal(d.id, 2);
     near([d.logp, d.behaviour, d.entropy], [0, 0, 0], 1e-6);
   }
+});
+
+test("draw refuses logits that make no distribution, and takes a −∞ as impossible", () => {
+  const none = Number.NEGATIVE_INFINITY;
+  for (const row of [
+    [0, Number.NaN, 1],
+    [0, Number.POSITIVE_INFINITY, 1],
+    [none, none, none],
+    [Number.NaN, Number.NaN, Number.NaN],
+  ]) {
+    for (const options of [{}, { temperature: 0 }, { temperature: 0.5 }, { topK: 2 }]) {
+      assert.throws(
+        () => draw(Float32Array.from(row), options, undefined, 0.5),
+        (e) => isWhetstoneError(e) && e.code === "engine.failed",
+      );
+    }
+  }
+  const partly = Float32Array.of(none, 0, none);
+  assert.throws(
+    () => draw(partly, {}, Int32Array.of(0, 2), 0.5),
+    (e) => isWhetstoneError(e) && e.code === "engine.failed",
+  );
+  assert.deepEqual(draw(partly, {}, undefined, 0.5), { id: 1, logp: 0, behaviour: 0, entropy: 0 });
 });
 
 test("draw follows its frequencies over a random stream", () => {

@@ -257,13 +257,18 @@ test("accumulate reports how far scores lie from what was sampled, of its own ro
     advantage_A: new Float32Array(n),
     weight_A: new Float32Array(n),
   };
-  const gapOf = async (more: object): Promise<number> => {
+  const gapOf = async (more: object, logp_A = sample!.logp): Promise<number> => {
     const info = { ...shell.rows[0]!, version: model.version, ...more };
     const logp = new Float32Array(n);
-    return (await model.accumulate({ ...own, rows: [info] }, linear({ logp }), null))["logpGap.max"]!;
+    return (await model.accumulate({ ...own, logp_A, rows: [info] }, linear({ logp }), null))["logpGap.max"]!;
   };
   const gap = await gapOf({});
   assert.ok(gap > 0 && gap < 1e-4, `${gap}`);
+  // one NaN among them is no small gap, wherever it stands
+  for (const at of [0, n - 1]) {
+    const holed = sample!.logp.map((x, i) => (i === at ? Number.NaN : x));
+    assert.ok(Number.isNaN(await gapOf({}, holed)));
+  }
   for (const other of [
     { version: "9" },
     { model: "teacher" },
