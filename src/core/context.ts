@@ -49,6 +49,8 @@ export interface Play {
   /** Said to the agent as a user message before it acts. */
   readonly advice?: string;
   readonly temperature?: number;
+  /** Smaller limits than the environment's own. */
+  readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
 }
 
 /** A learned helper: reward model, propensity, retriever, progress estimator, world model. */

@@ -203,6 +203,7 @@ export function batchOf(
   units: readonly Unit[],
   advantages: Advantages,
   extra: readonly Row[] = [],
+  columns: Readonly<Record<string, Advantages>> = {},
 ): { readonly batch: Batch; readonly cuts: number } {
   const byId = new Map(trajectories.map((t) => [t.id, t]));
   const rows: Row[] = [];
@@ -213,11 +214,21 @@ export function batchOf(
       const a = advantages.get(member);
       if (!t || !a) continue;
       const made = trajectoryRows(t, unit, a);
-      rows.push(...made.rows);
+      rows.push(...made.rows.map((row) => withOwnColumns(row, columns)));
       cuts += made.cuts;
     }
   }
   return { batch: pack([...rows, ...extra], units), cuts };
+}
+
+/** The part of each column that belongs to a row's tokens; a trajectory without one has no value there. */
+function withOwnColumns(row: Row, columns: Readonly<Record<string, Advantages>>): Row {
+  const { trajectory, from } = row.info;
+  const own = Object.entries(columns).flatMap(([name, of]) => {
+    const whole = of.get(trajectory);
+    return whole ? [[name, whole.slice(from, from + row.targets.length)] as const] : [];
+  });
+  return own.length === 0 ? row : { ...row, columns: { ...row.columns, ...Object.fromEntries(own) } };
 }
 
 /** The action tokens of one trajectory as targets, in order: outputs at them line up with its advantages. */

@@ -12,6 +12,8 @@ export interface Experience {
   readonly trajectories: readonly Trajectory[];
   readonly units: readonly Unit[];
   readonly rows?: readonly Row[];
+  /** What the rollout itself measured: rates of keeping, repairing, first-turn accuracy… */
+  readonly stats?: Stats;
 }
 
 /** Notes by name, then trajectory: one number per turn unless the note says otherwise. */
@@ -56,6 +58,8 @@ export interface Advantaged<State extends Json = Json> {
   readonly advantages: Advantages;
   readonly next: State;
   readonly stats: Stats;
+  /** Further per-token numbers for the objective, by name (a group's deviation, a mask…); they become `Batch.columns`. */
+  readonly columns?: Readonly<Record<string, Advantages>>;
 }
 
 /** Chooses what to practise next and learns from how it went. Owns all mutable state per task. */

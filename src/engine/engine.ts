@@ -9,6 +9,8 @@ export interface ModelRequest {
   readonly lexicon: readonly string[];
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
+  /** Named value heads beside the distribution over tokens, where the engine can have them. */
+  readonly heads?: readonly string[];
 }
 
 export interface Engine {

@@ -74,12 +74,13 @@ export async function assemble(
   const resumed = found && structuredClone(state);
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
-  const create = (id: string): Promise<Model> =>
+  const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
       seed: random.split("model").seed,
       lexicon: environment.lexicon?.() ?? [],
       contextTokens: settings.contextTokens,
+      ...(heads.length > 0 ? { heads } : {}),
     });
   const saved = (kind: string, id: string): string => join(found?.folder ?? out, kind, id);
   models.set(
@@ -246,7 +247,7 @@ export async function assemble(
           ? await engine.open(id, saved("models", id))
           : rule.from === "policy"
             ? await policy.fork("fresh")
-            : await create(id);
+            : await create(id, rule.heads);
         models.set(id, made);
       }
       for (const name of Object.keys(method.frozen ?? {})) {

@@ -17,6 +17,8 @@ export interface EvaluateOptions {
   /** The first so many tasks of the split. */
   readonly tasks: number;
   readonly random: Random;
+  /** Smaller limits than the environment's own. */
+  readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop?: AbortSignal;
 }
@@ -53,6 +55,7 @@ export async function evaluate(
           seat: () => seat,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
+          ...(o.limits ? { limits: o.limits } : {}),
         });
       }),
     ),

@@ -61,10 +61,10 @@ type Gathered = Awaited<ReturnType<typeof gather>>;
 async function learn(run: Run, { slots, chosen, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
-  const { advantages, next, stats } = gathered.estimated;
+  const { advantages, columns, next, stats } = gathered.estimated;
   const began = performance.now();
 
-  const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows);
+  const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows, columns);
   ctx.count("rows.cut", cuts);
   const learnt = await update(ctx, batch, objective, evidence);
   await run.blendFrozen();
@@ -74,7 +74,7 @@ async function learn(run: Run, { slots, chosen, ctx, evidence, ...gathered }: Ga
   state.step += learnt.steps ?? 0;
   state.iteration++;
   const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
-  return { experience: evidence, advantages, stats: { ...stats, ...learnt }, seconds };
+  return { experience: evidence, advantages, stats: { ...evidence.stats, ...stats, ...learnt }, seconds };
 }
 
 /** The slots in force, and what the phase is called: the method's own, then what each phase that has begun replaces. */
@@ -91,15 +91,17 @@ function estimate(slots: Slots, evidence: Evidence, states: RunState["advantage"
   let soFar: Advantages | undefined;
   const next = { ...states };
   const stats: Stats = {};
+  const columns: Record<string, Advantages> = {};
   for (const [place, piece] of slots.advantage.entries()) {
     const key = `${place}/${piece.name}`;
     const made = piece.apply(evidence, states[key] ?? piece.init(), soFar);
     soFar = made.advantages;
     next[key] = made.next;
     Object.assign(stats, made.stats);
+    Object.assign(columns, made.columns);
   }
   const advantages: Advantages = soFar ?? new Map();
-  return { advantages, next, stats };
+  return { advantages, columns, next, stats };
 }
 
 const merged = <T extends object>(parts: readonly T[]): T => Object.assign({}, ...parts);

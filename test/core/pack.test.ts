@@ -133,3 +133,16 @@ test("places: turns and spans as ranges of action tokens, cut at the turn's end"
   assert.deepEqual(tokenRange(t, { trajectory: "t", turn: 1, span: [1, 9] }), [3, 5]);
   assert.deepEqual(tokenRange(t, { trajectory: "t", turn: 7 }), [5, 5]);
 });
+
+test("batchOf gives each row its part of an estimator's columns; a trajectory without one has no value, not 0", () => {
+  const cut = trajectoryOf("a", [turnOf([1, 2], [3]), turnOf([9], [7, 8])]);
+  const whole = trajectoryOf("b", [turnOf([1], [2])]);
+  const advantages = new Map([
+    ["a", Float32Array.of(1, 2, 3)],
+    ["b", Float32Array.of(4)],
+  ]);
+  const spread = new Map([["a", Float32Array.of(10, 20, 30)]]);
+  const { batch } = batchOf([cut, whole], [unit("a"), unit("b")], advantages, [], { spread });
+  assert.deepEqual([...batch.columns.spread!], [10, 20, 30, Number.NaN]);
+  assert.deepEqual([...selectRows(batch, [1]).columns.spread!], [20, 30]);
+});

@@ -23,6 +23,15 @@ export interface LocalOptions {
   readonly microBatchTokens?: number;
 }
 
+function noHeads(heads: readonly string[]): WhetstoneError {
+  return new WhetstoneError("capability.missing", {
+    where: "local engine",
+    got: `a wish for the value heads ${heads.join(", ")}`,
+    expected: "a model without value heads",
+    mend: "Choose a method without a critic, or the tabular engine.",
+  });
+}
+
 /** About 0.4 M parameters with a vocabulary of 900 words. */
 export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 2, kvHeads: 2, feedForward: 256 };
 
@@ -55,7 +64,8 @@ export function localEngine(options: LocalOptions = {}): Engine {
   return {
     name: "local",
     can: localCapabilities,
-    async create({ id, seed, lexicon, contextTokens }: ModelRequest) {
+    async create({ id, seed, lexicon, contextTokens, heads = [] }: ModelRequest) {
+      if (heads.length > 0) throw noHeads(heads);
       const tokenizer = options.tokenizer === "bytes" ? byteTokenizer() : wordTokenizer(lexicon);
       const config: DecoderConfig = {
         ...size,
