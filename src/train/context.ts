@@ -43,10 +43,11 @@ function missing(
 export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
   const { environment, state, models, frozen } = parts;
   const random = parts.random.split("iteration", state.iteration);
-  /** Tasks that a piece made on the way. */
-  const made = new Map<Id, Task>();
+  /** Tasks of this iteration: those that are practised, which the data slot may have made, and those that a piece makes. */
+  const made = new Map(practice.map((task) => [task.id, task]));
+  const begun = new Set<Id>();
   const taskOf = (id: Id): Task => {
-    const task = parts.tasks.get(id) ?? made.get(id);
+    const task = made.get(id) ?? parts.tasks.get(id);
     if (task) return task;
     throw missing(
       "task",
@@ -92,6 +93,23 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
     const id = `${state.iteration}/${task.id}/${attempt}`;
+    if (from && !environment.abilities.has("replay")) {
+      throw new WhetstoneError("capability.missing", {
+        where: `environment ${environment.name}`,
+        got: "an episode that goes on from a turn of another one",
+        expected: "an environment with the ability replay",
+        mend: "Choose an environment that can replay, or a method that plays each episode from its start.",
+      });
+    }
+    if (begun.has(id)) {
+      throw new WhetstoneError("option.range", {
+        where: `play of task "${task.id}"`,
+        got: `attempt ${attempt} again in iteration ${state.iteration}`,
+        expected: "one episode for each task and attempt of an iteration",
+        mend: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
+      });
+    }
+    begun.add(id);
     const playNow = async (): Promise<readonly Trajectory[]> => {
       parts.stop.throwIfAborted();
       const finished = await playEpisode({
@@ -108,7 +126,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       return finished;
     };
     const played = parts.journal?.find(id) ?? (await parts.limit(playNow));
-    countEpisode(played, count);
+    countEpisode(played, from, count);
     return played;
   }
 
@@ -153,16 +171,20 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   };
 }
 
+/** Replayed turns are steps of the environment, but no model made them again. */
 function countEpisode(
   played: readonly Trajectory[],
+  from: Play["from"],
   count: (counter: Counter, amount: number) => void,
 ): void {
   count("episodes", 1);
   if (played.some((t) => t.end.kind === "failed")) count("episodes.failed", 1);
-  for (const { turns } of played) {
+  for (const { role, turns } of played) {
+    const replayed = from?.trajectory.role === role ? Math.min(from.turn, from.trajectory.turns.length) : 0;
+    const sampled = turns.slice(replayed);
     count("turns", turns.length);
     count("environment.steps", turns.length);
-    count("generations", turns.length);
-    for (const { tokens } of turns) count("tokens.sampled", tokens?.action.length ?? 0);
+    count("generations", sampled.length);
+    for (const { tokens } of sampled) count("tokens.sampled", tokens?.action.length ?? 0);
   }
 }

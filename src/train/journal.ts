@@ -4,6 +4,7 @@
  */
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { z } from "zod";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { writeError } from "../core/files.ts";
 import type { Trajectory } from "../core/words.ts";
 import { fromExactJson, toExactJson } from "./json.ts";
@@ -24,10 +25,24 @@ const line = z.object({
   trajectories: z.custom<readonly Trajectory[]>(Array.isArray),
 });
 
+/** A journal that cannot be read is not an empty one: it would be cut, and its episodes lost. */
+const emptyIfMissing =
+  (file: string) =>
+  (e: unknown): string => {
+    if (e instanceof Error && "code" in e && e.code === "ENOENT") return "";
+    throw new WhetstoneError("checkpoint.damaged", {
+      where: file,
+      got: messageOf(e),
+      expected: "to be able to read it",
+      mend: "Make it readable, or delete it; the episodes in it are then played again.",
+      cause: e,
+    });
+  };
+
 /** @param from the iteration that is about to run; episodes of earlier ones are of no use any more. */
 export async function openJournal(file: string, from: number): Promise<Journal> {
   const episodes = new Map<string, readonly Trajectory[]>();
-  const text = await readFile(file, "utf8").catch(() => "");
+  const text = await readFile(file, "utf8").catch(emptyIfMissing(file));
   let whole = 0;
   try {
     // what follows the last line end was cut off

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Model, SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Task, Trajectory } from "../../src/core/words.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import type { Environment } from "../../src/env/environment.ts";
 import { findCheckpoint, saveCheckpoint } from "../../src/train/checkpoint.ts";
 import { makeContext } from "../../src/train/context.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
@@ -100,6 +101,61 @@ test("evaluate and play: a model's methods keep their object", async () => {
   assert.equal(ctx.task("made"), made);
   assert.deepEqual(await ctx.verify(own!), []);
   assert.throws(() => ctx.task("other"), withCode("capability.missing", /by its value/));
+});
+
+function playing(environment: Environment, model: Model, practice: readonly Task[] = []) {
+  const state = freshState("train");
+  const tasks = new Map(environment.tasks("train").map((t) => [t.id, t]));
+  const models = new Map([["policy", model]]);
+  const stop = new AbortController().signal;
+  const parts = { environment, tasks, state, iterations: 1, random, limit, stop, models, frozen: new Map() };
+  return { ctx: makeContext(parts, practice), state };
+}
+
+test("play: a task that the data slot made is found by its id", async () => {
+  const made = { ...echo().tasks("train")[0]!, id: "made" };
+  const { ctx } = playing(echo(), await tabularEngine().create(request), [made]);
+  assert.equal(ctx.task("made"), made);
+  const [played] = await ctx.play({ task: "made", attempt: 0 });
+  assert.deepEqual([played!.task, played!.turns.length], ["made", 2]);
+});
+
+test("play: an episode is played once an iteration, whatever the advice", async () => {
+  const { ctx, state } = playing(echo(), await tabularEngine().create(request));
+  const of = { task: "echo/train/0", attempt: 0 };
+  const [first, second] = await Promise.allSettled([ctx.play(of), ctx.play({ ...of, advice: "red" })]);
+  assert.equal(first.status, "fulfilled");
+  assert.ok(second.status === "rejected");
+  assert.throws(
+    () => {
+      throw second.reason;
+    },
+    withCode("option.range", /its own attempt/),
+  );
+  await ctx.play({ ...of, attempt: 1, advice: "red" });
+  assert.equal(state.counters.episodes, 2);
+});
+
+test("play from a turn: needs an environment that replays, and counts no replayed turn as sampled", async () => {
+  const model = await tabularEngine().create(request);
+  const task = "echo/train/0";
+  const plain = playing(echo(), model).ctx;
+  const [first] = await plain.play({ task, attempt: 0 });
+  const from = { trajectory: first!, turn: 1, why: "retry" } as const;
+  await assert.rejects(
+    plain.play({ task, attempt: 1, from }),
+    withCode("capability.missing", /ability replay/),
+  );
+  const { ctx, state } = playing(echo({ abilities: new Set(["replay"] as const) }), model);
+  const [second] = await ctx.play({ task, attempt: 1, from });
+  assert.deepEqual(second!.turns[0]!.tokens, first!.turns[0]!.tokens);
+  assert.deepEqual(state.counters, {
+    episodes: 1,
+    turns: 2,
+    "environment.steps": 2,
+    generations: 1,
+    "tokens.sampled": second!.turns[1]!.tokens!.action.length,
+  });
 });
 
 test("verify: a verdict that fails is counted silence", async () => {
@@ -236,6 +292,12 @@ test("the journal: what follows a damaged line, or was cut off, is played again"
     await opened.add(0, "b", episode("b"));
     assert.ok((await openJournal(file, 0)).find("b"));
   }
+});
+
+test("the journal: one that cannot be read is an error, not an empty one", async () => {
+  const file = join(folder(), "journal.jsonl");
+  mkdirSync(file);
+  await assert.rejects(openJournal(file, 0), withCode("checkpoint.damaged", /able to read it/));
 });
 
 test("a warm start without a validation split, or with a player that cannot play", async () => {
