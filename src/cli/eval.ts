@@ -1,5 +1,5 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
@@ -10,7 +10,8 @@ import { findCheckpoint } from "../train/checkpoint.ts";
 import { evaluate } from "../train/evaluate.ts";
 import type { EvaluationResult } from "../train/events.ts";
 import { limitConcurrency } from "../train/limit.ts";
-import { type EngineName, engineNames, makeEngine, requireEnvironment } from "./catalogue.ts";
+import { type Begun, begunConfig, begunEnvironment, begunRun } from "./begun.ts";
+import { makeEngine, requireEnvironment } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
@@ -43,22 +44,13 @@ export function addEval(program: Command, io: Io): void {
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
       const folder = existsSync(name) ? name : await folderOf(name, options.store);
       const { weights, begun } = await weightsOf(folder);
-      const named = options.env ?? begun?.env;
-      if (named === undefined) {
-        throw new WhetstoneError("option.range", {
-          where: "--env",
-          got: "none, and no run.json above the checkpoint that says it",
-          expected: "an environment",
-          mend: "Name one: see whetstone envs.",
-        });
-      }
-      const environment = await requireEnvironment("--env", named);
+      const environment = await environmentOf(options.env, begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
       const seed = statedNumber("--seed", options.seed);
       const tasks =
-        options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks);
-      const engine = await makeEngine(begun?.engine ?? "local");
+        options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
+      const engine = await makeEngine(begun?.stated.engine ?? "local");
       const stop = new AbortController();
       const interrupt = (): void => stop.abort();
       process.once("SIGINT", interrupt);
@@ -100,15 +92,32 @@ export function addEval(program: Command, io: Io): void {
 const heldOut = ({ splits }: Environment): string =>
   splits.find((s) => s !== "train" && s !== "validation") ?? splits.at(-1)!;
 
-interface Begun {
-  readonly env: string;
-  readonly engine: EngineName;
+/** A run's record and the folder that it lies in. */
+type Found = Begun & { readonly at: string };
+
+async function environmentOf(named: string | undefined, begun: Found | undefined): Promise<Environment> {
+  if (named !== undefined) return requireEnvironment("--env", named);
+  if (begun) return begunEnvironment(begun.at, begun, await begunConfig(begun.at, begun));
+  throw new WhetstoneError("option.range", {
+    where: "--env",
+    got: "none, and no run.json above the checkpoint that says it",
+    expected: "an environment",
+    mend: "Name one: see whetstone envs.",
+  });
 }
 
 /** The weights that a folder stands for, and the run around them where there is one. */
 async function weightsOf(
   folder: string,
-): Promise<{ readonly weights: string; readonly begun: Begun | undefined }> {
+): Promise<{ readonly weights: string; readonly begun: Found | undefined }> {
+  if (!statSync(folder).isDirectory()) {
+    throw new WhetstoneError("checkpoint.missing", {
+      where: "eval",
+      got: `${folder}, which is a file`,
+      expected: "the folder of a run or of a checkpoint",
+      mend: "Name the folder that the file lies in.",
+    });
+  }
   const begun = begunAt(folder);
   if (!existsSync(join(folder, "run.json"))) {
     const inside = join(folder, "models", "policy");
@@ -135,14 +144,11 @@ async function weightsOf(
 }
 
 /** What the nearest run.json says, in the folder or above it. */
-function begunAt(folder: string): Begun | undefined {
+function begunAt(folder: string): Found | undefined {
   let at = resolve(folder);
   for (let up = 0; up < 5; up++) {
-    const file = join(at, "run.json");
-    if (existsSync(file)) {
-      const { env, engine } = JSON.parse(readFileSync(file, "utf8")) as { env: string; engine: string };
-      return { env, engine: engineNames.find((name) => name === engine) ?? "local" };
-    }
+    const begun = begunRun(at);
+    if (begun) return { ...begun, at };
     at = dirname(at);
   }
   return undefined;

@@ -1,8 +1,8 @@
 /** Modules that users write: configs and environments. */
-import { existsSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 
 /** The default export of a file. @throws WhetstoneError `config.invalid` when there is none. */
 export async function loadModule(file: string): Promise<unknown> {
@@ -10,6 +10,8 @@ export async function loadModule(file: string): Promise<unknown> {
   const broken = (got: string, expected: string, mend: string, cause?: unknown) =>
     new WhetstoneError("config.invalid", { where: basename(file), got, expected, mend, cause });
   if (!existsSync(path)) throw broken("no such file", "a module", "Check the path.");
+  if (statSync(path).isDirectory())
+    throw broken("a folder", "a module", `Name the file in it, such as ${join(file, "environment.ts")}.`);
   if (/\.[cm]?ts$/.test(file) && !process.features.typescript) {
     throw broken(
       `TypeScript on Node ${process.versions.node}`,
@@ -21,6 +23,7 @@ export async function loadModule(file: string): Promise<unknown> {
   try {
     module = (await import(pathToFileURL(path).href)) as typeof module;
   } catch (e) {
+    if (isWhetstoneError(e)) throw e; // it says itself what is wrong
     throw broken(
       `"${messageOf(e).split("\n")[0]}" while loading it`,
       "a module that loads",

@@ -222,14 +222,14 @@ function badConfig(where: string, error: z.ZodError): WhetstoneError {
   });
 }
 
-/** A whole number of 0 or more from an option's text. */
-export function statedNumber(flag: string, text: string): number {
+/** A whole number from an option's text. */
+export function statedNumber(flag: string, text: string, low = 0): number {
   const value = numberFrom(flag, text);
-  if (Number.isInteger(value) && value >= 0) return value;
+  if (Number.isSafeInteger(value) && value >= low) return value;
   throw new WhetstoneError("option.range", {
     where: flag,
-    got: text,
-    expected: "a whole number of 0 or more",
+    got: `"${text}"`,
+    expected: `a whole number of ${low} or more`,
     mend: "Correct the number.",
   });
 }

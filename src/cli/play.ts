@@ -7,6 +7,7 @@ import { unknownName } from "../core/suggest.ts";
 import type { Ending, Message, Task } from "../core/words.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";
+import { statedNumber } from "./options.ts";
 import { addCommand, type Io, number, paint } from "./output.ts";
 
 interface PlayOptions {
@@ -29,6 +30,7 @@ export function addPlay(program: Command, io: Io): void {
     .option("--player <name>", "expert or flawed: plays by itself")
     .option("--seed <n>", "seed of the player", "1")
     .action(async (name: string, options: PlayOptions) => {
+      statedNumber("--seed", options.seed);
       await play(await requireEnvironment("play", name), options, io);
     });
 }
@@ -118,7 +120,7 @@ function byPlayer(environment: Environment, task: Task, options: PlayOptions) {
   const name = known.find((k) => k === options.player);
   if (name === undefined) throw unknownName("--player", options.player!, known);
   const player = environment[name]!;
-  const random = randomStream(Number(options.seed)).split("play", task.id);
+  const random = randomStream(statedNumber("--seed", options.seed)).split("play", task.id);
   const act: Actor = async (conversation) => player(task, conversation, random);
   return { act, echoed: false, close: () => {} };
 }

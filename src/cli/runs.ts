@@ -70,7 +70,7 @@ function stateOf(run: Run): string {
 /** Opens the store for reading; it is not made by asking for it. */
 export async function existingStore(file: string): Promise<Store> {
   if (existsSync(file)) return await openStore(file);
-  throw new WhetstoneError("store.failed", {
+  throw new WhetstoneError("option.range", {
     where: "--store",
     got: `no file ${file}`,
     expected: "the store of some runs",

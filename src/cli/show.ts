@@ -40,6 +40,7 @@ export function addShow(program: Command, io: Io): void {
     )
     .option("--limit <n>", "most transcripts", "4")
     .action(async (name: string, options: ShowOptions) => {
+      statedNumber("--limit", options.limit, 1);
       const store = await existingStore(options.store);
       try {
         const run = await requireRun(store, name);
@@ -131,7 +132,7 @@ async function showTranscripts(store: Store, run: Run, options: ShowOptions, io:
     });
   }
   // the newest tell most about the agent as it is
-  const most = statedNumber("--limit", asked === undefined ? "1" : options.limit);
+  const most = asked === undefined ? 1 : statedNumber("--limit", options.limit, 1);
   const chosen =
     options.episode !== undefined || options.iteration !== undefined ? all.slice(0, most) : all.slice(-most);
   const spell = io.terminal ? await spellingOf(run.folder) : undefined;

@@ -1,9 +1,9 @@
 /** `whetstone train`: a run. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
+import type { Recipe } from "../method/index.ts";
 import type { RunEvent } from "../train/events.ts";
-import { type EngineName, engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./begun.ts";
+import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { createView } from "./live.ts";
@@ -21,13 +21,23 @@ export function addTrain(program: Command, io: Io): void {
   addRunOptions(command).action(async (file: string | undefined, options: Record<string, unknown>) => {
     const config = file === undefined ? {} : await loadConfig(file);
     const line = statedRun(options);
-    await trainRun({ ...config, ...line, settings: { ...config.settings, ...line.settings } }, io);
+    await trainRun({ ...config, ...line, settings: { ...config.settings, ...line.settings } }, io, file);
   });
 }
 
-/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. */
-export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
-  const stated = asked.resume ? { ...begunRun(asked.out), ...withoutAbsent(asked) } : asked;
+/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. @param file the config file, if any. */
+export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise<void> {
+  const begun = asked.resume && asked.out !== undefined ? begunRun(asked.out) : undefined;
+  const from = begun && asked.out !== undefined ? { begun, out: asked.out } : undefined;
+  const config = from ? await begunConfig(from.out, from.begun) : {};
+  const stated: StatedRun = from
+    ? {
+        ...config,
+        ...from.begun.stated,
+        ...(typeof config.method === "object" && sameMethod(config.method, from.begun.stated.method)),
+        ...withoutAbsent(asked),
+      }
+    : asked;
   const {
     env = "facts",
     method = "grpo",
@@ -37,10 +47,17 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
     settings,
     ...rest
   } = stated;
-  const environment = typeof env === "string" ? await requireEnvironment("--env", env) : env;
+  const environment =
+    from && asked.env === undefined
+      ? await begunEnvironment(from.out, from.begun, config)
+      : typeof env === "string"
+        ? await requireEnvironment("--env", env)
+        : env;
   const recipe = typeof method === "string" ? requireMethod("--method", method) : method;
   const out = rest.out ?? `runs/${environment.name}-${recipe.id}-${seed}`;
   const store = rest.store ?? defaultStore(out);
+  const given = modulesOf(out, file, asked.env);
+  const modules = from ? settledModules(out, from.begun, given) : given;
 
   const { train } = await import("../train/run.ts");
   const engine = await makeEngine(engineName);
@@ -51,19 +68,22 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
   const built = recipe.build(suited);
   const view = await createView(io);
   const speeds: number[] = [];
-  const report = (event: RunEvent): void => {
-    view.show(event);
-    if (event.type === "iteration") speeds.push(event.tokensPerSecond);
-  };
-
   const stop = new AbortController();
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(130);
     io.error("Saving; Ctrl-C again ends at once.");
     stop.abort();
   };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
+  const report = (event: RunEvent): void => {
+    // before the run has begun there is nothing to save: until then a signal ends the process
+    if (event.type === "start") {
+      process.on("SIGINT", interrupt);
+      process.on("SIGTERM", interrupt);
+    }
+    view.show(event);
+    if (event.type === "iteration") speeds.push(event.tokensPerSecond);
+  };
+
   try {
     const done = await train(
       {
@@ -75,7 +95,10 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
         out,
         store,
         ...(budget !== undefined && { budgetSeconds: seconds("--budget", budget) }),
-        config: { settings: { ...recipe.defaults, ...suited } },
+        config: {
+          settings: { ...recipe.defaults, ...suited },
+          ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
+        },
       },
       report,
       stop.signal,
@@ -105,27 +128,8 @@ export async function trainRun(asked: StatedRun, io: Io): Promise<void> {
   }
 }
 
-/** What a run in this folder was begun with, as far as it can be named again: --resume --out is enough then. */
-function begunRun(out: string | undefined): StatedRun {
-  const file = out === undefined ? undefined : join(out, "run.json");
-  if (file === undefined || !existsSync(file)) return {};
-  const begun = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-  const engine = engineNames.find((name) => name === begun.engine) satisfies EngineName | undefined;
-  const { settings } = (begun.config ?? {}) as Pick<StatedRun, "settings">;
-  return {
-    ...(typeof begun.env === "string" && { env: begun.env }),
-    ...(typeof begun.method === "string" && { method: begun.method }),
-    ...(engine !== undefined && { engine }),
-    ...(typeof begun.seed === "number" && { seed: begun.seed }),
-    ...(typeof begun.iterations === "number" && { iterations: begun.iterations }),
-    ...(typeof begun.contextTokens === "number" && { contextTokens: begun.contextTokens }),
-    ...(settings !== undefined && { settings }),
-    warmStart: (begun.warmStart as StatedRun["warmStart"] | null) ?? false,
-    ...(begun.evaluation !== undefined && {
-      evaluation: begun.evaluation as NonNullable<StatedRun["evaluation"]>,
-    }),
-  };
-}
+const sameMethod = (method: Recipe, id: StatedRun["method"]): Pick<StatedRun, "method"> =>
+  method.id === id ? { method } : {};
 
 /** Without settings that were not stated, so that they do not hide those that were begun with. */
 function withoutAbsent({ settings, ...rest }: StatedRun): StatedRun {

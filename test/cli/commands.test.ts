@@ -149,7 +149,7 @@ test("runs and show without a store", async () => {
   assert.equal(runs.code, 0);
   assert.match(runs.out, /No runs yet/);
   const show = await whetstone(["show", "x"]);
-  assert.equal(show.code, 1);
+  assert.equal(show.code, 2);
   assert.match(show.err, /expected the store of some runs/);
 });
 

@@ -1,0 +1,109 @@
+/** Runs whose environment or config is a module of the user's: resumed and measured without naming it again. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "whetstone-modules-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function whetstone(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [main, ...args], { cwd: folder });
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    child.on("close", (code) => resolve({ code, out, err }));
+  });
+}
+
+const cheap = ["--engine", "tabular", "--iterations", "2"];
+const oneLine = ({ code, err }: { code: number | null; err: string }, exit: number, words: RegExp): void => {
+  assert.match(err, words);
+  assert.equal(err.trim().split("\n").length, 1, err);
+  assert.equal(code, exit);
+};
+
+writeFileSync(
+  join(folder, "environment.ts"),
+  `import { environments } from ${JSON.stringify(new URL("../../src/env/index.ts", import.meta.url).href)};
+export default { ...environments.find((e) => e.name === "bandit").make(), name: "mine" };\n`,
+);
+
+test("an environment from a module, by --env or in a config: eval and --resume find it again", async () => {
+  writeFileSync(
+    join(folder, "config.ts"),
+    `import env from "./environment.ts";\nexport default { env, engine: "tabular", iterations: 2, out: "runs/b" };\n`,
+  );
+  const begun = [
+    await whetstone("train", "--env", "environment.ts", ...cheap, "--out", "runs/a"),
+    await whetstone("train", "config.ts"),
+  ];
+  for (const { code, err } of begun) assert.equal(code, 0, err);
+  for (const out of ["runs/a", "runs/b"]) {
+    const measured = await whetstone("eval", out, "--tasks", "2");
+    assert.equal(measured.code, 0, measured.err);
+    const resumed = await whetstone("train", "--resume", "--out", out);
+    assert.equal(resumed.code, 0, resumed.err);
+  }
+  const again = await whetstone("train", "config.ts", "--resume", "--out", "runs/b");
+  assert.equal(again.code, 0, again.err);
+
+  renameSync(join(folder, "environment.ts"), join(folder, "moved.ts"));
+  oneLine(await whetstone("eval", "runs/a"), 2, /this run used a module\. Give --env FILE/);
+  oneLine(await whetstone("train", "--resume", "--out", "runs/a"), 2, /this run used a module/);
+  assert.equal((await whetstone("eval", "runs/a", "--env", "moved.ts", "--tasks", "2")).code, 0);
+  const moved = await whetstone("train", "--resume", "--out", "runs/a", "--env", "moved.ts");
+  assert.equal(moved.code, 0, moved.err);
+});
+
+test("what is cut short is said in one line", async () => {
+  const begun = await whetstone("train", "--env", "bandit", ...cheap, "--out", "runs/cut");
+  assert.equal(begun.code, 0, begun.err);
+  const cut = (file: string): void => {
+    const text = readFileSync(file);
+    writeFileSync(file, text.subarray(0, text.length >> 1));
+  };
+  const run = join(folder, "runs", "cut");
+  oneLine(await whetstone("eval", "runs/cut/run.json"), 2, /which is a file/);
+
+  cut(join(run, "final", "tabular.json"));
+  oneLine(await whetstone("eval", "runs/cut"), 1, /tabular\.json/);
+  const checkpoints = join(run, "checkpoints");
+  const last = join(checkpoints, readdirSync(checkpoints).sort().at(-1)!);
+  cut(join(last, "models", "policy", "tabular.json"));
+  oneLine(await whetstone("train", "--resume", "--out", "runs/cut"), 1, /tabular\.json/);
+  cut(join(last, "state.json"));
+  oneLine(await whetstone("train", "--resume", "--out", "runs/cut"), 1, /state\.json.*Delete/);
+  cut(join(run, "run.json"));
+  oneLine(await whetstone("eval", "runs/cut"), 1, /run\.json/);
+  oneLine(await whetstone("train", "--resume", "--out", "runs/cut"), 1, /run\.json/);
+});
+
+test("options and files that cannot be", async () => {
+  mkdirSync(join(folder, "empty"));
+  const cases: [string[], RegExp][] = [
+    [["train", "--env", "empty"], /got a folder, expected a module/],
+    [["eval", "runs/a", "--tasks", "0", "--env", "bandit"], /--tasks: got "0".*1 or more/],
+    [["eval", "runs/a", "--fail-under", ""], /--fail-under/],
+    [["show", "x", "--limit", "0"], /--limit: got "0".*1 or more/],
+    [["play", "facts", "--seed", "abc"], /--seed: got "abc"/],
+    [["play", "facts", "--seed", "1.5"], /--seed: got "1\.5".*a whole number/],
+    [["show", "x", "--store", "none"], /no file none|no store none/],
+    [["eval", "x", "--store", "none"], /no file none|no store none/],
+  ];
+  for (const [args, words] of cases) oneLine(await whetstone(...args), 2, words);
+});
