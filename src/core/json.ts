@@ -1,2 +1,36 @@
 /** Plain data: what slot state, metadata and configs are made of, so that checkpoints are free. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+const arrays = { $float32: Float32Array, $int32: Int32Array, $uint8: Uint8Array } as const;
+type Kind = keyof typeof arrays;
+
+function replacer(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))) {
+    return { $number: Object.is(value, -0) ? "-0" : String(value) };
+  }
+  for (const [kind, Numbers] of Object.entries(arrays)) {
+    if (!(value instanceof Numbers)) continue;
+    return { [kind]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };
+  }
+  return value;
+}
+
+const isKind = (kind: string): kind is Kind => Object.hasOwn(arrays, kind);
+
+function reviver(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const [entry, ...others] = Object.entries(value);
+  if (!entry || others.length > 0) return value;
+  const [kind, content]: readonly [string, unknown] = entry;
+  if (typeof content !== "string") return value;
+  if (kind === "$number") return Number(content);
+  if (!isKind(kind)) return value;
+  // a copy: the bytes of a small Buffer lie unaligned in a shared pool
+  return new arrays[kind](Uint8Array.from(Buffer.from(content, "base64")).buffer);
+}
+
+/** JSON in one line that keeps what a run is made of bit for bit: NaN, the infinities and -0 by name, typed arrays as base64. */
+export const toExactJson = (value: unknown): string => JSON.stringify(value, replacer);
+
+/** @throws SyntaxError when the text is no JSON. */
+export const fromExactJson = (text: string): unknown => JSON.parse(text, reviver);

@@ -1,4 +1,6 @@
 /** Trajectories as rows: words as JSON, token arrays as bytes, nothing lost, nothing that repeats written twice. */
+import { fromExactJson, toExactJson } from "../core/json.ts";
+import { concatIds } from "../core/pack.ts";
 import type { Message, Trajectory, Turn, TurnTokens } from "../core/words.ts";
 
 /** The columns of a trajectory row that hold its content. */
@@ -51,7 +53,7 @@ export function packTrajectory(trajectory: Trajectory): PackedTrajectory {
     if (tokens === undefined) return packed;
 
     const keepTokens = commonPrefix(tokens.prompt, tokensBefore);
-    tokensBefore = concatenate(Int32Array, [tokens.prompt, tokens.action]);
+    tokensBefore = concatIds([tokens.prompt, tokens.action]);
     ids.push(tokens.prompt.subarray(keepTokens), tokens.action, ...(tokens.allowed ?? []));
     logp.push(tokens.logp);
     behaviour.push(tokens.behaviour);
@@ -69,21 +71,21 @@ export function packTrajectory(trajectory: Trajectory): PackedTrajectory {
   });
 
   const data: PackedData = { ...trajectory, turns };
-  const logpBytes = bytesOf(concatenate(Float32Array, logp));
-  const behaviourBytes = bytesOf(concatenate(Float32Array, behaviour));
+  const logpBytes = joinedBytes(logp);
+  const behaviourBytes = joinedBytes(behaviour);
   const tokenless = ids.length === 0;
   return {
-    data: toJson(data),
-    tokens: tokenless ? null : bytesOf(concatenate(Int32Array, ids)),
+    data: toExactJson(data),
+    tokens: tokenless ? null : joinedBytes(ids),
     logp: tokenless ? null : logpBytes,
     behaviour: tokenless || Buffer.compare(logpBytes, behaviourBytes) === 0 ? null : behaviourBytes,
-    entropy: entropy.length === 0 ? null : bytesOf(concatenate(Float32Array, entropy)),
-    forced: forced.length === 0 ? null : concatenate(Uint8Array, forced),
+    entropy: entropy.length === 0 ? null : joinedBytes(entropy),
+    forced: forced.length === 0 ? null : joinedBytes(forced),
   };
 }
 
 export function unpackTrajectory(packed: PackedTrajectory): Trajectory {
-  const { turns, ...rest } = fromJson(packed.data) as PackedData;
+  const { turns, ...rest } = fromExactJson(packed.data) as PackedData;
   const ids = reader(int32Of(packed.tokens));
   const logp = reader(float32Of(packed.logp));
   const behaviour = reader(float32Of(packed.behaviour ?? packed.logp));
@@ -98,9 +100,9 @@ export function unpackTrajectory(packed: PackedTrajectory): Trajectory {
       const prompt = [...saidBefore.slice(0, keep), ...added];
       saidBefore = [...prompt, turn.action];
       if (layout === undefined) return { ...turn, prompt };
-      const promptIds = concatenate(Int32Array, [tokensBefore.subarray(0, layout.keep), ids(layout.prompt)]);
+      const promptIds = concatIds([tokensBefore.subarray(0, layout.keep), ids(layout.prompt)]);
       const action = ids(layout.action);
-      tokensBefore = concatenate(Int32Array, [promptIds, action]);
+      tokensBefore = concatIds([promptIds, action]);
       const tokens: TurnTokens = {
         prompt: promptIds,
         action,
@@ -124,18 +126,9 @@ function commonPrefix<T>(a: ArrayLike<T>, b: ArrayLike<T>): number {
 
 type Numbers = Int32Array | Float32Array | Uint8Array;
 
-function concatenate<T extends Numbers>(
-  kind: new (length: number) => T,
-  parts: readonly ArrayLike<number>[],
-): T {
-  const out = new kind(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
-}
+/** The bytes of all of them, one after the other. */
+const joinedBytes = (parts: readonly Numbers[]): Uint8Array =>
+  Uint8Array.from(Buffer.concat(parts.map(bytesOf)));
 
 /** Hands out copies of the next n numbers, one call after the other. */
 function reader<T extends Numbers>(all: T): (n: number) => T {
@@ -147,7 +140,7 @@ function reader<T extends Numbers>(all: T): (n: number) => T {
 }
 
 /** Copied, so that what a float32 holds, NaN's payload included, is exactly what is written. */
-export function bytesOf(numbers: Int32Array | Float32Array): Uint8Array {
+export function bytesOf(numbers: Numbers): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength).slice();
 }
 
@@ -159,17 +152,4 @@ function int32Of(bytes: Uint8Array | null): Int32Array<ArrayBuffer> {
   return bytes === null ? new Int32Array(0) : new Int32Array(Uint8Array.from(bytes).buffer);
 }
 
-/** JSON that keeps NaN, the infinities and -0. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, v: unknown) =>
-    typeof v === "number" && (!Number.isFinite(v) || Object.is(v, -0))
-      ? { $number: Object.is(v, -0) ? "-0" : String(v) }
-      : v,
-  );
-}
-
-export function fromJson(text: string): unknown {
-  return JSON.parse(text, (_key, v: unknown) =>
-    typeof v === "object" && v !== null && "$number" in v ? Number(v.$number) : v,
-  );
-}
+export { fromExactJson as fromJson, toExactJson as toJson } from "../core/json.ts";

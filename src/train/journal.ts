@@ -6,8 +6,8 @@ import { appendFile, readFile, truncate } from "node:fs/promises";
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { writeError } from "../core/files.ts";
+import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Trajectory } from "../core/words.ts";
-import { fromExactJson, toExactJson } from "./json.ts";
 
 export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */
