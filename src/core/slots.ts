@@ -52,6 +52,7 @@ export type Update = (
 export interface Advantage<State extends Json = Json> {
   readonly name: string;
   init(): State;
+  /** @param soFar what the estimators before it in the list made; what it returns takes its place, so it adds to it. */
   apply(evidence: Evidence, state: State, soFar: Advantages | undefined): Advantaged<State>;
 }
 export interface Advantaged<State extends Json = Json> {
