@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Environment } from "../env/environment.ts";
+import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import { methods, type Recipe } from "../method/index.ts";
 import { loadModule } from "./module.ts";
@@ -25,8 +25,9 @@ export async function requireEnvironment(where: string, name: string): Promise<E
       environments.map((e) => e.name),
     );
   }
-  const made = (await loadModule(name)) as Partial<Environment> | null;
-  if (typeof made?.tasks === "function" && typeof made.start === "function") return made as Environment;
+  const made = await loadModule(name);
+  if (typeof made === "object" && made !== null && !isConfig(made))
+    return defineEnvironment(made as Environment);
   throw new WhetstoneError("config.invalid", {
     where: name,
     got: "a default export that is no environment",
@@ -34,6 +35,9 @@ export async function requireEnvironment(where: string, name: string): Promise<E
     mend: "Export the environment by default: export default defineEnvironment({ … }).",
   });
 }
+
+/** Named in place of an environment by mistake. */
+const isConfig = (made: object): boolean => "env" in made && !("tasks" in made);
 
 /** @throws WhetstoneError `name.unknown` with the nearest name. */
 export function requireMethod(where: string, id: string): Recipe {

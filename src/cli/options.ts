@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import { nearest } from "../core/suggest.ts";
-import type { Environment } from "../env/environment.ts";
+import { defineEnvironment, type Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/index.ts";
 import { type Settings, settingRows } from "../method/settings.ts";
 import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts";
@@ -37,78 +37,99 @@ interface Row<T> {
   readonly schema: z.ZodType<T>;
 }
 
-const isObject = (what: string, key: string) =>
-  z.custom<never>((v) => typeof v === "object" && v !== null && key in v, `expected ${what}`);
-const whole = (low: number) => z.number().int().min(low);
+const isObject = <T>(what: string, ...keys: string[]) =>
+  z.custom<T>((v) => typeof v === "object" && v !== null && keys.every((key) => key in v), what);
+const text = z.string("a text").min(1, "a text that is not empty");
+const count = (low: number) => {
+  const words = `a whole number of ${low} or more`;
+  return z.number(words).int(words).min(low, words);
+};
+const atLeast = (low: number) =>
+  z.number(`a number of ${low} or more`).min(low, `a number of ${low} or more`);
+const above = z.number("a number above 0").positive("a number above 0");
 
-/** An object of numbers under some of these names. */
-function partial<K extends string>(names: readonly K[]): z.ZodType<{ readonly [P in K]?: number }> {
-  const shape = Object.fromEntries(names.map((name) => [name, z.number().optional()]));
-  return z.strictObject(shape) as unknown as z.ZodType<{ readonly [P in K]?: number }>;
+/** An object of numbers, each of which may be absent. */
+function partial<T extends object>(numbers: { readonly [K in keyof T]: z.ZodNumber }) {
+  const shape = Object.fromEntries(
+    Object.entries<z.ZodNumber>(numbers).map(([name, number]) => [name, number.optional()]),
+  );
+  const schema = z.strictObject(shape, "an object of numbers");
+  return {
+    schema: schema as unknown as z.ZodType<{ readonly [K in keyof T]?: number }>,
+    names: Object.keys(numbers),
+  };
 }
+
+const warmStart = partial<WarmStartSettings>({
+  learningRate: above,
+  drop: above.max(1, "a factor above 0, 1 at most"),
+  drops: count(0),
+  weightDecay: atLeast(0),
+  batch: count(1),
+  updates: count(1),
+  every: count(1),
+  patience: count(1),
+  tolerance: atLeast(0),
+});
+const evaluation = partial<EvaluationSettings>({
+  tasks: count(0),
+  every: count(0),
+  validationTasks: count(1),
+});
 
 /** A missing or surplus row is a compile error. */
 export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } = {
   env: {
     flag: "--env <name>",
     help: "environment to learn in (see whetstone envs)",
-    schema: z.union([z.string().min(1), isObject("an environment", "tasks")]),
+    schema: z.union([text, isObject<Environment>("the name of an environment, or an environment")]),
   },
   method: {
     flag: "--method <id>",
     help: "how to learn (see whetstone methods)",
-    schema: z.union([z.string().min(1), isObject("a method", "build")]),
+    schema: z.union([text, isObject<Recipe>("the id of a method, or a method", "build", "id")]),
   },
   engine: {
     flag: "--engine <name>",
     help: "what computes: local (transformers) or tabular (exact tables)",
     schema: z.enum(engineNames),
   },
-  seed: { flag: "--seed <n>", help: "seed of every random stream", schema: z.number().int() },
-  iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: whole(0) },
+  seed: {
+    flag: "--seed <n>",
+    help: "seed of every random stream",
+    schema: z.number("a whole number").int("a whole number"),
+  },
+  iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: count(0) },
   budget: {
     flag: "--budget <time>",
-    help: "end by itself after this time: 90s, 10m, 1h",
-    schema: z.string().min(1),
+    help: "longest practice: 90s, 10m, 1h; warm start and final evaluation come on top",
+    schema: text,
   },
-  out: { flag: "--out <folder>", help: "folder of the run", schema: z.string().min(1) },
+  out: { flag: "--out <folder>", help: "folder of the run", schema: text },
   store: {
     flag: "--store <file>",
     help: "SQLite file for curves and transcripts",
-    schema: z.string().min(1),
+    schema: text,
   },
-  resume: { flag: "--resume", help: "go on with the run in --out", schema: z.boolean() },
+  resume: { flag: "--resume", help: "go on with the run in --out", schema: z.boolean("true or false") },
   concurrency: {
     flag: "--concurrency <n>",
     help: "episodes at a time; results do not depend on it",
-    schema: whole(1),
+    schema: count(1),
   },
-  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: whole(8) },
+  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8) },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "save at least this often",
-    schema: z.number().min(0),
+    schema: atLeast(0),
   },
   warmStart: {
     help: "imitate the environment's flawed player first",
-    schema: z.union([
-      z.boolean(),
-      partial([
-        "learningRate",
-        "drop",
-        "drops",
-        "weightDecay",
-        "batch",
-        "updates",
-        "every",
-        "patience",
-        "tolerance",
-      ]),
-    ]),
+    schema: z.union([z.boolean("true or false"), warmStart.schema]),
   },
   evaluation: {
     help: "held-out tasks per split and mode; iterations between validations; validation tasks",
-    schema: partial(["tasks", "every", "validationTasks"]),
+    schema: evaluation.schema,
   },
 };
 
@@ -171,13 +192,10 @@ function badValue(flag: string, text: unknown, error: z.ZodError): WhetstoneErro
   return new WhetstoneError("option.range", {
     where: flag,
     got: `"${text}"`,
-    expected: choices.length > 0 ? `one of ${choices.join(", ")}` : plain(issue.message),
+    expected: choices.length > 0 ? `one of ${choices.join(", ")}` : issue.message,
     mend: near ? `Did you mean ${near}?` : "See whetstone train --help.",
   });
 }
-
-const plain = (message: string): string =>
-  message.replace(/^Invalid input: expected /, "").replace(/^Too small: expected number to be /, "a number ");
 
 /** @param value what a config module exports by default. @param where the file's name. */
 export function checkConfig(value: unknown, where: string): StatedRun {
@@ -185,26 +203,54 @@ export function checkConfig(value: unknown, where: string): StatedRun {
     Object.fromEntries(
       Object.entries(settingRows).map(([name, row]) => [
         name,
-        (typeof row.fallback === "number" ? z.number() : z.string()).optional(),
+        (typeof row.fallback === "number" ? z.number("a number") : text).optional(),
       ]),
     ),
   );
-  const schema = z.strictObject({
+  const shape = {
     ...Object.fromEntries(Object.entries(runRows).map(([name, row]) => [name, row.schema.optional()])),
     settings: settings.optional(),
-  });
-  const checked = schema.safeParse(value);
-  if (!checked.success) throw badConfig(where, checked.error);
+  };
+  const checked = z.strictObject(shape, "an object that states a run").safeParse(value);
+  if (!checked.success) throw badConfig(where, value, deepest(checked.error.issues[0]!));
   const config = checked.data as StatedRun;
   if (config.budget !== undefined) seconds(`${where}: budget`, config.budget);
+  if (typeof config.env === "object") defineEnvironment(config.env);
   return config;
 }
 
-function badConfig(where: string, error: z.ZodError): WhetstoneError {
-  const issue = error.issues[0]!;
+type Issue = z.core.$ZodIssue;
+
+/** Of the choices of a union, the one that the value came nearest to says what is wrong. */
+function deepest(issue: Issue): Issue {
+  if (issue.code !== "invalid_union") return issue;
+  const inner = issue.errors.flat().map(deepest);
+  const nearer = inner.find((i) => i.path.length > 0 || i.code === "unrecognized_keys");
+  const chosen = nearer ?? { ...inner[0]!, message: inner.map((i) => i.message).join(" or ") };
+  return { ...chosen, path: [...issue.path, ...chosen.path] };
+}
+
+/** What stands at this place, as people write it. */
+function givenAt(value: unknown, path: readonly PropertyKey[]): string {
+  const at = path.reduce<unknown>(
+    (v, key) => (typeof v === "object" && v !== null ? (v as Record<PropertyKey, unknown>)[key] : undefined),
+    value,
+  );
+  if (typeof at === "object" && at !== null) return Array.isArray(at) ? "a list" : "an object";
+  if (typeof at === "function") return "a function";
+  return typeof at === "string" ? `"${at}"` : String(at);
+}
+
+const knownAt: Readonly<Record<string, readonly string[]>> = {
+  settings: Object.keys(settingRows),
+  warmStart: warmStart.names,
+  evaluation: evaluation.names,
+};
+
+function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
-    const known = path === "settings" ? Object.keys(settingRows) : [...Object.keys(runRows), "settings"];
+    const known = knownAt[path] ?? [...Object.keys(runRows), "settings"];
     const key = issue.keys[0]!;
     const near = nearest(key, known);
     return new WhetstoneError("config.invalid", {
@@ -216,8 +262,8 @@ function badConfig(where: string, error: z.ZodError): WhetstoneError {
   }
   return new WhetstoneError("config.invalid", {
     where: path === "" ? where : `${where}: ${path}`,
-    got: "a value that does not fit",
-    expected: plain(issue.message),
+    got: givenAt(value, issue.path),
+    expected: issue.message,
     mend: "Correct the value.",
   });
 }

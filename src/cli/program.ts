@@ -22,6 +22,9 @@ export function createProgram(io: Io): Command {
   const program = new Command("whetstone")
     .description("LLM agents learn from feedback.")
     .version(version())
+    // in front of the command as well; `createIo` has read them
+    .option("--json", "one JSON object a line on stdout, text on stderr")
+    .option("--debug", "show where an error came from")
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({
@@ -49,7 +52,7 @@ export function createProgram(io: Io): Command {
 export async function runCommand(args: readonly string[], io: Io = createIo(args)): Promise<number> {
   try {
     const program = createProgram(io);
-    if (args.length === 0) {
+    if (args.every((arg) => arg === "--json" || arg === "--debug")) {
       program.outputHelp();
       return exit.done;
     }

@@ -1,5 +1,6 @@
 /** The environment contract: makes an episode for a task; an episode takes actions and returns observations. */
 
+import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Ending, Message, Role, StopReason, Task, Tool, ToolCall, Trajectory } from "../core/words.ts";
 
@@ -76,7 +77,49 @@ export interface Environment {
   verify?(task: Task, trajectory: Trajectory): Promise<Readonly<Record<string, number>>>;
 }
 
-/** Checks a user's environment at the door and hands it back. */
+/**
+ * Checks a user's environment at the door and hands it back.
+ * @throws WhetstoneError `config.invalid` that names the field.
+ */
 export function defineEnvironment<E extends Environment>(environment: E): E {
+  // whoever writes JavaScript, or casts, can hand over anything
+  const e = (environment ?? {}) as { readonly [K in keyof Environment]?: unknown };
+  const called = isText(e.name) ? `environment "${e.name}"` : "environment";
+  const limits = (typeof e.limits === "object" && e.limits !== null ? e.limits : {}) as Record<
+    string,
+    unknown
+  >;
+  const needs: readonly (readonly [field: string, value: unknown, fits: boolean, expected: string])[] = [
+    ["name", e.name, isText(e.name), "a text that is not empty"],
+    ["splits", e.splits, areNames(e.splits), "a list of different names, such as train and test"],
+    ["roles", e.roles, areNames(e.roles), "a list of different names, such as agent"],
+    ["abilities", e.abilities, e.abilities instanceof Set, "a Set, such as new Set()"],
+    ["tasks", e.tasks, typeof e.tasks === "function", "a function that gives the tasks of a split"],
+    ["start", e.start, typeof e.start === "function", "a function that begins an episode"],
+    ["limits.turns", limits.turns, isCount(limits.turns), "a whole number of 1 or more"],
+    ["limits.actionTokens", limits.actionTokens, isCount(limits.actionTokens), "a whole number of 1 or more"],
+    [
+      "limits.seconds",
+      limits.seconds,
+      limits.seconds === undefined || isTime(limits.seconds),
+      "a number above 0",
+    ],
+  ];
+  for (const [field, value, fits, expected] of needs) {
+    if (fits) continue;
+    throw new WhetstoneError("config.invalid", {
+      where: `${called}: ${field}`,
+      got: value === undefined ? "nothing" : typeof value === "function" ? "a function" : shown(value),
+      expected,
+      mend: `Give the environment its ${field}.`,
+    });
+  }
   return environment;
 }
+
+const isText = (x: unknown): x is string => typeof x === "string" && x.trim() !== "";
+const areNames = (x: unknown): boolean =>
+  Array.isArray(x) && x.length > 0 && x.every(isText) && new Set(x).size === x.length;
+const isCount = (x: unknown): boolean => Number.isSafeInteger(x) && (x as number) >= 1;
+const isTime = (x: unknown): boolean => typeof x === "number" && Number.isFinite(x) && x > 0;
+const shown = (x: unknown): string => (typeof x === "number" ? String(x) : (JSON.stringify(x) ?? String(x)));

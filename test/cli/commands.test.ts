@@ -111,6 +111,9 @@ test("--json: JSON lines on stdout, text on stderr", async () => {
     assert.ok(records(ended).length > 0);
     assert.notEqual(ended.err, "");
   }
+  const before = await whetstone(["--json", "envs"]);
+  assert.equal(before.code, 0, before.err);
+  assert.ok(records(before).length > 0);
 });
 
 test("play by hand works when piped, also when the input ends early", async () => {

@@ -9,6 +9,7 @@ import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/words.ts";
+import { defineEnvironment } from "../../src/env/environment.ts";
 
 const fails = (work: () => unknown, code: string, words: RegExp): void => {
   assert.throws(work, (e) => {
@@ -63,7 +64,7 @@ test("options become numbers and are checked", () => {
     resume: true,
     settings: { learningRate: 3e-4 },
   });
-  fails(() => statedRun({ seed: "1.5" }), "option.range", /--seed/);
+  fails(() => statedRun({ seed: "1.5" }), "option.range", /--seed: got "1\.5", expected a whole number\./);
   fails(() => statedRun({ iterations: "-1" }), "option.range", /--iterations/);
   fails(() => statedRun({ engine: "tabula" }), "option.range", /Did you mean tabular\?/);
 });
@@ -85,6 +86,25 @@ test("a config: an unknown key names the nearest known one", () => {
   );
   fails(() => checkConfig({ seed: "1" }, "config.ts"), "config.invalid", /config\.ts: seed/);
   fails(() => checkConfig({ evaluation: { taks: 1 } }, "config.ts"), "config.invalid", /evaluation/);
+  const wrong: [unknown, RegExp][] = [
+    [
+      { warmStart: { updates: 0 } },
+      /config\.ts: warmStart\.updates: got 0, expected a whole number of 1 or more/,
+    ],
+    [{ warmStart: { batch: 1.5 } }, /warmStart\.batch: got 1\.5/],
+    [{ warmStart: { bacth: 1 } }, /"warmStart\.bacth".*Did you mean batch\?/],
+    [{ warmStart: "yes" }, /warmStart: got "yes", expected true or false or an object of numbers/],
+    [{ warmStart: { drop: Number.NaN } }, /warmStart\.drop: got NaN, expected a number above 0/],
+    [{ evaluation: { every: -1 } }, /evaluation\.every: got -1, expected a whole number of 0 or more/],
+    [{ evaluation: { taks: 1 } }, /Did you mean tasks\?/],
+    [{ seed: 1.5 }, /seed: got 1\.5, expected a whole number\./],
+    [{ env: { name: "mine" } }, /environment "mine": splits: got nothing/],
+    [{ env: 3 }, /env: got 3, expected a text or the name of an environment/],
+  ];
+  for (const [config, words] of wrong) fails(() => checkConfig(config, "config.ts"), "config.invalid", words);
+  assert.deepEqual(checkConfig({ evaluation: { tasks: 0, every: 0 } }, "c"), {
+    evaluation: { tasks: 0, every: 0 },
+  });
   fails(() => checkConfig(3, "config.ts"), "config.invalid", /config\.ts/);
 });
 
@@ -181,4 +201,30 @@ test("a transcript says each message once, and the credit of each turn", () => {
     "      turn 2: credit -1.5, outcome 1",
     "  ✔ success: arrived",
   ]);
+});
+
+test("defineEnvironment names the field that does not fit", () => {
+  const good = {
+    name: "mine",
+    summary: "",
+    abilities: new Set<never>(),
+    roles: ["agent"],
+    splits: ["train"],
+    limits: { turns: 1, actionTokens: 1 },
+    tasks: () => [],
+    start: () => Promise.reject(new Error("not played")),
+  };
+  assert.equal(defineEnvironment(good), good);
+  const wrong: [string, object][] = [
+    ["name", { name: "" }],
+    ["roles", { roles: [] }],
+    ["splits", { splits: ["train", "train"] }],
+    ["tasks", { tasks: [] }],
+    ["start", { start: undefined }],
+    ["limits\\.turns", { limits: { turns: 0, actionTokens: 1 } }],
+    ["limits\\.actionTokens", { limits: { turns: 1, actionTokens: 1.5 } }],
+    ["limits\\.seconds", { limits: { turns: 1, actionTokens: 1, seconds: -1 } }],
+  ];
+  for (const [field, part] of wrong)
+    fails(() => defineEnvironment({ ...good, ...part }), "config.invalid", new RegExp(`: ${field}: got `));
 });
