@@ -270,7 +270,7 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
 
 /** A whole number from an option's text. */
 export function statedNumber(flag: string, text: string, low = 0): number {
-  const value = numberFrom(flag, text);
+  const value = text.trim() === "" ? Number.NaN : Number(text);
   if (Number.isSafeInteger(value) && value >= low) return value;
   throw new WhetstoneError("option.range", {
     where: flag,
