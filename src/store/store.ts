@@ -5,14 +5,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder } from "../core/files.ts";
-import type { Json } from "../core/json.ts";
+import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
 import { migrations } from "./schema.ts";
 import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
-import { bytesOf, float32Of, fromJson, packTrajectory, toJson, unpackTrajectory } from "./turns.ts";
+import { bytesOf, float32Of, packTrajectory, unpackTrajectory } from "./turns.ts";
 
 /** Trajectories of this many last iterations are kept, whatever they are. */
 export const keptIterations = 50;
@@ -172,7 +172,7 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
         const now = new Date().toISOString();
         const row = {
           ...run,
-          config: toJson(run.config),
+          config: toExactJson(run.config),
           folder: resolve(run.folder),
           state: "running" as const,
           seen: now,
@@ -192,7 +192,12 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
         const now = new Date().toISOString();
         await db
           .updateTable("runs")
-          .set({ state, finished: now, seen: now, summary: summary === undefined ? null : toJson(summary) })
+          .set({
+            state,
+            finished: now,
+            seen: now,
+            summary: summary === undefined ? null : toExactJson(summary),
+          })
           .where("id", "=", run)
           .execute();
       }),
@@ -426,9 +431,9 @@ function summaryOf(row: Pick<TrajectoriesTable, (typeof summaryColumns)[number]>
 function runOf({ config, summary, finished, ...row }: RunsTable): Run {
   return {
     ...row,
-    config: fromJson(config) as Json,
+    config: fromExactJson(config) as Json,
     ...(finished !== null && { finished }),
-    ...(summary !== null && { summary: fromJson(summary) as Json }),
+    ...(summary !== null && { summary: fromExactJson(summary) as Json }),
   };
 }
 

@@ -151,5 +151,3 @@ export function float32Of(bytes: Uint8Array | null): Float32Array<ArrayBuffer> {
 function int32Of(bytes: Uint8Array | null): Int32Array<ArrayBuffer> {
   return bytes === null ? new Int32Array(0) : new Int32Array(Uint8Array.from(bytes).buffer);
 }
-
-export { fromExactJson as fromJson, toExactJson as toJson } from "../core/json.ts";

@@ -3,9 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, removeFolder, replaceFolder, writeFlushed } from "../core/files.ts";
+import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId } from "../core/words.ts";
-import { fromExactJson, toExactJson } from "./json.ts";
 import { type RunState, stateSchema } from "./state.ts";
 
 /** Whatever of a run has weights. */

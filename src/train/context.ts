@@ -88,6 +88,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     models: chosen,
     from,
     advice,
+    limits,
     temperature,
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
@@ -121,6 +122,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         ...(temperature === undefined ? {} : { temperature }),
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
+        ...(limits === undefined ? {} : { limits }),
       });
       await parts.journal?.add(state.iteration, id, finished);
       return finished;

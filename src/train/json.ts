@@ -1,1 +1,0 @@
-export { fromExactJson, toExactJson } from "../core/json.ts";
