@@ -2,8 +2,9 @@
 import type { Feedback, Signal } from "../../src/core/index.ts";
 
 export const refinement: Feedback = async (ctx, { trajectories }) => {
-  const told = trajectories.map(async (critique, attempt): Promise<readonly Signal[]> => {
+  const told = trajectories.map(async (critique, k): Promise<readonly Signal[]> => {
     const advice = critique.turns[0]?.action.content ?? "";
+    const attempt = trajectories.length + k; // beyond those of the rollout
     const [refined] = await ctx.play({ task: critique.task, attempt, advice, models: { agent: "actor" } });
     if (!refined) return [];
     ctx.count("verifier.calls", 1);
