@@ -7,9 +7,8 @@ function codeOf(e: unknown): string {
   return typeof e === "object" && e !== null && "code" in e ? String(e.code) : "";
 }
 
-/** What a failed write means to the person who started it. */
-export function writeError(path: string, e: unknown): WhetstoneError {
-  const reason = codeOf(e);
+/** What a failed write means to the person who started it. @param reason the system's code, where that of `e` misleads. */
+export function writeError(path: string, e: unknown, reason = codeOf(e)): WhetstoneError {
   const [code, mend]: readonly [ErrorCode, string] =
     reason === "ENOSPC" || reason === "EDQUOT"
       ? ["disk.write", "Free some space and start again with --resume; what was saved before is intact."]
@@ -17,8 +16,7 @@ export function writeError(path: string, e: unknown): WhetstoneError {
           reason === "EPERM" ||
           reason === "EROFS" ||
           reason === "ENOTDIR" ||
-          reason === "EEXIST" ||
-          reason === "ENOENT"
+          reason === "EEXIST"
         ? ["folder.unwritable", "Choose another folder with --out, or change its permissions."]
         : ["disk.write", "Check the disk and start again with --resume; what was saved before is intact."];
   return new WhetstoneError(code, {
@@ -35,7 +33,8 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await makeFolders(path);
   } catch (e) {
-    throw writeError(path, e);
+    // the folder above is there, and yet "no such folder": nothing can be made in it
+    throw writeError(path, e, codeOf(e) === "ENOENT" ? "EPERM" : codeOf(e));
   }
 }
 
