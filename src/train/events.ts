@@ -1,17 +1,10 @@
 /** What a run reports while it goes; `whetstone train --json` prints each as one line. */
 import type { Interval } from "../core/statistics.ts";
+import type { Evaluation } from "../store/index.ts";
 
-/** Success over held-out tasks, with how the actions were chosen. */
-export interface EvaluationResult {
-  readonly split: string;
+/** Success over held-out tasks, with how the actions were chosen; `failed` episodes (not the agent's doing) are left out of it. */
+export interface EvaluationResult extends Omit<Evaluation, "when" | "iteration"> {
   readonly mode: "sampled" | "greedy";
-  readonly success: Interval;
-  readonly reward: number;
-  readonly turns: number;
-  readonly tasks: number;
-  /** Episodes that failed (not the agent's doing) and are left out of `success`. */
-  readonly failed: number;
-  readonly seconds: number;
 }
 
 export type RunEvent =

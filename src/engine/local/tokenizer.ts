@@ -47,6 +47,16 @@ export function wordsOf(texts: Iterable<string>): string[] {
   return [...words].sort();
 }
 
+/** What both kinds have in common: no text is changed, cut or wrapped. */
+const frame = {
+  version: "1.0",
+  truncation: null,
+  padding: null,
+  added_tokens: addedTokens,
+  normalizer: null,
+  post_processor: null,
+};
+
 /** One id per word; every other word is `<unk>`. Decoding joins words with single spaces. */
 export function wordTokenizer(lexicon: Iterable<string>): TokenizerFiles {
   const vocabulary = new Map<string, number>();
@@ -55,13 +65,8 @@ export function wordTokenizer(lexicon: Iterable<string>): TokenizerFiles {
   }
   return {
     tokenizer: {
-      version: "1.0",
-      truncation: null,
-      padding: null,
-      added_tokens: addedTokens,
-      normalizer: null,
+      ...frame,
       pre_tokenizer: { type: "WhitespaceSplit" },
-      post_processor: null,
       decoder: { type: "WordPiece", prefix: "##", cleanup: false },
       // WordPiece over whole words: the one kind of word-level model that every implementation loads
       model: {
@@ -89,13 +94,8 @@ export function byteTokenizer(): TokenizerFiles {
   const vocabulary = Object.fromEntries(byteAlphabet().map((c, i) => [c, offset + i]));
   return {
     tokenizer: {
-      version: "1.0",
-      truncation: null,
-      padding: null,
-      added_tokens: addedTokens,
-      normalizer: null,
+      ...frame,
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false },
-      post_processor: null,
       decoder: { type: "ByteLevel" },
       model: { type: "BPE", unk_token: null, vocab: vocabulary, merges: [], ignore_merges: false },
     },
