@@ -49,8 +49,9 @@ export async function createSession(
     // as fast as with the arena (measured), and a session gives its memory back after each run
     enableCpuMemArena: false,
     enableMemPattern: false,
-    // sessions take turns: a pool that spins after its run would steal the cores from the next one
-    extra: { session: { intra_op: { allow_spinning: "0" } } },
+    // waking a sleeping thread costs more than a small operator; sessions take turns, so one that has run must not
+    // go on spinning and steal the cores from the next
+    extra: { session: { intra_op: { allow_spinning: "1" }, force_spinning_stop: "1" } },
     intraOpNumThreads: options.threads ?? 0,
     logSeverityLevel: 3,
   });

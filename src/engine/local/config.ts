@@ -2,6 +2,31 @@
 import { z } from "zod";
 import { WhetstoneError } from "../../core/errors.ts";
 
+export type Family = "llama" | "qwen2" | "qwen3" | "smollm3";
+
+/** As in a Hugging Face config's `rope_scaling`. */
+export type RopeScaling =
+  | { readonly type: "linear"; readonly factor: number }
+  | {
+      readonly type: "llama3";
+      readonly factor: number;
+      readonly lowFrequency: number;
+      readonly highFrequency: number;
+      /** Context length that the model was first trained with. */
+      readonly originalTokens: number;
+    }
+  | {
+      readonly type: "yarn";
+      readonly factor: number;
+      readonly originalTokens: number;
+      readonly betaFast: number;
+      readonly betaSlow: number;
+      /** Factor on the cosines and sines. */
+      readonly attention: number;
+      /** Whether the two ends of the ramp are rounded to whole dimensions. */
+      readonly truncate: boolean;
+    };
+
 export interface DecoderConfig {
   readonly vocabulary: number;
   /** Width of the residual stream, D. */
@@ -14,13 +39,31 @@ export interface DecoderConfig {
   readonly headWidth: number;
   /** Inner width of the SwiGLU block. */
   readonly feedForward: number;
+  /** Which published architecture its folder is written as. */
+  readonly family: Family;
+  /** Projections with a bias. */
+  readonly bias: { readonly qkv: boolean; readonly output: boolean; readonly feedForward: boolean };
+  /** Whether queries and keys pass a norm of their own per head before they are turned (Qwen3). */
+  readonly qkNorm: boolean;
   readonly ropeTheta: number;
+  /** How the rotary angles are stretched for long contexts. */
+  readonly ropeScaling?: RopeScaling;
+  /** Layers whose queries and keys are not turned (SmolLM3); ascending. */
+  readonly unturned: readonly number[];
   readonly epsilon: number;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** Whether the output layer is the embedding table. */
   readonly tied: boolean;
 }
+
+/** What the plainest family is. */
+export const plain = {
+  family: "llama",
+  bias: { qkv: false, output: false, feedForward: false },
+  qkNorm: false,
+  unturned: [],
+} as const satisfies Partial<DecoderConfig>;
 
 /** Sizes that a user picks for a model made from scratch. */
 export interface DecoderSize {
@@ -94,5 +137,6 @@ export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
     epsilon: c.rms_norm_eps,
     contextTokens: c.max_position_embeddings,
     tied: c.tie_word_embeddings,
+    ...plain,
   };
 }

@@ -4,10 +4,11 @@ import { WhetstoneError } from "../../core/errors.ts";
 import { randomStream } from "../../core/random.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
 import { mostThreads } from "./batch-sizes.ts";
+import { readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
-import type { DecoderConfig, DecoderSize } from "./config.ts";
+import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
 import { startHost } from "./host.ts";
-import { localCapabilities, localModel, readCheckpoint } from "./model.ts";
+import { localCapabilities, localModel } from "./model.ts";
 import { initialWeights } from "./parameters.ts";
 import { byteTokenizer, wordTokenizer } from "./tokenizer.ts";
 
@@ -68,6 +69,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
       if (heads.length > 0) throw noHeads(heads);
       const tokenizer = options.tokenizer === "bytes" ? byteTokenizer() : wordTokenizer(lexicon);
       const config: DecoderConfig = {
+        ...plain,
         ...size,
         vocabulary: chatCodec(tokenizer).vocabulary,
         headWidth: size.width / size.heads,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
+import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
-import { readCheckpoint } from "../../../src/engine/local/model.ts";
 import {
   type NamedTensor,
   readSafetensors,

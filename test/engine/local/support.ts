@@ -8,7 +8,7 @@ import type { Cotangents, Wanted } from "../../../src/core/outputs.ts";
 import { pack } from "../../../src/core/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
-import type { DecoderConfig } from "../../../src/engine/local/config.ts";
+import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";
 import { type Host, startHost } from "../../../src/engine/local/host.ts";
 import { localModel } from "../../../src/engine/local/model.ts";
 import { initialWeights, type Weights } from "../../../src/engine/local/parameters.ts";
@@ -26,6 +26,7 @@ export const tinyConfig: DecoderConfig = {
   kvHeads: 2,
   headWidth: 4,
   feedForward: 24,
+  ...plain,
   ropeTheta: 10_000,
   epsilon: 1e-5,
   contextTokens: 64,
