@@ -25,20 +25,20 @@ import {
 import type { DecoderConfig } from "./config.ts";
 import { parametersOf } from "./parameters.ts";
 
-type Inputs = ReadonlyMap<string, Tensor>;
+export type Inputs = ReadonlyMap<string, Tensor>;
 /** From the projections of one layer, [rows, heads · headWidth] each, to what its heads read, [rows, heads · headWidth]. */
-type Attend = (layer: number, q: Tensor, k: Tensor, v: Tensor) => Tensor;
+export type Attend = (layer: number, q: Tensor, k: Tensor, v: Tensor) => Tensor;
 
 /** One graph input per parameter, under its own name. */
 export function weightInputs(c: DecoderConfig): Inputs {
   return new Map(parametersOf(c).map((p) => [p.name, input(p.name, p.shape)]));
 }
 
-const weight = (weights: Inputs, name: string): Tensor => weights.get(name)!;
+export const weight = (weights: Inputs, name: string): Tensor => weights.get(name)!;
 const linear = (x: Tensor, w: Tensor): Tensor => matmul(x, w, { transposeB: true });
 
 /** Residual stream after all layers and the last norm, [rows, D]. */
-function stack(c: DecoderConfig, weights: Inputs, embedded: Tensor, attend: Attend): Tensor {
+export function stack(c: DecoderConfig, weights: Inputs, embedded: Tensor, attend: Attend): Tensor {
   let x = embedded;
   for (let i = 0; i < c.layers; i++) {
     const w = (name: string): Tensor => weight(weights, `model.layers.${i}.${name}.weight`);
@@ -57,12 +57,12 @@ function stack(c: DecoderConfig, weights: Inputs, embedded: Tensor, attend: Atte
   return rmsNorm(x, weight(weights, "model.norm.weight"), c.epsilon);
 }
 
-function logits(c: DecoderConfig, weights: Inputs, hidden: Tensor): Tensor {
+export function logits(c: DecoderConfig, weights: Inputs, hidden: Tensor): Tensor {
   return linear(hidden, weight(weights, c.tied ? "model.embed_tokens.weight" : "lm_head.weight"));
 }
 
 /** Angles of rotary positions 0 … count − 1, [count, headWidth / 2]. */
-function rotaryTables(c: DecoderConfig, count: number): { cos: Tensor; sin: Tensor } {
+export function rotaryTables(c: DecoderConfig, count: number): { cos: Tensor; sin: Tensor } {
   const half = c.headWidth / 2;
   const angle = (i: number): number =>
     Math.floor(i / half) * c.ropeTheta ** (-(2 * (i % half)) / c.headWidth);
@@ -74,10 +74,10 @@ function rotaryTables(c: DecoderConfig, count: number): { cos: Tensor; sin: Tens
   return { cos: table(Math.cos), sin: table(Math.sin) };
 }
 
-const masked = -1e9;
+export const masked = -1e9;
 
 /** Causal attention of whole rows. Rows are padded on the right, so no real token sees a pad. */
-function attendWhole(
+export function attendWhole(
   c: DecoderConfig,
   B: number,
   T: number,
@@ -136,68 +136,4 @@ export function trainingGraph(c: DecoderConfig, B: number, T: number, A: number)
     logp: pick(all, targets),
     entropy: neg(sum(mul(exp(all), all), [-1])),
   };
-}
-
-export interface CachedGraph {
-  readonly inputs: readonly Tensor[];
-  readonly outputs: Readonly<Record<string, Tensor>>;
-}
-
-export const keyName = (layer: number): string => `key.${layer}`;
-export const valueName = (layer: number): string => `value.${layer}`;
-
-/** Logits after the last token of each of B prompts of up to T tokens, and the keys and values of all of them. */
-export function prefillGraph(c: DecoderConfig, B: number, T: number): CachedGraph {
-  const weights = weightInputs(c);
-  const tokens = input("tokens", [B * T], "int32");
-  const last = input("last", [B], "int32");
-  const outputs: Record<string, Tensor> = {};
-  const attend = attendWhole(c, B, T, (layer, k, v) => {
-    outputs[keyName(layer)] = k;
-    outputs[valueName(layer)] = v;
-  });
-  const hidden = stack(c, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
-  outputs.logits = logits(c, weights, gatherRows(hidden, last));
-  return { inputs: [...weights.values(), tokens, last], outputs };
-}
-
-/**
- * Logits after one more token in each of B rows whose caches hold S places. The caches are updated in place:
- * the feed `place` [B, kvHeads, 3] says (row, head, position) for each new key and value.
- */
-export function decodeGraph(c: DecoderConfig, B: number, S: number): CachedGraph {
-  const weights = weightInputs(c);
-  const tokens = input("tokens", [B], "int32");
-  const position = input("position", [B], "int32");
-  const g = c.heads / c.kvHeads;
-  const tables = rotaryTables(c, S);
-  const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, 1, c.headWidth / 2]);
-  const [cos, sin] = [angles(tables.cos), angles(tables.sin)];
-  const places = constant(
-    Int32Array.from({ length: S }, (_, s) => s),
-    [S],
-    "int32",
-  );
-  const seen = lessEqual(places, reshape(position, [B, 1, 1, 1]));
-  const place = input("place", [B, c.kvHeads, 3], "int32");
-  const inputs: Tensor[] = [...weights.values(), tokens, position, place];
-  const outputs: Record<string, Tensor> = {};
-  const cached = (name: string, row: Tensor): Tensor => {
-    const cache = input(name, [B, c.kvHeads, S, c.headWidth]);
-    inputs.push(cache);
-    const next = scatterRows(cache, place, reshape(row, [B, c.kvHeads, c.headWidth]));
-    outputs[`${name}.next`] = next;
-    return next;
-  };
-  const attend: Attend = (layer, q, k, v) => {
-    const queries = rotary(reshape(q, [B, c.kvHeads, g, c.headWidth]), cos, sin);
-    const keys = cached(keyName(layer), rotary(reshape(k, [B, c.kvHeads, 1, c.headWidth]), cos, sin));
-    const values = cached(valueName(layer), v);
-    const scores = mul(matmul(queries, keys, { transposeB: true }), 1 / Math.sqrt(c.headWidth));
-    const read = matmul(softmax(where(seen, scores, masked)), values);
-    return reshape(read, [B, c.heads * c.headWidth]);
-  };
-  const hidden = stack(c, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
-  outputs.logits = logits(c, weights, hidden);
-  return { inputs, outputs };
 }

@@ -10,8 +10,9 @@ import {
   type Tensor,
 } from "../../tensor/index.ts";
 import { decodeSizes, prefillSizes } from "./batch-sizes.ts";
+import { type CachedGraph, decodeGraph, prefillGraph } from "./cached-graphs.ts";
 import type { DecoderConfig } from "./config.ts";
-import { type CachedGraph, decodeGraph, prefillGraph, trainingGraph } from "./decoder.ts";
+import { trainingGraph } from "./decoder.ts";
 
 /** A forward program that keeps what its backward program reads. */
 export interface TrainingPrograms {
