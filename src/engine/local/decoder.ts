@@ -5,7 +5,6 @@ import {
   exp,
   gatherRows,
   input,
-  lessEqual,
   logSoftmax,
   matmul,
   mul,
@@ -14,13 +13,11 @@ import {
   reshape,
   rmsNorm,
   rotary,
-  scatterRows,
   silu,
   softmax,
   sum,
   type Tensor,
   transpose,
-  where,
 } from "../../tensor/index.ts";
 import type { DecoderConfig } from "./config.ts";
 import { parametersOf } from "./parameters.ts";
