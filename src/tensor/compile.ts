@@ -112,10 +112,13 @@ export function compile(inputs: readonly Tensor[], outputs: Outputs): Program {
     else copies.push({ type: "Identity", domain: "", inputs: [value], outputs: [name], attributes: {} });
   }
   const rename = (value: string): string => renamed.get(value) ?? value;
+  const read = new Set([...nodes, ...copies].flatMap((n) => n.inputs));
+  // a further result that nobody reads goes without a name, and ONNX Runtime does not compute it
+  const optional = (value: string): string => (read.has(value) || renamed.has(value) ? rename(value) : "");
   const all = [...nodes, ...copies].map((n) => ({
     ...n,
     inputs: n.inputs.map(rename),
-    outputs: n.outputs.map(rename),
+    outputs: n.outputs.map((value, i) => (i === 0 || n.type === "Split" ? rename(value) : optional(value))),
   }));
 
   const inputPorts = taken.map((t) => port(nameOf(t), t));

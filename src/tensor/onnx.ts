@@ -57,7 +57,7 @@ const elementTypes: Record<ElementType, number> = { float32: 1, int32: 6, int64:
 /** ONNX's number for an element type, for instance for the operator Cast. */
 export const elementType = (type: ElementType): number => elementTypes[type];
 
-const opset = 21;
+const opset = 23;
 const irVersion = 10;
 
 type Fields = (w: BinaryWriter) => void;

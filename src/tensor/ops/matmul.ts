@@ -8,6 +8,8 @@ export interface MatmulOptions {
   /** Whether the last two axes of a are swapped first. */
   readonly transposeA?: boolean;
   readonly transposeB?: boolean;
+  /** Factor on the product. Default 1. */
+  readonly scale?: number;
 }
 
 const swapIf = (swap: boolean, [rows, columns]: Shape): [number, number] =>
@@ -15,25 +17,25 @@ const swapIf = (swap: boolean, [rows, columns]: Shape): [number, number] =>
 
 const operation: Operation<Required<MatmulOptions>> = {
   name: "matmul",
-  gradient: ({ inputs: [a, b], attributes: { transposeA, transposeB } }, g) => {
+  gradient: ({ inputs: [a, b], attributes: { transposeA, transposeB, scale } }, g) => {
     const toA = transposeA
-      ? matmul(b!, g, { transposeA: transposeB, transposeB: true })
-      : matmul(g, b!, { transposeB: !transposeB });
+      ? matmul(b!, g, { transposeA: transposeB, transposeB: true, scale })
+      : matmul(g, b!, { transposeB: !transposeB, scale });
     const flat = b!.shape.length === 2 && !transposeA;
     const left = flat ? rows(a!) : a!;
     const right = flat ? rows(g) : g;
     const toB = transposeB
-      ? matmul(right, left, { transposeA: true, transposeB: transposeA })
-      : matmul(left, right, { transposeA: !transposeA });
+      ? matmul(right, left, { transposeA: true, transposeB: transposeA, scale })
+      : matmul(left, right, { transposeA: !transposeA, scale });
     return [sumTo(toA, a!.shape), sumTo(toB, b!.shape)];
   },
-  onnx: ({ attributes: { transposeA, transposeB } }, inputs, emit) =>
-    transposeA || transposeB
+  onnx: ({ attributes: { transposeA, transposeB, scale } }, inputs, emit) =>
+    transposeA || transposeB || scale !== 1
       ? emit.node(
           "FusedMatMul",
           inputs,
           {
-            alpha: { float: 1 },
+            alpha: { float: scale },
             transA: { int: Number(transposeA) },
             transB: { int: Number(transposeB) },
           },
@@ -41,7 +43,7 @@ const operation: Operation<Required<MatmulOptions>> = {
         )
       : emit.node("MatMul", inputs),
   reference: (y, [a, b]) => {
-    const { transposeA, transposeB } = y.attributes;
+    const { transposeA, transposeB, scale } = y.attributes;
     const [sa, sb] = y.inputs.map((x) => x.shape) as [Shape, Shape];
     const batch = y.shape.slice(0, -2);
     const [m, k] = swapIf(transposeA, sa.slice(-2));
@@ -57,7 +59,7 @@ const operation: Operation<Required<MatmulOptions>> = {
             const x = left[s * m * k + (transposeA ? l * m + i : i * k + l)]!;
             total += x * right[s * k * n + (transposeB ? j * k + l : l * n + j)]!;
           }
-          result[(s * m + i) * n + j] = total;
+          result[(s * m + i) * n + j] = scale * total;
         }
       }
     }
@@ -75,7 +77,11 @@ const rows = (x: Tensor): Tensor => reshape(x, [sizeOf(x.shape.slice(0, -1)), x.
  * @returns shape [..., m, n].
  */
 export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tensor {
-  const attributes = { transposeA: options.transposeA ?? false, transposeB: options.transposeB ?? false };
+  const attributes = {
+    transposeA: options.transposeA ?? false,
+    transposeB: options.transposeB ?? false,
+    scale: options.scale ?? 1,
+  };
   requireDType("matmul", "the first argument", a, "float32");
   requireDType("matmul", "the second argument", b, "float32");
   const [m, k] = swapIf(attributes.transposeA, a.shape.slice(-2));
