@@ -1,127 +1,339 @@
-/** Checkpoint folders: config, weights, tokenizer, and what a resumed run needs besides. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Checkpoint folders: those of Hugging Face, and our own, which have besides what a resumed run needs. */
+import { readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import { writeFlushed } from "../../core/files.ts";
+import type { Json } from "../../core/json.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
 import { parametersOf, type Weights } from "./parameters.ts";
 import type { ModelContents } from "./protocol.ts";
-import { readSafetensors, writeSafetensors } from "./safetensors.ts";
-import type { TokenizerFiles } from "./tokenizer.ts";
+import { type NamedTensor, openSafetensors, type SafetensorsFile, writeSafetensors } from "./safetensors.ts";
+import { hasMarkers, type TokenizerFiles } from "./tokenizer.ts";
 
-const counters = z.object({ steps: z.int().nonnegative(), version: z.int().nonnegative() });
+const trainer = z.object({
+  steps: z.int().nonnegative(),
+  version: z.int().nonnegative(),
+  /** Longest sequence that the run allows, where the model allows longer ones. */
+  contextTokens: z.int().positive().optional(),
+  templateVariables: z.record(z.string(), z.json()).optional(),
+});
 
 export const files = {
   config: "config.json",
   weights: "model.safetensors",
+  weightIndex: "model.safetensors.index.json",
   tokenizer: "tokenizer.json",
   tokenizerConfig: "tokenizer_config.json",
+  template: "chat_template.jinja",
+  templateJson: "chat_template.json",
   optimiser: "optimiser.safetensors",
   trainer: "trainer.json",
 } as const;
+
+/** What a folder of another tool may hold besides weights; a checkpoint made from it holds the same. */
+export const companions: readonly string[] = [
+  files.config,
+  "generation_config.json",
+  files.tokenizer,
+  files.tokenizerConfig,
+  files.template,
+  files.templateJson,
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "vocab.json",
+  "merges.txt",
+  "tokenizer.model",
+];
 
 export function damaged(where: string, got: string): WhetstoneError {
   return new WhetstoneError("checkpoint.damaged", {
     where,
     got,
     expected: "a whole checkpoint",
-    mend: "Use an earlier checkpoint, or the run's `best`.",
+    mend: "Use an earlier checkpoint or the run's `best`, or download it again.",
   });
 }
 
-async function readJson(folder: string, name: string): Promise<unknown> {
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+async function readJson(folder: string, name: string): Promise<JsonObject> {
   const path = join(folder, name);
+  let value: unknown;
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    value = JSON.parse(await readFile(path, "utf8"));
   } catch (e) {
     throw damaged(path, messageOf(e));
   }
+  // a look at the outermost kind alone: a vocabulary of a hundred thousand words need not be copied
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw damaged(path, "no JSON object");
 }
 
-async function readTensors(
-  folder: string,
-  name: string,
-  config: DecoderConfig,
-  prefix = "",
-): Promise<Weights> {
+const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+
+/** The tensors of one file, or of all that an index names. */
+interface TensorSource extends AsyncDisposable {
+  /** Which file a tensor is in; undefined for one that is in none. */
+  fileOf(name: string): SafetensorsFile | undefined;
+  readonly names: readonly string[];
+  /** What errors about absent tensors name. */
+  readonly path: string;
+}
+
+const shards = z.object({ weight_map: z.record(z.string(), z.string()) });
+
+async function openTensors(folder: string, name: string, index?: string): Promise<TensorSource> {
   const path = join(folder, name);
-  const bytes = await readFile(path).catch((e: unknown) => {
-    throw damaged(path, messageOf(e));
-  });
-  const found = readSafetensors(bytes, path);
-  return new Map(
-    parametersOf(config).map(({ name: parameter, shape }) => {
-      const tensor = found.get(prefix + parameter);
-      if (!tensor) throw damaged(path, `no tensor ${prefix}${parameter}`);
-      if (tensor.shape.join() !== shape.join()) {
-        throw damaged(
-          path,
-          `${prefix}${parameter} of shape [${tensor.shape.join(", ")}] where [${shape.join(", ")}] belongs`,
-        );
-      }
-      const bad = tensor.data.findIndex((x) => !Number.isFinite(x));
-      if (bad >= 0) throw damaged(path, `${prefix}${parameter}[${bad}] = ${tensor.data[bad]}`);
-      return [parameter, tensor.data];
-    }),
+  if (index === undefined || (await exists(path)) || !(await exists(join(folder, index)))) {
+    const file = await openSafetensors(path);
+    return {
+      path,
+      names: [...file.shapes.keys()],
+      fileOf: (tensor) => (file.shapes.has(tensor) ? file : undefined),
+      [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+    };
+  }
+  const at = join(folder, index);
+  const parsed = shards.safeParse(await readJson(folder, index));
+  if (!parsed.success) throw damaged(at, "an index of another form");
+  const places = new Map(Object.entries(parsed.data.weight_map));
+  const open = new Map<string, SafetensorsFile>();
+  const close = async (): Promise<void> => {
+    for (const file of open.values()) await file[Symbol.asyncDispose]();
+  };
+  try {
+    for (const shard of new Set(places.values())) {
+      if (basename(shard) !== shard) throw damaged(at, `a file outside the folder: ${shard}`);
+      open.set(shard, await openSafetensors(join(folder, shard)));
+    }
+    for (const [tensor, shard] of places) {
+      if (!open.get(shard)?.shapes.has(tensor)) throw damaged(join(folder, shard), `no tensor ${tensor}`);
+    }
+  } catch (e) {
+    await close();
+    throw e;
+  }
+  return {
+    path: at,
+    names: [...new Set([...open.values()].flatMap((file) => [...file.shapes.keys()]))],
+    fileOf: (tensor) =>
+      open.get(places.get(tensor) ?? "") ?? [...open.values()].find((file) => file.shapes.has(tensor)),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Angles that older checkpoints store although they follow from the config. */
+const harmless = (name: string): boolean => name.endsWith(".rotary_emb.inv_freq");
+const outputLayer = "lm_head.weight";
+const embeddings = "model.embed_tokens.weight";
+
+/** Every parameter is there in its shape, and nothing else is. */
+function requireParameters(source: TensorSource, config: DecoderConfig, prefixes: readonly string[]): void {
+  const wanted = new Set<string>();
+  for (const prefix of prefixes) {
+    for (const { name, shape } of parametersOf(config)) {
+      const tensor = prefix + name;
+      wanted.add(tensor);
+      const file = source.fileOf(tensor);
+      if (!file) throw damaged(source.path, `no tensor ${tensor}`);
+      const found = file.shapes.get(tensor) ?? [];
+      if (found.join() === shape.join()) continue;
+      throw damaged(
+        file.path,
+        `${tensor} of shape [${found.join(", ")}] where [${shape.join(", ")}] belongs`,
+      );
+    }
+  }
+  const extra = source.names.find(
+    (name) => !wanted.has(name) && !harmless(name) && !(config.tied && name === outputLayer),
+  );
+  if (extra === undefined) return;
+  throw damaged(
+    source.fileOf(extra)?.path ?? source.path,
+    `a tensor ${extra} that the model has no place for`,
   );
 }
 
-const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = "") =>
-  parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
+async function readValues(source: TensorSource, config: DecoderConfig, prefix = ""): Promise<Weights> {
+  const out: Weights = new Map();
+  for (const { name } of parametersOf(config)) {
+    const file = source.fileOf(prefix + name);
+    if (file) out.set(name, await file.read(prefix + name));
+  }
+  return out;
+}
 
-async function readTokenizer(folder: string, vocabulary: number): Promise<TokenizerFiles> {
-  const read = async (name: string): Promise<Readonly<Record<string, unknown>>> => {
-    const parsed = z.record(z.string(), z.unknown()).safeParse(await readJson(folder, name));
-    if (!parsed.success) throw damaged(join(folder, name), "no JSON object");
-    return parsed.data;
+/** A stored copy of the embeddings is no trouble; other values would be lost silently. */
+async function requireTied(source: TensorSource, weights: Weights): Promise<void> {
+  const file = source.fileOf(outputLayer);
+  if (!file || isDeepStrictEqual(await file.read(outputLayer), weights.get(embeddings))) return;
+  throw damaged(
+    file.path,
+    `${outputLayer} that differs from the embeddings, although tie_word_embeddings is true`,
+  );
+}
+
+/**
+ * The weights of a folder, from one file or from shards. All names and shapes are checked before any value is read.
+ * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported` when the weights are no safetensors.
+ */
+export async function readWeights(folder: string, config: DecoderConfig): Promise<Weights> {
+  const path = join(folder, files.weights);
+  if (!(await exists(path)) && (await exists(join(folder, "pytorch_model.bin")))) {
+    throw new WhetstoneError("model.unsupported", {
+      where: folder,
+      got: "weights in pytorch_model.bin alone",
+      expected: `${files.weights}`,
+      mend: "Save the model again with transformers, which writes safetensors.",
+    });
+  }
+  await using source = await openTensors(folder, files.weights, files.weightIndex);
+  requireParameters(source, config, [""]);
+  const weights = await readValues(source, config);
+  if (config.tied) await requireTied(source, weights);
+  return weights;
+}
+
+const namedTemplates = z.array(z.object({ name: z.string(), template: z.string() }));
+
+/** A file of its own goes before a field of the config, as in transformers. */
+async function readTemplate(folder: string, config: JsonObject): Promise<string | undefined> {
+  if (await exists(join(folder, files.template))) return readFile(join(folder, files.template), "utf8");
+  const found = (await exists(join(folder, files.templateJson)))
+    ? (await readJson(folder, files.templateJson)).chat_template
+    : config.chat_template;
+  if (found === undefined || found === null) return undefined;
+  if (typeof found === "string") return found;
+  const several = namedTemplates.safeParse(found);
+  const chosen = several.data?.find((t) => t.name === "default") ?? several.data?.[0];
+  if (chosen) return chosen.template;
+  throw damaged(join(folder, files.tokenizerConfig), "a chat_template that is no text");
+}
+
+/** A config.json with the type that its weights are saved in; everything else stays. */
+function savedConfig(config: JsonObject): JsonObject {
+  const { dtype: _, torch_dtype: __, ...rest } = config;
+  return { ...rest, torch_dtype: "float32" };
+}
+
+async function readOrigin(folder: string, config: JsonObject): Promise<Record<string, Uint8Array>> {
+  const origin: Record<string, Uint8Array> = {};
+  for (const name of companions) {
+    const path = join(folder, name);
+    // a copy: what crosses threads must not lie in a shared pool
+    if (await exists(path)) origin[name] = new Uint8Array(await readFile(path));
+  }
+  return { ...origin, [files.config]: new TextEncoder().encode(json(savedConfig(config))) };
+}
+
+async function readTokenizer(
+  folder: string,
+  config: JsonObject,
+  vocabulary: number,
+  variables: Readonly<Record<string, Json>> | undefined,
+): Promise<TokenizerFiles> {
+  const both = {
+    tokenizer: await readJson(folder, files.tokenizer),
+    config: await readJson(folder, files.tokenizerConfig),
   };
-  const tokenizer = { tokenizer: await read(files.tokenizer), config: await read(files.tokenizerConfig) };
+  const own = hasMarkers(both);
+  const template = own ? undefined : await readTemplate(folder, both.config);
+  const read: TokenizerFiles = own
+    ? both
+    : {
+        ...both,
+        ...(template === undefined ? {} : { template }),
+        ...(variables === undefined ? {} : { variables }),
+        origin: await readOrigin(folder, config),
+      };
   const path = join(folder, files.tokenizer);
   let found: number;
   try {
-    found = chatCodec(tokenizer).vocabulary;
+    found = chatCodec(read).vocabulary;
   } catch (e) {
+    if (isWhetstoneError(e))
+      throw new WhetstoneError(e.code, { ...e.parts, where: join(folder, e.parts.where) });
     throw damaged(path, messageOf(e));
   }
-  if (found !== vocabulary) throw damaged(path, `${found} tokens where the model has ${vocabulary}`);
-  return tokenizer;
+  // published models round their tables up: rows that no token belongs to
+  const fits = own ? found === vocabulary : found <= vocabulary;
+  if (!fits) {
+    throw damaged(path, `a tokenizer that does not match: ${found} tokens where the model has ${vocabulary}`);
+  }
+  return read;
 }
 
-/** Reads what `save` wrote. @throws WhetstoneError `checkpoint.damaged`. */
-export async function readCheckpoint(
-  folder: string,
-): Promise<{ config: DecoderConfig; tokenizer: TokenizerFiles; contents: ModelContents }> {
-  const config = fromHuggingFace(await readJson(folder, files.config), join(folder, files.config));
-  const tokenizer = await readTokenizer(folder, config.vocabulary);
-  const weights = await readTensors(folder, files.weights, config);
-  const counted = counters.safeParse(await readJson(folder, files.trainer));
+export interface Checkpoint {
+  readonly config: DecoderConfig;
+  readonly tokenizer: TokenizerFiles;
+  readonly contents: ModelContents;
+}
+
+/**
+ * Reads what `save` wrote, or a folder of another tool, which counts as a model that took no step.
+ * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
+ */
+export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  const raw = await readJson(folder, files.config);
+  const stated = fromHuggingFace(raw, join(folder, files.config));
+  const resumed =
+    (await exists(join(folder, files.trainer))) || (await exists(join(folder, files.optimiser)));
+  const counted = trainer.safeParse(
+    resumed ? await readJson(folder, files.trainer) : { steps: 0, version: 0 },
+  );
   if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
-  if (counted.data.steps === 0) return { config, tokenizer, contents: { weights, ...counted.data } };
-  const first = await readTensors(folder, files.optimiser, config, "first.");
-  const second = await readTensors(folder, files.optimiser, config, "second.");
-  return { config, tokenizer, contents: { weights, first, second, ...counted.data } };
+  const { steps, version, contextTokens = stated.contextTokens, templateVariables } = counted.data;
+  const config = { ...stated, contextTokens: Math.min(contextTokens, stated.contextTokens) };
+  const tokenizer = await readTokenizer(folder, raw, config.vocabulary, templateVariables);
+  const weights = await readWeights(folder, config);
+  if (steps === 0) return { config, tokenizer, contents: { weights, steps, version } };
+  await using moments = await openTensors(folder, files.optimiser);
+  requireParameters(moments, config, ["first.", "second."]);
+  const first = await readValues(moments, config, "first.");
+  const second = await readValues(moments, config, "second.");
+  return { config, tokenizer, contents: { weights, first, second, steps, version } };
 }
 
+const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = ""): NamedTensor[] =>
+  parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
+
+/** Writes a folder that `readCheckpoint` and other tools read. @throws WhetstoneError `disk.write`, `folder.unwritable`. */
 export async function writeCheckpoint(
   folder: string,
   { config, tokenizer }: { readonly config: DecoderConfig; readonly tokenizer: TokenizerFiles },
   contents: ModelContents,
 ): Promise<void> {
-  const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
-  await writeFlushed(join(folder, files.config), json(toHuggingFace(config)));
-  await writeFlushed(join(folder, files.tokenizer), json(tokenizer.tokenizer));
-  await writeFlushed(join(folder, files.tokenizerConfig), json(tokenizer.config));
-  await writeFlushed(join(folder, files.weights), writeSafetensors(tensorsOf(config, contents.weights)));
+  const { origin, variables } = tokenizer;
+  const companionsOf: Readonly<Record<string, Uint8Array | string>> = origin ?? {
+    [files.config]: json(toHuggingFace(config)),
+    [files.tokenizer]: json(tokenizer.tokenizer),
+    [files.tokenizerConfig]: json(tokenizer.config),
+  };
+  for (const [name, data] of Object.entries(companionsOf)) await writeFlushed(join(folder, name), data);
+  await writeSafetensors(join(folder, files.weights), tensorsOf(config, contents.weights));
   if (contents.first && contents.second) {
-    await writeFlushed(
-      join(folder, files.optimiser),
-      writeSafetensors([
-        ...tensorsOf(config, contents.first, "first."),
-        ...tensorsOf(config, contents.second, "second."),
-      ]),
-    );
+    await writeSafetensors(join(folder, files.optimiser), [
+      ...tensorsOf(config, contents.first, "first."),
+      ...tensorsOf(config, contents.second, "second."),
+    ]);
   }
-  await writeFlushed(join(folder, files.trainer), json({ steps: contents.steps, version: contents.version }));
+  await writeFlushed(
+    join(folder, files.trainer),
+    json({
+      steps: contents.steps,
+      version: contents.version,
+      // the config.json of another tool keeps what its model allows
+      ...(origin ? { contextTokens: config.contextTokens } : {}),
+      ...(variables ? { templateVariables: variables } : {}),
+    }),
+  );
 }

@@ -3,10 +3,16 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
 import type { Message } from "../../core/words.ts";
-import { loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
+import { templateCodec } from "./template-codec.ts";
+import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
+
+/** The codec of a tokenizer: in our own conversation form if it has its markers, else in that of its chat template. */
+export function chatCodec(files: TokenizerFiles): Codec {
+  return hasMarkers(files) ? markerCodec(files) : templateCodec(files);
+}
 
 /** Markers are added as ids and never parsed from text, so that no content can forge one. */
-export function chatCodec(files: TokenizerFiles): Codec {
+function markerCodec(files: TokenizerFiles): Codec {
   const tokenizer = loadTokenizer(files);
   const id = (token: string): number => {
     const found = tokenizer.token_to_id(token);

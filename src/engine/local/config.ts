@@ -74,27 +74,306 @@ export interface DecoderSize {
   readonly feedForward: number;
 }
 
-const schema = z
-  .object({
-    vocab_size: z.int().positive(),
-    hidden_size: z.int().positive(),
-    num_hidden_layers: z.int().positive(),
-    num_attention_heads: z.int().positive(),
-    num_key_value_heads: z.int().positive(),
-    head_dim: z.int().positive(),
-    intermediate_size: z.int().positive(),
-    rope_theta: z.number().positive(),
-    rms_norm_eps: z.number().positive(),
-    max_position_embeddings: z.int().positive(),
-    tie_word_embeddings: z.boolean(),
-  })
-  .refine((c) => c.num_attention_heads % c.num_key_value_heads === 0, "heads that kv heads do not divide")
-  .refine((c) => c.head_dim % 2 === 0, "an odd head_dim");
+const known = {
+  llama: "Llama",
+  qwen2: "Qwen2",
+  qwen3: "Qwen3",
+  smollm3: "SmolLM3",
+} as const satisfies Record<Family, string>;
+const families = Object.keys(known);
 
-export function toHuggingFace(c: DecoderConfig): Record<string, unknown> {
+/** What each family takes for a field that its config.json leaves out, as transformers does. */
+const absent = {
+  llama: { kvHeads: undefined, theta: 10_000, contextTokens: 2048, tied: false },
+  qwen2: { kvHeads: 32, theta: 10_000, contextTokens: 32_768, tied: false },
+  qwen3: { kvHeads: 32, theta: 10_000, contextTokens: 32_768, tied: false },
+  smollm3: { kvHeads: 4, theta: 2_000_000, contextTokens: 32_768, tied: true },
+} as const satisfies Record<Family, object>;
+
+const count = z.int().positive();
+const rotary = z.looseObject({
+  rope_type: z.string().nullish(),
+  /** The older name of `rope_type`. */
+  type: z.string().nullish(),
+  rope_theta: z.number().positive().nullish(),
+  partial_rotary_factor: z.number().nullish(),
+  factor: z.number().positive().nullish(),
+  low_freq_factor: z.number().positive().nullish(),
+  high_freq_factor: z.number().positive().nullish(),
+  original_max_position_embeddings: count.nullish(),
+  attention_factor: z.number().positive().nullish(),
+  beta_fast: z.number().nullish(),
+  beta_slow: z.number().nullish(),
+  mscale: z.number().nullish(),
+  mscale_all_dim: z.number().nullish(),
+  truncate: z.boolean().nullish(),
+});
+
+const schema = z.looseObject({
+  architectures: z.array(z.string()).nullish(),
+  vocab_size: count,
+  hidden_size: count,
+  num_hidden_layers: count,
+  num_attention_heads: count,
+  num_key_value_heads: count.nullish(),
+  head_dim: count.nullish(),
+  intermediate_size: count,
+  rope_theta: z.number().positive().nullish(),
+  rope_scaling: rotary.nullish(),
+  /** Both of the former in one, since transformers 5. */
+  rope_parameters: rotary.nullish(),
+  partial_rotary_factor: z.number().nullish(),
+  original_max_position_embeddings: count.nullish(),
+  no_rope_layers: z.array(z.union([z.literal(0), z.literal(1)])).nullish(),
+  no_rope_layer_interval: count.nullish(),
+  rms_norm_eps: z.number().positive().nullish(),
+  max_position_embeddings: count.nullish(),
+  tie_word_embeddings: z.boolean().nullish(),
+  hidden_act: z.string().nullish(),
+  attention_bias: z.boolean().nullish(),
+  mlp_bias: z.boolean().nullish(),
+  use_sliding_window: z.boolean().nullish(),
+  sliding_window: z.number().nullish(),
+  max_window_layers: z.int().nonnegative().nullish(),
+  layer_types: z.array(z.string()).nullish(),
+  quantization_config: z.unknown().optional(),
+});
+type HuggingFaceConfig = z.infer<typeof schema>;
+
+function unsupported(where: string, got: string, expected: string, mend: string): WhetstoneError {
+  return new WhetstoneError("model.unsupported", { where, got, expected, mend });
+}
+
+function damaged(where: string, got: string): WhetstoneError {
+  return new WhetstoneError("checkpoint.damaged", {
+    where,
+    got,
+    expected: "a config.json of a Llama-style decoder",
+    mend: "Use an intact checkpoint folder.",
+  });
+}
+
+const namesFamily = z.object({ model_type: z.enum(["llama", "qwen2", "qwen3", "smollm3"]) });
+
+function familyOf(json: unknown, where: string): Family {
+  const parsed = namesFamily.safeParse(json);
+  if (parsed.success) return parsed.data.model_type;
+  const loose = z.object({ model_type: z.string() }).safeParse(json);
+  if (!loose.success) throw damaged(where, "no model_type");
+  throw unsupported(
+    where,
+    `a model of type "${loose.data.model_type}"`,
+    `one of ${families.join(", ")}`,
+    "Choose a Llama, Qwen2, Qwen2.5, Qwen3, SmolLM, SmolLM2 or SmolLM3 checkpoint.",
+  );
+}
+
+/** YaRN's factor on cosines and sines. */
+const yarnScale = (factor: number, by = 1): number => (factor <= 1 ? 1 : 0.1 * by * Math.log(factor) + 1);
+
+/** Angles of the rotary embedding. @param contextTokens the config's own longest sequence. */
+function ropeOf(
+  c: HuggingFaceConfig,
+  family: Family,
+  contextTokens: number,
+  where: string,
+): Pick<DecoderConfig, "ropeTheta" | "ropeScaling"> {
+  const rope = c.rope_scaling ?? c.rope_parameters ?? {};
+  const ropeTheta = rope.rope_theta ?? c.rope_theta ?? c.rope_parameters?.rope_theta ?? absent[family].theta;
+  const type = rope.rope_type ?? rope.type ?? "default";
+  const required = (name: "factor" | "low_freq_factor" | "high_freq_factor"): number => {
+    const value = rope[name];
+    if (value !== undefined && value !== null) return value;
+    throw damaged(where, `rope scaling "${type}" without ${name}`);
+  };
+  if ((rope.partial_rotary_factor ?? c.partial_rotary_factor ?? 1) !== 1 || "full_attention" in rope) {
+    throw unsupported(
+      where,
+      "rotary angles for a part of a head, or that differ between layers",
+      "the same angles in every layer, over whole heads",
+      "Choose another checkpoint.",
+    );
+  }
+  const originalTokens =
+    c.original_max_position_embeddings ?? rope.original_max_position_embeddings ?? contextTokens;
+  switch (type) {
+    case "default":
+      return { ropeTheta };
+    case "linear":
+      return { ropeTheta, ropeScaling: { type, factor: required("factor") } };
+    case "llama3":
+      return {
+        ropeTheta,
+        ropeScaling: {
+          type,
+          factor: required("factor"),
+          lowFrequency: required("low_freq_factor"),
+          highFrequency: required("high_freq_factor"),
+          originalTokens,
+        },
+      };
+    case "yarn": {
+      const factor = rope.factor ?? contextTokens / originalTokens;
+      const { mscale, mscale_all_dim: all } = rope;
+      const attention =
+        rope.attention_factor ??
+        (mscale && all ? yarnScale(factor, mscale) / yarnScale(factor, all) : yarnScale(factor));
+      return {
+        ropeTheta,
+        ropeScaling: {
+          type,
+          factor,
+          originalTokens,
+          // 0 stands for the default there, as in Python's `or`
+          betaFast: rope.beta_fast || 32,
+          betaSlow: rope.beta_slow || 1,
+          attention,
+          truncate: rope.truncate ?? true,
+        },
+      };
+    }
+    default:
+      throw unsupported(
+        where,
+        `rope scaling "${type}"`,
+        "default, linear, llama3 or yarn",
+        "Choose a checkpoint whose context is stretched in one of these ways, or not at all.",
+      );
+  }
+}
+
+/** Layers that see all that came before: the only kind there is here. */
+function requireFullAttention(
+  c: HuggingFaceConfig,
+  family: Family,
+  unturned: readonly number[],
+  where: string,
+): void {
+  const window = c.use_sliding_window === true && c.sliding_window !== undefined && c.sliding_window !== null;
+  const sliding = c.layer_types
+    ? c.layer_types.some((type) => type !== "full_attention")
+    : window &&
+      (family === "smollm3" ? unturned.length > 0 : (c.max_window_layers ?? 28) < c.num_hidden_layers);
+  if (!sliding) return;
+  throw unsupported(
+    where,
+    "layers with a sliding window",
+    "attention over the whole sequence in every layer",
+    "Choose a checkpoint without sliding windows.",
+  );
+}
+
+function requireKnownParts(c: HuggingFaceConfig, family: Family, where: string): void {
+  const architecture = `${known[family]}ForCausalLM`;
+  if (c.architectures && c.architectures.length > 0 && !c.architectures.includes(architecture)) {
+    throw unsupported(
+      where,
+      `the architecture ${c.architectures.join(", ")}`,
+      architecture,
+      "Choose a checkpoint of a language model.",
+    );
+  }
+  if ((c.hidden_act ?? "silu") !== "silu") {
+    throw unsupported(where, `the activation "${c.hidden_act}"`, "silu", "Choose another checkpoint.");
+  }
+  if (c.quantization_config !== undefined && c.quantization_config !== null) {
+    throw unsupported(
+      where,
+      "quantised weights",
+      "weights in F32, BF16 or F16",
+      "Choose the checkpoint that was not quantised.",
+    );
+  }
+}
+
+function unturnedOf(c: HuggingFaceConfig, family: Family, where: string): number[] {
+  if (family !== "smollm3") return [];
+  const layers = Array.from({ length: c.num_hidden_layers }, (_, i) => i);
+  const turned = c.no_rope_layers;
+  if (!turned) return layers.filter((i) => (i + 1) % (c.no_rope_layer_interval ?? 4) === 0);
+  if (turned.length !== layers.length) {
+    throw damaged(where, `no_rope_layers of ${turned.length} entries for ${layers.length} layers`);
+  }
+  return layers.filter((i) => turned[i] === 0);
+}
+
+/**
+ * A decoder from a Hugging Face config.json. A field that is absent is what transformers takes for it.
+ * @throws WhetstoneError `model.unsupported` for what this engine cannot run, `checkpoint.damaged` when a field is
+ * missing or of the wrong kind.
+ */
+export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
+  const family = familyOf(json, where);
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw damaged(where, z.prettifyError(parsed.error).replaceAll("\n", " "));
+  const c = parsed.data;
+  requireKnownParts(c, family, where);
+  const unturned = unturnedOf(c, family, where);
+  requireFullAttention(c, family, unturned, where);
+  const heads = c.num_attention_heads;
+  const kvHeads =
+    (c.num_key_value_heads === undefined ? absent[family].kvHeads : undefined) ??
+    c.num_key_value_heads ??
+    heads;
+  const headWidth = c.head_dim ?? (family === "qwen3" ? 128 : c.hidden_size / heads);
+  if (heads % kvHeads !== 0) throw damaged(where, `${heads} heads that ${kvHeads} kv heads do not divide`);
+  if (headWidth % 2 !== 0) throw damaged(where, `heads of width ${headWidth}, which is not even`);
+  const contextTokens = c.max_position_embeddings ?? absent[family].contextTokens;
+  const attention = c.attention_bias ?? false;
   return {
-    architectures: ["LlamaForCausalLM"],
-    model_type: "llama",
+    vocabulary: c.vocab_size,
+    width: c.hidden_size,
+    layers: c.num_hidden_layers,
+    heads,
+    kvHeads,
+    headWidth,
+    feedForward: c.intermediate_size,
+    family,
+    bias: {
+      qkv: family === "qwen2" || attention,
+      output: family !== "qwen2" && attention,
+      feedForward: (family === "llama" || family === "smollm3") && (c.mlp_bias ?? false),
+    },
+    qkNorm: family === "qwen3",
+    ...ropeOf(c, family, contextTokens, where),
+    unturned,
+    epsilon: c.rms_norm_eps ?? 1e-6,
+    contextTokens,
+    tied: c.tie_word_embeddings ?? absent[family].tied,
+  };
+}
+
+function scalingOf(scaling: RopeScaling): Record<string, unknown> {
+  switch (scaling.type) {
+    case "linear":
+      return { rope_type: "linear", factor: scaling.factor };
+    case "llama3":
+      return {
+        rope_type: "llama3",
+        factor: scaling.factor,
+        low_freq_factor: scaling.lowFrequency,
+        high_freq_factor: scaling.highFrequency,
+        original_max_position_embeddings: scaling.originalTokens,
+      };
+    case "yarn":
+      return {
+        rope_type: "yarn",
+        factor: scaling.factor,
+        original_max_position_embeddings: scaling.originalTokens,
+        beta_fast: scaling.betaFast,
+        beta_slow: scaling.betaSlow,
+        attention_factor: scaling.attention,
+        truncate: scaling.truncate,
+      };
+  }
+}
+
+/** The config.json of a decoder, in the form that transformers 4 and 5 both read. */
+export function toHuggingFace(c: DecoderConfig): Record<string, unknown> {
+  const turned = Array.from({ length: c.layers }, (_, i) => (c.unturned.includes(i) ? 0 : 1));
+  return {
+    architectures: [`${known[c.family]}ForCausalLM`],
+    model_type: c.family,
     vocab_size: c.vocabulary,
     hidden_size: c.width,
     num_hidden_layers: c.layers,
@@ -103,40 +382,14 @@ export function toHuggingFace(c: DecoderConfig): Record<string, unknown> {
     head_dim: c.headWidth,
     intermediate_size: c.feedForward,
     rope_theta: c.ropeTheta,
+    ...(c.ropeScaling ? { rope_scaling: scalingOf(c.ropeScaling) } : {}),
+    ...(c.family === "smollm3" ? { no_rope_layers: turned } : {}),
     rms_norm_eps: c.epsilon,
     max_position_embeddings: c.contextTokens,
     tie_word_embeddings: c.tied,
     hidden_act: "silu",
-    attention_bias: false,
-    mlp_bias: false,
+    ...(c.family === "qwen2" ? {} : { attention_bias: c.bias.qkv }),
+    ...(c.family === "llama" || c.family === "smollm3" ? { mlp_bias: c.bias.feedForward } : {}),
     torch_dtype: "float32",
-  };
-}
-
-/** @throws WhetstoneError `checkpoint.damaged` when a field is missing or of the wrong kind. */
-export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
-  const parsed = schema.safeParse(json);
-  if (!parsed.success) {
-    throw new WhetstoneError("checkpoint.damaged", {
-      where,
-      got: z.prettifyError(parsed.error).replaceAll("\n", " "),
-      expected: "a config.json of a Llama-style decoder",
-      mend: "Use an intact checkpoint folder.",
-    });
-  }
-  const c = parsed.data;
-  return {
-    vocabulary: c.vocab_size,
-    width: c.hidden_size,
-    layers: c.num_hidden_layers,
-    heads: c.num_attention_heads,
-    kvHeads: c.num_key_value_heads,
-    headWidth: c.head_dim,
-    feedForward: c.intermediate_size,
-    ropeTheta: c.rope_theta,
-    epsilon: c.rms_norm_eps,
-    contextTokens: c.max_position_embeddings,
-    tied: c.tie_word_embeddings,
-    ...plain,
   };
 }

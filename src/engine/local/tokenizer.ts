@@ -1,5 +1,6 @@
 /** Small tokenizers for models made from scratch, in Hugging Face's tokenizer.json form. */
 import { Tokenizer } from "@huggingface/tokenizers";
+import type { Json } from "../../core/json.ts";
 
 export const specials = {
   pad: "<pad>",
@@ -11,10 +12,26 @@ export const specials = {
   tool: "<tool>",
 } as const;
 
-/** The two files that make a Hugging Face tokenizer. */
+/** What makes a Hugging Face tokenizer, and its form of a conversation. */
 export interface TokenizerFiles {
+  /** tokenizer.json */
   readonly tokenizer: Readonly<Record<string, unknown>>;
+  /** tokenizer_config.json */
   readonly config: Readonly<Record<string, unknown>>;
+  /** The chat template in Jinja; absent for the tokenizers of this file. */
+  readonly template?: string;
+  /** What the template may ask for besides the messages, e.g. `enable_thinking`. */
+  readonly variables?: Readonly<Record<string, Json>>;
+  /** Other files of the folder that it came from, by name: what a saved checkpoint gets again. */
+  readonly origin?: Readonly<Record<string, Uint8Array>>;
+}
+
+/** Whether a tokenizer.json was made here: it has the markers of our own conversation form. */
+export function hasMarkers({ tokenizer }: TokenizerFiles): boolean {
+  const added: unknown = tokenizer.added_tokens;
+  if (!Array.isArray(added)) return false;
+  const contents = new Set(added.map((token: { readonly content?: unknown } | null) => token?.content));
+  return Object.values(specials).every((marker) => contents.has(marker));
 }
 
 const addedTokens = Object.values(specials).map((content, id) => ({
