@@ -25,8 +25,20 @@ export const nameOf = (t: Tensor): string => t.name ?? `${t.op.name}.${t.id}`;
 
 const port = (name: string, t: Tensor): Port => ({ name, shape: t.shape, dtype: t.dtype });
 
+export interface CompileOptions {
+  /**
+   * Products `x Wᵀ` of matrices are computed as `(W x′ᵀ)ᵀ` for every x′ of this many rows of x, where its rows divide
+   * evenly. ONNX Runtime repacks the second factor in every product: for a batch of few rows it is quicker where
+   * that is x rather than W. And a row gets the same bits in a batch of any number of tiles.
+   */
+  readonly rowTile?: number;
+}
+
+/** An output that every program has and that only `Session.runInto` asks for. */
+export const emptyList = "%nothing";
+
 /** Collects nodes and constants; equal nodes and equal constants are kept once. */
-function collector() {
+function collector(rowTile: number | undefined) {
   const nodes: Node[] = [];
   const constants: Data[] = [];
   const known = new Map<string, string[]>();
@@ -65,6 +77,7 @@ function collector() {
         : many("ConstantOfShape", [list(shape)], 1, {
             value: { tensor: { name: "", type, shape: [1], data: [value] } },
           })[0]!,
+    rowTile,
   };
   return { nodes, constants, emit };
 }
@@ -75,7 +88,7 @@ function collector() {
  *   graph is cut in two. Those that no output needs are left out of the program's inputs.
  * @param outputs tensors to compute, under names that no input has.
  */
-export function compile(inputs: readonly Tensor[], outputs: Outputs): Program {
+export function compile(inputs: readonly Tensor[], outputs: Outputs, options: CompileOptions = {}): Program {
   const wanted = Array.isArray(outputs)
     ? (outputs as readonly { name: string; of: Tensor }[])
     : Object.entries(outputs as Record<string, Tensor>).map(([name, of]) => ({ name, of }));
@@ -88,7 +101,7 @@ export function compile(inputs: readonly Tensor[], outputs: Outputs): Program {
   const taken = [...fed].filter((t) => reads.has(t));
   requireDistinct([...taken.map(nameOf), ...wanted.map((o) => o.name)]);
 
-  const { nodes, constants, emit } = collector();
+  const { nodes, constants, emit } = collector(options.rowTile);
   const names = new Map<Tensor, string>();
   for (const t of reached) {
     names.set(
@@ -129,6 +142,7 @@ export function compile(inputs: readonly Tensor[], outputs: Outputs): Program {
     constants,
     inputs: inputPorts.map(value),
     outputs: outputPorts.map(value),
+    emptyList,
   });
   return { bytes, inputs: inputPorts, outputs: outputPorts, nodes: all.length };
 }

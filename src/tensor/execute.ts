@@ -1,7 +1,7 @@
 import { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
-import type { Port, Program } from "./compile.ts";
+import { emptyList, type Port, type Program } from "./compile.ts";
 import { TensorError } from "./error.ts";
-import { type Shape, show, sizeOf } from "./shape.ts";
+import { type Shape, sameShape, show, sizeOf } from "./shape.ts";
 
 /** float32 → Float32Array, int32 → Int32Array, bool → Uint8Array. */
 export type TypedArray = Float32Array | Int32Array | Uint8Array;
@@ -18,10 +18,25 @@ export interface Session {
     feeds: Readonly<Record<string, TypedArray>>,
     fetches?: Readonly<Record<string, TypedArray | undefined>>,
   ): Promise<Record<string, TypedArray>>;
+  /**
+   * Run once and write the outputs that are named into these arrays, without a copy. One may be an array that is also
+   * fed, for an output that updates it in place. `run` copies each output into a new array, also where it has fetches:
+   * with caches or residuals among the outputs that costs more than the computation.
+   */
+  runInto(
+    feeds: Readonly<Record<string, TypedArray>>,
+    into: Readonly<Record<string, TypedArray>>,
+  ): Promise<void>;
   release(): Promise<void>;
 }
 
 const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
+
+/** What ONNX Runtime throws when it comes to hand an empty list over. */
+const cannotHandOver = "Non tensor type is temporarily not supported";
+
+/** Wrapping an array takes longer than a small operator, and most feeds are the same weights again and again. */
+const wrapped = new WeakMap<TypedArray, OrtTensor>();
 
 function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | undefined): OrtTensor {
   if (!(data instanceof arrays[dtype]) || data.length !== sizeOf(shape)) {
@@ -31,7 +46,11 @@ function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | und
       mend: `Give the ${what} "${name}" with the type and size that the program was compiled for.`,
     });
   }
-  return makeTensor(dtype, data, shape);
+  const known = wrapped.get(data);
+  if (known && sameShape(known.dims, shape)) return known;
+  const made = makeTensor(dtype, data, shape);
+  wrapped.set(data, made);
+  return made;
 }
 
 const makeTensor = (dtype: Port["dtype"], data: TypedArray, shape: Shape): OrtTensor =>
@@ -55,9 +74,11 @@ export async function createSession(
     intraOpNumThreads: options.threads ?? 0,
     logSeverityLevel: 3,
   });
+  const wrapFeeds = (feeds: Readonly<Record<string, TypedArray>>): Record<string, OrtTensor> =>
+    Object.fromEntries(program.inputs.map((p) => [p.name, wrap("feed", p, feeds[p.name])]));
   return {
     async run(feeds, fetches = {}) {
-      const fed = Object.fromEntries(program.inputs.map((p) => [p.name, wrap("feed", p, feeds[p.name])]));
+      const fed = wrapFeeds(feeds);
       const fetched = Object.fromEntries(
         program.outputs.map((p) => {
           const into = fetches[p.name];
@@ -68,6 +89,17 @@ export async function createSession(
       return Object.fromEntries(
         program.outputs.map((p) => [p.name, fetches[p.name] ?? (results[p.name]!.data as TypedArray)]),
       );
+    },
+    async runInto(feeds, into) {
+      const wanted = program.outputs.filter((p) => into[p.name] !== undefined);
+      const fetched = Object.fromEntries(wanted.map((p) => [p.name, wrap("output", p, into[p.name])]));
+      try {
+        // results are handed over one by one, each as a copy; by then all are in their arrays. The first is a list, and
+        // ONNX Runtime's binding gives up there
+        await session.run(wrapFeeds(feeds), { [emptyList]: null, ...fetched });
+      } catch (e) {
+        if (!(e instanceof Error && e.message.includes(cannotHandOver))) throw e;
+      }
     },
     release: () => session.release(),
   };

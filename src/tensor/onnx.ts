@@ -38,6 +38,8 @@ export interface Graph {
   readonly constants: readonly Data[];
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
+  /** Name of an output before the others that is an empty list of tensors. */
+  readonly emptyList: string;
 }
 
 /** What an op file emits its ONNX form with. Each call returns the names of the values made. */
@@ -51,6 +53,8 @@ export interface Emit {
   filled(type: DType, shape: Shape, value: number): string;
   /** An int64 list, as operators take for axes, shapes and sizes. */
   list(values: readonly number[]): string;
+  /** See {@link CompileOptions} in compile.ts. */
+  readonly rowTile: number | undefined;
 }
 
 const elementTypes: Record<ElementType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 };
@@ -143,6 +147,19 @@ const writeValue =
     );
   };
 
+const writeEmptyList =
+  (name: string): Fields =>
+  (w) => {
+    text(w, 1, name);
+    message(w, 2, (type) =>
+      message(type, 4, (sequence) =>
+        message(sequence, 1, (element) =>
+          message(element, 1, (tensor) => int(tensor, 1, elementTypes.float32)),
+        ),
+      ),
+    );
+  };
+
 /** The bytes of an ONNX model. The same graph gives the same bytes. */
 export function writeModel(graph: Graph): Uint8Array {
   const w = new BinaryWriter();
@@ -152,9 +169,18 @@ export function writeModel(graph: Graph): Uint8Array {
     graph.nodes.forEach((n, i) => {
       message(w, 1, writeNode(n, `${n.type}_${i}`));
     });
+    const nothing = {
+      type: "SequenceEmpty",
+      domain: "",
+      inputs: [],
+      outputs: [graph.emptyList],
+      attributes: {},
+    };
+    message(w, 1, writeNode(nothing, graph.emptyList));
     text(w, 2, "graph");
     for (const c of graph.constants) message(w, 5, writeData(c));
     for (const v of graph.inputs) message(w, 11, writeValue(v));
+    message(w, 12, writeEmptyList(graph.emptyList));
     for (const v of graph.outputs) message(w, 12, writeValue(v));
   });
   for (const [domain, version] of [

@@ -103,3 +103,35 @@ test("attention: a query depends neither on the batch, nor the cache's length, n
     }
   }
 });
+
+test("products in tiles of rows: the right numbers, and a row's bits depend on no other row, tile or thread", async () => {
+  const [K, N, tile] = [300, 70, 16];
+  const [data, weights] = [floats(1, 128 * K), floats(2, N * K)];
+  const w = input("w", [N, K]);
+  const run = async (
+    from: number,
+    count: number,
+    threads: number,
+    rowTile?: number,
+  ): Promise<Float32Array> => {
+    const x = input("x", [count, K]);
+    const y = t.matmul(x, w, { transposeB: true, scale: 0.5 });
+    const session = await t.createSession(t.compile([x, w], { y }, rowTile ? { rowTile } : {}), { threads });
+    const feed = data.slice(from * K, (from + count) * K);
+    return (await session.run({ x: feed, w: weights })).y as Float32Array;
+  };
+  const plain = await run(0, 128, 2);
+  const all = await run(0, 128, 2, tile);
+  assert.ok(all.every((v, i) => Math.abs(v - plain[i]!) < 1e-4));
+  for (const [from, count] of [
+    [0, 16],
+    [5, 16],
+    [3, 48],
+    [40, 64],
+  ] as const) {
+    for (const threads of [1, 2, 3]) {
+      assert.deepEqual(await run(from, count, threads, tile), all.slice(from * N, (from + count) * N));
+    }
+  }
+  assert.deepEqual(await run(0, 24, 2, tile), await run(0, 24, 2), "rows that make no whole tiles");
+});

@@ -162,6 +162,34 @@ test("a cache is updated in place when its output is the array that is fed", asy
   });
 });
 
+test("runInto writes the outputs that are named, in place too, and reports what is wrong", async () => {
+  const cache = input("cache", [2, 3]);
+  const outputs = { next: t.add(cache, 1), twice: t.mul(cache, 2), total: t.sum(cache) };
+  await withSession([cache], outputs, async (s) => {
+    const array = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const twice = new Float32Array(6);
+    await s.runInto({ cache: array }, { twice });
+    assert.deepEqual(Array.from(twice), [2, 4, 6, 8, 10, 12]);
+    await s.runInto({ cache: array }, { next: array });
+    await s.runInto({ cache: array }, { next: array });
+    assert.deepEqual(Array.from(array), [3, 4, 5, 6, 7, 8]);
+    assert.deepEqual(Object.keys(await s.run({ cache: array })), ["next", "twice", "total"]);
+    await assert.rejects(s.runInto({}, { twice }), /feed "cache" = nothing/);
+    await assert.rejects(s.runInto({ cache: array }, { twice: new Float32Array(5) }), /output "twice"/);
+  });
+});
+
+test("runInto reports a failing operator", async () => {
+  const index = input("index", [1], "int32");
+  const rows = t.gatherRows(constant([1, 2, 3], [3, 1]), index);
+  await withSession([index], { rows }, async (s) => {
+    const out = new Float32Array(1);
+    await assert.rejects(s.runInto({ index: Int32Array.of(7) }, { rows: out }), /indices/);
+    await s.runInto({ index: Int32Array.of(2) }, { rows: out });
+    assert.equal(out[0], 3);
+  });
+});
+
 test("twenty runs on two threads are bit for bit equal, and equal to one thread", async () => {
   const run = (threads: number, times: number) =>
     withSession(

@@ -1,5 +1,6 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import type { Emit } from "../onnx.ts";
 import { broadcastShapes, expand, type Shape, show, sizeOf } from "../shape.ts";
 import { reshape } from "./reshape.ts";
 import { sumTo } from "./sum-to.ts";
@@ -29,8 +30,11 @@ const operation: Operation<Required<MatmulOptions>> = {
       : matmul(left, right, { transposeA: !transposeA, scale });
     return [sumTo(toA, a!.shape), sumTo(toB, b!.shape)];
   },
-  onnx: ({ attributes: { transposeA, transposeB, scale } }, inputs, emit) =>
-    transposeA || transposeB || scale !== 1
+  onnx: (y, inputs, emit) => {
+    const { transposeA, transposeB, scale } = y.attributes;
+    const tile = emit.rowTile;
+    if (tile && isLinear(y) && y.shape[0]! % tile === 0) return inTiles(y, inputs, emit, tile);
+    return transposeA || transposeB || scale !== 1
       ? emit.node(
           "FusedMatMul",
           inputs,
@@ -41,7 +45,8 @@ const operation: Operation<Required<MatmulOptions>> = {
           },
           "com.microsoft",
         )
-      : emit.node("MatMul", inputs),
+      : emit.node("MatMul", inputs);
+  },
   reference: (y, [a, b]) => {
     const { transposeA, transposeB, scale } = y.attributes;
     const [sa, sb] = y.inputs.map((x) => x.shape) as [Shape, Shape];
@@ -66,6 +71,30 @@ const operation: Operation<Required<MatmulOptions>> = {
     return result;
   },
 };
+
+/** Whether it is `x Wᵀ` of two matrices. */
+const isLinear = ({ inputs, attributes }: Tensor<Required<MatmulOptions>>): boolean =>
+  inputs.every((x) => x.shape.length === 2) && !attributes.transposeA && attributes.transposeB;
+
+/** See `CompileOptions.rowTile`. */
+function inTiles(
+  y: Tensor<Required<MatmulOptions>>,
+  [x, w]: readonly string[],
+  emit: Emit,
+  tile: number,
+): string {
+  const [M, N] = y.shape as [number, number];
+  const K = y.inputs[0]!.shape[1]!;
+  const reshaped = (value: string, shape: readonly number[]) =>
+    emit.node("Reshape", [value, emit.list(shape)]);
+  const columns = emit.node(
+    "FusedMatMul",
+    [w!, reshaped(x!, [M / tile, tile, K])],
+    { alpha: { float: y.attributes.scale }, transA: { int: 0 }, transB: { int: 1 } },
+    "com.microsoft",
+  );
+  return reshaped(emit.node("Transpose", [columns], { perm: { ints: [0, 2, 1] } }), [M, N]);
+}
 
 /** All leading axes as one. */
 const rows = (x: Tensor): Tensor => reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape.at(-1)!]);
@@ -96,4 +125,13 @@ export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tenso
   }
   const batch = broadcastShapes("matmul", a.shape.slice(0, -2), b.shape.slice(0, -2));
   return node(operation, [a, b], attributes, [...batch, m, n]);
+}
+
+/** What a product of two matrices was made from, if the tensor is one. */
+export function factors(
+  t: Tensor,
+): { readonly a: Tensor; readonly b: Tensor; readonly options: MatmulOptions } | undefined {
+  const isProduct = (x: Tensor): x is Tensor<Required<MatmulOptions>> => x.op === (operation as Operation);
+  if (!isProduct(t) || t.inputs.some((x) => x.shape.length !== 2)) return undefined;
+  return { a: t.inputs[0]!, b: t.inputs[1]!, options: t.attributes };
 }
