@@ -113,6 +113,11 @@ export interface Model {
    * Returns the stats of the parts added up, and nothing else: an objective reports its own `loss`.
    */
   accumulate<A>(batch: Batch, objective: Objective<A>, aux: A, into?: GradientId): Promise<Stats>;
+  /**
+   * ∂loss/∂(embedding of each token of the batch), [N, width of the model] row-major. Changes nothing; a slow path for
+   * looking at which inputs mattered.
+   */
+  inputGradient?<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Float32Array>;
   step(rule: StepRule): Promise<StepStats>;
   freeze(): Promise<Frozen>;
   fork(optimiser: "copy" | "fresh"): Promise<Model>;

@@ -14,10 +14,8 @@ export interface Wanted {
   readonly at?: AtIds;
   /** Named value heads, read at each target's context. */
   readonly heads?: readonly string[];
-  /** Layers whose hidden states to return at each target's context. */
+  /** Layers whose hidden states to return at each target's context: 0 the embeddings, the last one after its norm. */
   readonly hidden?: readonly number[];
-  /** The gradient with respect to the input embeddings. */
-  readonly inputGradient?: true;
 }
 
 /** A targets, in row order. */

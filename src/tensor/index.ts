@@ -1,3 +1,4 @@
+export { accumulate } from "./accumulate.ts";
 export type { Outputs, Port, Program } from "./compile.ts";
 export { compile, nameOf, residuals } from "./compile.ts";
 export { differentiate } from "./differentiate.ts";
@@ -9,6 +10,7 @@ export { constant, input } from "./graph.ts";
 export { abs } from "./ops/abs.ts";
 export { add } from "./ops/add.ts";
 export { addAt } from "./ops/add-at.ts";
+export { addMatmul } from "./ops/add-matmul.ts";
 export { addRows } from "./ops/add-rows.ts";
 export { attention } from "./ops/attention.ts";
 export { broadcastTo } from "./ops/broadcast-to.ts";

@@ -140,6 +140,10 @@ export const table: readonly Case[] = [
   row("matmul", "scaled, both transposed", [real([4, 3]), real([5, 4])], (a, b) =>
     t.matmul(a, b, { transposeA: true, transposeB: true, scale: -2 }),
   ),
+  row("add-matmul", "plain", [real([3, 2]), real([3, 4]), real([4, 2])], (s, a, b) => t.addMatmul(s, a, b)),
+  row("add-matmul", "scaled and transposed", [real([3, 2]), real([4, 3]), real([2, 4])], (s, a, b) =>
+    t.addMatmul(s, a, b, { transposeA: true, transposeB: true, scale: 0.5 }),
+  ),
   row("matmul", "weights", [real([2, 3, 4]), real([4, 2])], (a, b) => t.matmul(a, b)),
   row("matmul", "both broadcast", [real([2, 1, 3, 4]), real([3, 4, 2])], (a, b) => t.matmul(a, b)),
   row("softmax", "rows", [real([3, 5])], t.softmax),

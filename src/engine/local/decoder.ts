@@ -1,136 +1,239 @@
-/** A Llama-style decoder as graphs: whole sequences for training and prefill, one token against a cache for decoding. */
+/** A Llama-style decoder as a graph over packed sequences: what is scored and trained on. */
 import {
   add,
+  attention,
   constant,
   exp,
   gatherRows,
+  greaterEqual,
   input,
+  logProbability,
   logSoftmax,
   matmul,
   mul,
   neg,
-  pick,
+  pickMany,
   reshape,
   rmsNorm,
   rotary,
-  silu,
-  softmax,
+  selectRows,
+  split,
   sum,
+  swiglu,
   type Tensor,
+  topIds,
   transpose,
+  where,
 } from "../../tensor/index.ts";
 import type { DecoderConfig } from "./config.ts";
-import { parametersOf } from "./parameters.ts";
+import {
+  type Architecture,
+  allParameters,
+  hasBias,
+  type Parameter,
+  type Projection,
+  projectionName,
+  stacksOf,
+  trainedParameters,
+} from "./parameters.ts";
 
 export type Inputs = ReadonlyMap<string, Tensor>;
-/** From the projections of one layer, [rows, heads · headWidth] each, to what its heads read, [rows, heads · headWidth]. */
-export type Attend = (layer: number, q: Tensor, k: Tensor, v: Tensor) => Tensor;
+/** From the normed rows of one layer to what its heads read, [rows, heads · headWidth]. */
+export type Attend = (layer: number, x: Tensor) => Tensor;
 
-/** One graph input per parameter, under its own name. */
-export function weightInputs(c: DecoderConfig): Inputs {
-  return new Map(parametersOf(c).map((p) => [p.name, input(p.name, p.shape)]));
+/** Graph inputs for every parameter and stack; a program takes those that it reads. */
+export function weightInputs(a: Architecture): Inputs {
+  const of = [...allParameters(a), ...stacksOf(a.config)];
+  return new Map(of.map((p) => [p.name, input(p.name, p.shape)]));
 }
 
 export const weight = (weights: Inputs, name: string): Tensor => weights.get(name)!;
-const linear = (x: Tensor, w: Tensor): Tensor => matmul(x, w, { transposeB: true });
 
-/** Residual stream after all layers and the last norm, [rows, D]. */
-export function stack(c: DecoderConfig, weights: Inputs, embedded: Tensor, attend: Attend): Tensor {
+/** x Wᵀ, with the bias and the adapter that the projection has. */
+export function project(a: Architecture, weights: Inputs, layer: number, p: Projection, x: Tensor): Tensor {
+  const name = projectionName(layer, p);
+  const plain = matmul(x, weight(weights, `${name}.weight`), { transposeB: true });
+  const y = hasBias(a.config, p) ? add(plain, weight(weights, `${name}.bias`)) : plain;
+  if (!a.adapter?.targets.includes(p)) return y;
+  const low = matmul(x, weight(weights, `${name}.lora_A.weight`), { transposeB: true });
+  const scale = a.adapter.alpha / a.adapter.rank;
+  return add(y, matmul(low, weight(weights, `${name}.lora_B.weight`), { transposeB: true, scale }));
+}
+
+/** Queries, keys and values side by side, [rows, (heads + 2 kvHeads) · headWidth]: one product where no adapter parts them. */
+export function projectHeads(a: Architecture, weights: Inputs, layer: number, x: Tensor): Tensor | Tensor[] {
+  const parts = ["q_proj", "k_proj", "v_proj"] as const;
+  if (parts.some((p) => a.adapter?.targets.includes(p))) {
+    return parts.map((p) => project(a, weights, layer, p, x));
+  }
+  const name = `model.layers.${layer}.self_attn.qkv_proj`;
+  const y = matmul(x, weight(weights, `${name}.weight`), { transposeB: true });
+  return a.config.bias.qkv ? add(y, weight(weights, `${name}.bias`)) : y;
+}
+
+/**
+ * Residual stream after each layer, the last one normed, beginning with the embeddings: layers + 1 tensors [rows, D].
+ * @param select picks rows where only those matter from there on: after the attention of the last layer.
+ */
+export function stack(
+  a: Architecture,
+  weights: Inputs,
+  embedded: Tensor,
+  attend: Attend,
+  select: (x: Tensor) => Tensor = (x) => x,
+): Tensor[] {
+  const c = a.config;
+  const states = [embedded];
   let x = embedded;
   for (let i = 0; i < c.layers; i++) {
-    const w = (name: string): Tensor => weight(weights, `model.layers.${i}.${name}.weight`);
-    const h = rmsNorm(x, w("input_layernorm"), c.epsilon);
-    const heads = attend(
-      i,
-      linear(h, w("self_attn.q_proj")),
-      linear(h, w("self_attn.k_proj")),
-      linear(h, w("self_attn.v_proj")),
-    );
-    x = add(x, linear(heads, w("self_attn.o_proj")));
-    const m = rmsNorm(x, w("post_attention_layernorm"), c.epsilon);
-    const gated = mul(silu(linear(m, w("mlp.gate_proj"))), linear(m, w("mlp.up_proj")));
-    x = add(x, linear(gated, w("mlp.down_proj")));
+    const norm = (name: string, of: Tensor): Tensor =>
+      rmsNorm(of, weight(weights, `model.layers.${i}.${name}.weight`), c.epsilon);
+    const narrow = i === c.layers - 1 ? select : (rows: Tensor): Tensor => rows;
+    const heads = narrow(attend(i, norm("input_layernorm", x)));
+    x = add(narrow(x), project(a, weights, i, "o_proj", heads));
+    const m = norm("post_attention_layernorm", x);
+    const inner = swiglu(project(a, weights, i, "gate_proj", m), project(a, weights, i, "up_proj", m));
+    x = add(x, project(a, weights, i, "down_proj", inner));
+    states.push(x);
   }
-  return rmsNorm(x, weight(weights, "model.norm.weight"), c.epsilon);
+  return states.with(-1, rmsNorm(x, weight(weights, "model.norm.weight"), c.epsilon));
 }
 
-export function logits(c: DecoderConfig, weights: Inputs, hidden: Tensor): Tensor {
-  return linear(hidden, weight(weights, c.tied ? "model.embed_tokens.weight" : "lm_head.weight"));
-}
-
-/** Angles of rotary positions 0 … count − 1, [count, headWidth / 2]. */
-export function rotaryTables(c: DecoderConfig, count: number): { cos: Tensor; sin: Tensor } {
-  const half = c.headWidth / 2;
-  const angle = (i: number): number =>
-    Math.floor(i / half) * c.ropeTheta ** (-(2 * (i % half)) / c.headWidth);
-  const table = (f: (x: number) => number): Tensor =>
-    constant(
-      Float32Array.from({ length: count * half }, (_, i) => f(angle(i))),
-      [count, half],
-    );
-  return { cos: table(Math.cos), sin: table(Math.sin) };
-}
+export const logits = (c: DecoderConfig, weights: Inputs, hidden: Tensor): Tensor =>
+  matmul(hidden, weight(weights, c.tied ? "model.embed_tokens.weight" : "lm_head.weight"), {
+    transposeB: true,
+  });
 
 export const masked = -1e9;
 
-/** Causal attention of whole rows. Rows are padded on the right, so no real token sees a pad. */
-export function attendWhole(
-  c: DecoderConfig,
-  B: number,
-  T: number,
-  keep?: (layer: number, k: Tensor, v: Tensor) => void,
-): Attend {
-  const { cos, sin } = rotaryTables(c, T);
-  const g = c.heads / c.kvHeads;
-  const mask = constant(
-    Float32Array.from({ length: g * T * T }, (_, i) => (i % T <= Math.floor(i / T) % T ? 0 : masked)),
-    [g * T, T],
-  );
-  return (layer, q, k, v) => {
-    const kv = (x: Tensor): Tensor => transpose(reshape(x, [B, T, c.kvHeads, c.headWidth]), [0, 2, 1, 3]);
-    const keys = rotary(kv(k), cos, sin);
-    const values = kv(v);
-    keep?.(layer, keys, values);
-    const split = transpose(reshape(q, [B, T, c.kvHeads, g, c.headWidth]), [0, 2, 3, 1, 4]);
-    const queries = mul(rotary(split, cos, sin), 1 / Math.sqrt(c.headWidth));
-    const scores = matmul(reshape(queries, [B, c.kvHeads, g * T, c.headWidth]), keys, { transposeB: true });
-    const read = matmul(softmax(add(scores, mask)), values);
-    const joined = transpose(reshape(read, [B, c.kvHeads, g, T, c.headWidth]), [0, 3, 1, 2, 4]);
-    return reshape(joined, [B * T, c.heads * c.headWidth]);
-  };
+/** Queries [B, heads, T, headWidth], keys and values [B, kvHeads, T, headWidth] of one layer, turned to their positions. */
+export function headsOf(
+  a: Architecture,
+  weights: Inputs,
+  layer: number,
+  x: Tensor,
+  [B, T]: readonly [number, number],
+  angles: { readonly cos: Tensor; readonly sin: Tensor },
+): { readonly q: Tensor; readonly k: Tensor; readonly v: Tensor } {
+  const { heads, kvHeads, headWidth, qkNorm, unturned, epsilon } = a.config;
+  const byHead = (rows: Tensor): Tensor =>
+    transpose(reshape(rows, [B, T, rows.shape.at(-1)! / headWidth, headWidth]), [0, 2, 1, 3]);
+  const turn = (y: Tensor): Tensor => (unturned.includes(layer) ? y : rotary(y, angles.cos, angles.sin));
+  const norm = (y: Tensor, name: string): Tensor =>
+    qkNorm ? rmsNorm(y, weight(weights, `model.layers.${layer}.self_attn.${name}.weight`), epsilon) : y;
+  const projected = projectHeads(a, weights, layer, x);
+  if (Array.isArray(projected)) {
+    const [q, k, v] = projected.map(byHead);
+    return { q: turn(norm(q!, "q_norm")), k: turn(norm(k!, "k_norm")), v: v! };
+  }
+  const all = byHead(projected);
+  if (qkNorm) {
+    const [q, k, v] = split(all, [heads, kvHeads, kvHeads], 1);
+    return { q: turn(norm(q!, "q_norm")), k: turn(norm(k!, "k_norm")), v: v! };
+  }
+  const [qk, v] = split(all, [heads + kvHeads, kvHeads], 1);
+  const [q, k] = split(turn(qk!), [heads, kvHeads], 1);
+  return { q: q!, k: k!, v: v! };
 }
 
-export interface TrainingGraph {
+/** What heads read, back side by side: [B, heads, T, headWidth] to [B · T, heads · headWidth]. */
+export const joinHeads = (read: Tensor): Tensor => {
+  const [B, H, T, d] = read.shape as [number, number, number, number];
+  return reshape(transpose(read, [0, 2, 1, 3]), [B * T, H * d]);
+};
+
+/** Which outputs a scoring graph has beside log-probabilities. */
+export interface Wish {
+  readonly entropy: boolean;
+  /** 0: none. */
+  readonly topk: number;
+  /** Given ids per target; 0: none. */
+  readonly at: number;
+  readonly heads: readonly string[];
+  readonly hidden: readonly number[];
+}
+
+export interface ScoringGraph {
   readonly weights: Inputs;
-  /** int32 [B · T], row-major, padded on the right. */
-  readonly tokens: Tensor;
-  /** int32 [A]: which of the B · T places each target is predicted at. */
-  readonly context: Tensor;
-  /** int32 [A]: the target ids. */
-  readonly targets: Tensor;
-  readonly logp: Tensor;
-  readonly entropy: Tensor;
+  readonly trained: readonly Parameter[];
+  /** Everything else that is fed. */
+  readonly inputs: readonly Tensor[];
+  /** Residual stream at the start, [B · T, D]. */
+  readonly embedded: Tensor;
+  /** Outputs through which gradients flow back, by name: `logp` [A], `entropy` [A], `topk` [A, k], `at` [A, width], `head.…` [A], `hidden.…` [A, D]. */
+  readonly outputs: Readonly<Record<string, Tensor>>;
+  /** `topk.ids`, int32 [A, k]. */
+  readonly fixed: Readonly<Record<string, Tensor>>;
 }
 
-/** Log-probabilities of A targets, and entropies of their distributions, over B rows of T tokens. */
-export function trainingGraph(c: DecoderConfig, B: number, T: number, A: number): TrainingGraph {
-  const weights = weightInputs(c);
+/**
+ * Scores A targets in B packed sequences of T places. A sequence may hold many rows: place s can be seen from place t
+ * when s ≤ t ≤ end[s], so that rows which share a prompt follow it one after the other without seeing each other.
+ *
+ * Fed: `tokens` int32 [B · T]; `end` int32 [B, 1, 1, T]; `cos` and `sin` [B, 1, T, headWidth / 2] of the places'
+ * positions; `context` int32 [A], the place at which each target is predicted, none twice; `back` int32 [B · T], for
+ * each place its target or A; `targets` int32 [A]; `at.ids` int32 [A, width].
+ */
+export function scoringGraph(a: Architecture, B: number, T: number, A: number, wish: Wish): ScoringGraph {
+  const c = a.config;
+  const weights = weightInputs(a);
   const tokens = input("tokens", [B * T], "int32");
+  const end = input("end", [B, 1, 1, T], "int32");
+  const angles = {
+    cos: input("cos", [B, 1, T, c.headWidth / 2]),
+    sin: input("sin", [B, 1, T, c.headWidth / 2]),
+  };
   const context = input("context", [A], "int32");
+  const back = input("back", [B * T], "int32");
   const targets = input("targets", [A], "int32");
-  const hidden = stack(
-    c,
-    weights,
-    gatherRows(weight(weights, "model.embed_tokens.weight"), tokens),
-    attendWhole(c, B, T),
+  const atIds = input("at.ids", [A, Math.max(1, wish.at)], "int32");
+
+  const place = constant(
+    Int32Array.from({ length: T }, (_, t) => t),
+    [T, 1],
+    "int32",
   );
-  const all = logSoftmax(logits(c, weights, gatherRows(hidden, context)));
+  const causal = constant(
+    Float32Array.from({ length: T * T }, (_, i) => (i % T <= Math.floor(i / T) ? 0 : masked)),
+    [T, T],
+  );
+  const mask = where(greaterEqual(end, place), causal, masked);
+  const select = (x: Tensor): Tensor => selectRows(x, context, back);
+  const embedded = gatherRows(weight(weights, "model.embed_tokens.weight"), tokens);
+  const states = stack(
+    a,
+    weights,
+    embedded,
+    (layer, x) => {
+      const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
+      return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
+    },
+    select,
+  );
+  const last = states.at(-1)!;
+  const scores = logits(c, weights, last);
+  const all = logSoftmax(scores);
+  const ids = wish.topk > 0 ? topIds(all, wish.topk) : undefined;
+  const head = (name: string): Tensor => {
+    const w = weight(weights, `value_heads.${name}.weight`);
+    const bias = weight(weights, `value_heads.${name}.bias`);
+    return reshape(add(matmul(last, w, { transposeB: true }), bias), [A]);
+  };
   return {
     weights,
-    tokens,
-    context,
-    targets,
-    logp: pick(all, targets),
-    entropy: neg(sum(mul(exp(all), all), [-1])),
+    trained: trainedParameters(a),
+    inputs: [tokens, end, angles.cos, angles.sin, context, back, targets, atIds],
+    embedded,
+    outputs: {
+      logp: logProbability(scores, targets),
+      ...(wish.entropy ? { entropy: neg(sum(mul(exp(all), all), [-1])) } : {}),
+      ...(ids ? { topk: pickMany(all, ids) } : {}),
+      ...(wish.at > 0 ? { at: pickMany(all, atIds) } : {}),
+      ...Object.fromEntries(wish.heads.map((name) => [`head.${name}`, head(name)])),
+      ...Object.fromEntries(
+        wish.hidden.map((layer) => [`hidden.${layer}`, layer === c.layers ? last : select(states[layer]!)]),
+      ),
+    },
+    fixed: ids ? { "topk.ids": ids } : {},
   };
 }

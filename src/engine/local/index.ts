@@ -9,7 +9,7 @@ import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
 import { startHost } from "./host.ts";
 import { localCapabilities, localModel } from "./model.ts";
-import { initialWeights } from "./parameters.ts";
+import { type Architecture, initialWeights } from "./parameters.ts";
 import { byteTokenizer, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
@@ -60,7 +60,7 @@ function requireThreads(threads: number): number {
 export function localEngine(options: LocalOptions = {}): Engine {
   const size = options.size ?? smallDecoder;
   requireSize(size);
-  const microBatchTokens = options.microBatchTokens ?? 4096;
+  const places = options.microBatchTokens ?? 2048;
   const host = startHost(requireThreads(options.threads ?? Math.min(mostThreads, availableParallelism())));
   return {
     name: "local",
@@ -79,13 +79,15 @@ export function localEngine(options: LocalOptions = {}): Engine {
         tied: true,
       };
       const weights = initialWeights(config, randomStream(seed).split("weights", id));
-      const handle = await host.call("create", config, tokenizer, { weights, steps: 0, version: 0 });
-      return localModel(id, { host, config, tokenizer, microBatchTokens }, handle, 0);
+      const architecture: Architecture = { config, heads: [] };
+      const handle = await host.call("create", architecture, tokenizer, { weights, steps: 0, version: 0 });
+      return localModel(id, { host, architecture, tokenizer, places }, handle, 0);
     },
     async open(id, folder) {
       const { config, tokenizer, contents } = await readCheckpoint(folder);
-      const handle = await host.call("create", config, tokenizer, contents);
-      return localModel(id, { host, config, tokenizer, microBatchTokens }, handle, contents.version);
+      const architecture: Architecture = { config, heads: [] };
+      const handle = await host.call("create", architecture, tokenizer, contents);
+      return localModel(id, { host, architecture, tokenizer, places }, handle, contents.version);
     },
     dispose: () => host.close(),
   };

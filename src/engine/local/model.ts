@@ -5,25 +5,30 @@ import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Capability, Codec, Frozen, Model, Objective } from "../../core/model.ts";
-import type { Outputs, Wanted } from "../../core/outputs.ts";
+import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
 import { addStats } from "../../core/stats.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { damaged, files, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
-import type { DecoderConfig } from "./config.ts";
 import type { Host } from "./host.ts";
-import { pad, planMicroBatches } from "./micro-batches.ts";
-import { parametersOf, sizeOfParameter } from "./parameters.ts";
+import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
+import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import type { Handle } from "./protocol.ts";
 import { requireTokens } from "./token-ids.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 import { mainGradient } from "./weights.ts";
+import { atIdsOf, cotangentsOf, everyTarget, results, targetsOfRows, wantedAt, wishOf } from "./wishes.ts";
 
 export const localCapabilities: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
   "logp",
   "entropy",
+  "topk",
+  "at",
+  "heads",
+  "hidden",
+  "inputGradient",
   "train",
   "freeze",
   "fork",
@@ -33,28 +38,16 @@ export const localCapabilities: ReadonlySet<Capability> = new Set<Capability>([
 /** What all models of one engine share. */
 export interface LocalParts {
   readonly host: Host;
-  readonly config: DecoderConfig;
+  readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
-  /** Most tokens of one micro-batch, padding included. Bounds the memory of a training step. */
-  readonly microBatchTokens: number;
-}
-
-function requireKnown(want: Wanted): void {
-  const missing = (["topk", "at", "heads", "hidden", "inputGradient"] as const).filter(
-    (name) => want[name] !== undefined,
-  );
-  if (missing.length === 0) return;
-  throw new WhetstoneError("capability.missing", {
-    where: "local engine",
-    got: `a wish for ${missing.join(", ")}`,
-    expected: `only ${[...localCapabilities].join(", ")}`,
-    mend: "Choose a method whose needs this engine meets; `whetstone methods` lists them.",
-  });
+  /** Most places of one micro-batch, padding included. Bounds the memory of a training step. */
+  readonly places: number;
 }
 
 /** @param id the name in the run. @param handle of weights that the engine thread holds already. */
 export function localModel(id: ModelId, parts: LocalParts, handle: Handle, startVersion: number): Model {
-  const { host, config } = parts;
+  const { host, architecture, places } = parts;
+  const { config } = architecture;
   const codec: Codec = chatCodec(parts.tokenizer);
   let version = startVersion;
   // what touches gradients or weights happens in the order of the calls
@@ -83,25 +76,24 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     requireTokens("local engine", rows.tokens_N, config.vocabulary);
   }
 
+  /** Runs rows that fit one micro-batch. */
+  async function forward(part: TokenRows, layout: Omit<MicroBatch, "rows">, want: Wanted, keep: boolean) {
+    const rows = packRows(part, layout, codec.padId);
+    const given = { ...rows, ...atIdsOf(want, rows.A) };
+    return { A: rows.A, out: await host.call("forward", handle, given, wishOf(architecture, want), keep) };
+  }
+
+  const plan = (rows: TokenRows, groups: readonly (readonly number[])[]): MicroBatch[] =>
+    planMicroBatches(rows, groups, config, places);
+
   async function score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
-    requireKnown(want);
     requireRows(rows);
-    const A = rows.target_A.length;
-    const logp = new Float32Array(A);
-    const entropy = new Float32Array(A);
-    const each = Array.from({ length: rowCount(rows) }, (_, r) => [r]);
-    for (const picked of planMicroBatches(rows, each, parts.microBatchTokens)) {
-      const out = await host.call("forward", handle, pad(selectTokens(rows, picked), codec.padId), false);
-      let from = 0;
-      for (const r of picked) {
-        const to = rows.targetOffset[r]!;
-        const n = rows.targetOffset[r + 1]! - to;
-        logp.set(out.logp.subarray(from, from + n), to);
-        entropy.set(out.entropy.subarray(from, from + n), to);
-        from += n;
-      }
+    const { put, outputs } = results(architecture, wishOf(architecture, want), rows.target_A.length);
+    for (const micro of plan(rows, rowByRow(rows))) {
+      const index = targetsOfRows(rows, micro.rows);
+      put((await forward(selectTokens(rows, micro.rows), micro, wantedAt(want, index), false)).out, index);
     }
-    return { logp, heads: {}, ...(want.entropy ? { entropy } : {}) };
+    return outputs;
   }
 
   async function accumulate<Aux>(
@@ -112,41 +104,64 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   ): Promise<Stats> {
     requireRows(batch);
     const stats: Stats = {};
-    const plan = planMicroBatches(batch, togetherGroups(batch, objective.together), parts.microBatchTokens);
     let logpGap = 0;
-    let entropySum = 0;
-    for (const picked of plan) {
-      const part = selectRows(batch, picked);
-      const want = objective.wants(aux, part);
-      requireKnown(want);
-      const A = part.target_A.length;
-      const rows = pad(part, codec.padId);
-      const out = await host.call("forward", handle, rows, true);
-      const outputs: Outputs = {
-        logp: out.logp.subarray(0, A),
-        heads: {},
-        ...(want.entropy ? { entropy: out.entropy.subarray(0, A) } : {}),
-      };
-      for (let a = 0; a < A; a++) entropySum += out.entropy[a]!;
+    const evaluate = (part: Batch, outputs: Outputs): Cotangents => {
       logpGap = Math.max(logpGap, samplingGap(part, outputs.logp, id, String(version)));
       const { cotangents, stats: measured } = objective.evaluate(outputs, part, aux);
       addStats(stats, measured);
-      const padded = (xs: Float32Array | undefined): Float32Array => {
-        const whole = new Float32Array(rows.A);
-        if (xs) whole.set(xs);
-        return whole;
-      };
-      await host.call("backward", handle, into, {
-        logp: padded(cotangents.logp),
-        ...(cotangents.entropy ? { entropy: padded(cotangents.entropy) } : {}),
-      });
-    }
-    return {
-      ...stats,
-      targets: batch.target_A.length,
-      "entropy/targets": entropySum,
-      "logpGap.max": logpGap,
+      return cotangents;
     };
+    for (const micro of plan(batch, togetherGroups(batch, objective.together))) {
+      const part = selectRows(batch, micro.rows);
+      const want = objective.wants(aux, part);
+      const wish = wishOf(architecture, want);
+      const pieces = plan(part, rowByRow(part));
+      const whole = everyTarget(part);
+      if (pieces.length === 1) {
+        const { A, out } = await forward(part, micro, want, true);
+        const { put, outputs } = results(architecture, wish, whole.length);
+        put(out, whole);
+        const cotangents = evaluate(part, outputs);
+        await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, whole, A));
+        continue;
+      }
+      // too large to keep at once: first all outputs, then piece by piece forward again and backward
+      const cotangents = evaluate(part, await score(part, want));
+      for (const piece of pieces) {
+        const index = targetsOfRows(part, piece.rows);
+        const { A } = await forward(selectTokens(part, piece.rows), piece, wantedAt(want, index), true);
+        await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, index, A));
+      }
+    }
+    return { ...stats, targets: batch.target_A.length, "logpGap.max": logpGap };
+  }
+
+  async function inputGradient<Aux>(
+    batch: Batch,
+    objective: Objective<Aux>,
+    aux: Aux,
+  ): Promise<Float32Array> {
+    requireRows(batch);
+    const want = objective.wants(aux, batch);
+    const wish = wishOf(architecture, want);
+    const { cotangents } = objective.evaluate(await score(batch, want), batch, aux);
+    const D = config.width;
+    const out = new Float32Array(batch.tokens_N.length * D);
+    // row by row: a beginning that rows share would add their gradients up
+    for (const [r] of rowByRow(batch)) {
+      const index = targetsOfRows(batch, [r!]);
+      const row = selectTokens(batch, [r!]);
+      const { A } = await forward(
+        row,
+        { shared: [[0]], longest: row.tokens_N.length },
+        wantedAt(want, index),
+        true,
+      );
+      const given = cotangentsOf(architecture, wish, cotangents, index, A);
+      const gradient = await host.call("inputGradient", handle, given);
+      out.set(gradient.subarray(0, row.tokens_N.length * D), batch.rowOffset[r!]! * D);
+    }
+    return out;
   }
 
   const model: Model = {
@@ -157,10 +172,11 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     can: localCapabilities,
     codec,
     contextTokens: config.contextTokens,
-    parameters: parametersOf(config).reduce((sum, p) => sum + sizeOfParameter(p), 0),
+    parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: (requests) => host.call("sample", handle, requests),
     score,
     accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),
+    inputGradient: (batch, objective, aux) => alone(() => inputGradient(batch, objective, aux)),
     step: ({ pull, ...rule }) =>
       alone(async () => {
         const toward = pull && { toward: handleOf(host, pull.toward), strength: pull.strength };
@@ -175,7 +191,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
       dot: (a, b) => alone(() => host.call("dot", handle, a, b)),
       combine: (sum) => alone(() => host.call("combine", handle, sum)),
     },
-    save: (folder) => alone(async () => writeCheckpoint(folder, parts, await host.call("contents", handle))),
+    save: (folder) =>
+      alone(async () =>
+        writeCheckpoint(folder, { config, tokenizer: parts.tokenizer }, await host.call("contents", handle)),
+      ),
     load: (folder) =>
       alone(async () => {
         const read = await readCheckpoint(folder);
@@ -228,6 +247,8 @@ function handleOf(host: Host, of: Model | Frozen): Handle {
     mend: "Blend and pull only between models of one engine.",
   });
 }
+
+const rowByRow = (rows: TokenRows): number[][] => Array.from({ length: rowCount(rows) }, (_, r) => [r]);
 
 /** Largest |ln p now − ln p when sampled| over tokens that these very weights sampled. */
 function samplingGap(batch: Batch, logp: Float32Array, model: ModelId, version: string): number {

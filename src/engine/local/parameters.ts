@@ -1,4 +1,4 @@
-/** The named weights of a decoder: names and shapes as Hugging Face's Llama has them, [out, in]. */
+/** The named weights of a decoder: names and shapes as Hugging Face's have them, [out, in]. */
 import type { Random } from "../../core/random.ts";
 import type { DecoderConfig } from "./config.ts";
 
@@ -7,47 +7,223 @@ export type Weights = Map<string, Float32Array>;
 export interface Parameter {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Standard deviation of its first values; 0 means all ones. */
+  /** Its first values are normal with this mean and this standard deviation. */
+  readonly mean: number;
   readonly deviation: number;
+}
+
+/** Projections of a layer that an adapter can sit on. */
+export const projections = [
+  "q_proj",
+  "k_proj",
+  "v_proj",
+  "o_proj",
+  "gate_proj",
+  "up_proj",
+  "down_proj",
+] as const;
+export type Projection = (typeof projections)[number];
+
+/** Low-rank additions to projections ("LoRA: Low-Rank Adaptation of Large Language Models"): W + alpha / rank · B A. */
+export interface Adapter {
+  readonly rank: number;
+  readonly alpha: number;
+  readonly targets: readonly Projection[];
+}
+
+/** What decides a model's graphs and which of its weights are trained. */
+export interface Architecture {
+  readonly config: DecoderConfig;
+  /** With one, only it and the value heads are trained. */
+  readonly adapter?: Adapter;
+  /** Names of value heads. */
+  readonly heads: readonly string[];
+}
+
+const ones = { mean: 1, deviation: 0 };
+const zeros = { mean: 0, deviation: 0 };
+const normal = (deviation: number) => ({ mean: 0, deviation });
+
+/** Where a projection stands, without ".weight". */
+export const projectionName = (layer: number, projection: Projection): string =>
+  `model.layers.${layer}.${/^[qkvo]_/.test(projection) ? "self_attn" : "mlp"}.${projection}`;
+
+/** [out, in] of a projection. */
+export function projectionShape(c: DecoderConfig, projection: Projection): readonly [number, number] {
+  const q = c.heads * c.headWidth;
+  const kv = c.kvHeads * c.headWidth;
+  switch (projection) {
+    case "q_proj":
+      return [q, c.width];
+    case "k_proj":
+    case "v_proj":
+      return [kv, c.width];
+    case "o_proj":
+      return [c.width, q];
+    case "gate_proj":
+    case "up_proj":
+      return [c.feedForward, c.width];
+    case "down_proj":
+      return [c.width, c.feedForward];
+  }
+}
+
+/** Whether a projection has a bias. */
+export function hasBias(c: DecoderConfig, projection: Projection): boolean {
+  if (projection === "o_proj") return c.bias.output;
+  return /^[qkv]_/.test(projection) ? c.bias.qkv : c.bias.feedForward;
 }
 
 export function parametersOf(c: DecoderConfig): Parameter[] {
   const deviation = 0.02;
+  const wide = 1 / Math.sqrt(c.width);
   // residual branches start smaller, so that depth does not grow the stream (GPT-2's rule)
   const residual = deviation / Math.sqrt(2 * c.layers);
+  const first: Record<Projection, number> = {
+    q_proj: wide,
+    k_proj: wide,
+    v_proj: deviation,
+    o_proj: residual,
+    gate_proj: deviation,
+    up_proj: deviation,
+    down_proj: residual,
+  };
   const out: Parameter[] = [
-    { name: "model.embed_tokens.weight", shape: [c.vocabulary, c.width], deviation: 1 / Math.sqrt(c.width) },
+    { name: "model.embed_tokens.weight", shape: [c.vocabulary, c.width], ...normal(wide) },
   ];
   for (let i = 0; i < c.layers; i++) {
-    const at = `model.layers.${i}`;
-    const q = c.heads * c.headWidth;
-    const kv = c.kvHeads * c.headWidth;
+    const projected = (...of: readonly Projection[]): Parameter[] =>
+      of.flatMap((p) => {
+        const name = projectionName(i, p);
+        const shape = projectionShape(c, p);
+        const weight = { name: `${name}.weight`, shape, ...normal(first[p]) };
+        return hasBias(c, p) ? [weight, { name: `${name}.bias`, shape: [shape[0]], ...zeros }] : [weight];
+      });
+    const norm = (name: string, width: number): Parameter => ({
+      name: `model.layers.${i}.${name}.weight`,
+      shape: [width],
+      ...ones,
+    });
     out.push(
-      { name: `${at}.input_layernorm.weight`, shape: [c.width], deviation: 0 },
-      { name: `${at}.self_attn.q_proj.weight`, shape: [q, c.width], deviation: 1 / Math.sqrt(c.width) },
-      { name: `${at}.self_attn.k_proj.weight`, shape: [kv, c.width], deviation: 1 / Math.sqrt(c.width) },
-      { name: `${at}.self_attn.v_proj.weight`, shape: [kv, c.width], deviation },
-      { name: `${at}.self_attn.o_proj.weight`, shape: [c.width, q], deviation: residual },
-      { name: `${at}.post_attention_layernorm.weight`, shape: [c.width], deviation: 0 },
-      { name: `${at}.mlp.gate_proj.weight`, shape: [c.feedForward, c.width], deviation },
-      { name: `${at}.mlp.up_proj.weight`, shape: [c.feedForward, c.width], deviation },
-      { name: `${at}.mlp.down_proj.weight`, shape: [c.width, c.feedForward], deviation: residual },
+      norm("input_layernorm", c.width),
+      ...projected("q_proj", "k_proj", "v_proj", "o_proj"),
+      ...(c.qkNorm ? [norm("self_attn.q_norm", c.headWidth), norm("self_attn.k_norm", c.headWidth)] : []),
+      norm("post_attention_layernorm", c.width),
+      ...projected("gate_proj", "up_proj", "down_proj"),
     );
   }
-  out.push({ name: "model.norm.weight", shape: [c.width], deviation: 0 });
-  if (!c.tied) out.push({ name: "lm_head.weight", shape: [c.vocabulary, c.width], deviation });
+  out.push({ name: "model.norm.weight", shape: [c.width], ...ones });
+  if (!c.tied) out.push({ name: "lm_head.weight", shape: [c.vocabulary, c.width], ...normal(deviation) });
   return out;
+}
+
+/** An adapter's matrices: A [rank, in] begins random, B [out, rank] at zero, so that it changes nothing at first. */
+export function adapterParameters(c: DecoderConfig, adapter: Adapter): Parameter[] {
+  return Array.from({ length: c.layers }, (_, i) =>
+    projections
+      .filter((p) => adapter.targets.includes(p))
+      .flatMap((p): Parameter[] => {
+        const name = projectionName(i, p);
+        const [rows, columns] = projectionShape(c, p);
+        return [
+          {
+            name: `${name}.lora_A.weight`,
+            shape: [adapter.rank, columns],
+            ...normal(1 / Math.sqrt(columns)),
+          },
+          { name: `${name}.lora_B.weight`, shape: [rows, adapter.rank], ...zeros },
+        ];
+      }),
+  ).flat();
+}
+
+/** Linear read-outs of the last hidden state; they begin at 0. */
+export const headParameters = (c: DecoderConfig, heads: readonly string[]): Parameter[] =>
+  heads.flatMap((head) => [
+    { name: `value_heads.${head}.weight`, shape: [1, c.width], ...zeros },
+    { name: `value_heads.${head}.bias`, shape: [1], ...zeros },
+  ]);
+
+/** What a step changes. */
+export function trainedParameters({ config, adapter, heads }: Architecture): Parameter[] {
+  return [
+    ...(adapter ? adapterParameters(config, adapter) : parametersOf(config)),
+    ...headParameters(config, heads),
+  ];
+}
+
+export function allParameters(a: Architecture): Parameter[] {
+  return a.adapter ? [...parametersOf(a.config), ...trainedParameters(a)] : trainedParameters(a);
 }
 
 export const sizeOfParameter = (p: Parameter): number => p.shape.reduce((a, b) => a * b, 1);
 
 /** First weights, each parameter from its own stream. */
-export function initialWeights(c: DecoderConfig, random: Random): Weights {
+export function firstWeights(parameters: readonly Parameter[], random: Random): Weights {
   return new Map(
-    parametersOf(c).map((p) => {
+    parameters.map((p) => {
       const stream = random.split(p.name);
       const values = new Float32Array(sizeOfParameter(p));
-      return [p.name, p.deviation === 0 ? values.fill(1) : values.map(() => p.deviation * stream.normal())];
+      return [
+        p.name,
+        p.deviation === 0 ? values.fill(p.mean) : values.map(() => p.mean + p.deviation * stream.normal()),
+      ];
     }),
   );
+}
+
+export const initialWeights = (c: DecoderConfig, random: Random): Weights =>
+  firstWeights(parametersOf(c), random);
+
+/** Parameters that lie one after the other in memory, so that a graph can read them as one matrix. */
+export interface Stack {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly parts: readonly string[];
+}
+
+export function stacksOf(c: DecoderConfig): Stack[] {
+  const kv = c.kvHeads * c.headWidth;
+  const rows = c.heads * c.headWidth + 2 * kv;
+  return Array.from({ length: c.layers }, (_, i) => {
+    const at = `model.layers.${i}`;
+    const of = (kind: string): string[] => ["q", "k", "v"].map((x) => `${at}.self_attn.${x}_proj.${kind}`);
+    return [
+      { name: `${at}.self_attn.qkv_proj.weight`, shape: [rows, c.width], parts: of("weight") },
+      ...(c.bias.qkv ? [{ name: `${at}.self_attn.qkv_proj.bias`, shape: [rows], parts: of("bias") }] : []),
+      {
+        name: `${at}.mlp.gate_up_proj.weight`,
+        shape: [2 * c.feedForward, c.width],
+        parts: [`${at}.mlp.gate_proj.weight`, `${at}.mlp.up_proj.weight`],
+      },
+    ];
+  }).flat();
+}
+
+/** The same numbers, with the parts of each stack next to each other in memory. Parts that are absent are left out. */
+export function laidOut(c: DecoderConfig, weights: ReadonlyMap<string, Float32Array>): Weights {
+  const out: Weights = new Map(weights);
+  for (const { parts } of stacksOf(c)) {
+    if (!parts.every((name) => weights.has(name))) continue;
+    const whole = new Float32Array(parts.reduce((n, name) => n + weights.get(name)!.length, 0));
+    let at = 0;
+    for (const name of parts) {
+      const from = weights.get(name)!;
+      whole.set(from, at);
+      out.set(name, whole.subarray(at, (at += from.length)));
+    }
+  }
+  return out;
+}
+
+/** Every array that a graph may ask for by name: the parameters, and stacks as wholes. @param weights as `laidOut` gives. */
+export function feedsOf(c: DecoderConfig, weights: Weights): Record<string, Float32Array> {
+  const feeds = Object.fromEntries(weights);
+  for (const { name, shape, parts } of stacksOf(c)) {
+    const first = weights.get(parts[0]!);
+    if (!first) continue;
+    const length = shape.reduce((a, b) => a * b, 1);
+    feeds[name] = new Float32Array(first.buffer as ArrayBuffer, first.byteOffset, length);
+  }
+  return feeds;
 }

@@ -1,112 +1,166 @@
 /** Graphs compiled once per shape and kept as ready sessions. */
 import {
+  accumulate,
   compile,
   createSession,
   differentiate,
   input,
   nameOf,
+  type Port,
   residuals,
   type Session,
   type Tensor,
 } from "../../tensor/index.ts";
 import { decodeSizes, prefillSizes } from "./batch-sizes.ts";
 import { type CachedGraph, decodeGraph, prefillGraph } from "./cached-graphs.ts";
-import type { DecoderConfig } from "./config.ts";
-import { trainingGraph } from "./decoder.ts";
+import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";
+import { type Architecture, stacksOf } from "./parameters.ts";
 
-/** A forward program that keeps what its backward program reads. */
+/** A forward program that keeps what its backward programs read. */
 export interface TrainingPrograms {
+  /** See `scoringGraph` for feeds and outputs; also gives `kept`. */
   readonly forward: Session;
-  /** From the cotangent `d.logp` alone. */
-  readonly backward: Session;
-  /** From `d.logp` and `d.entropy`; made when it is first asked for. */
-  readonly backwardEntropy: () => Promise<Session>;
-  /** Names under which the forward hands inner values to the backward. */
-  readonly kept: readonly string[];
+  /** What the forward hands over: its outputs under these names with "kept." before are feeds of every backward. */
+  readonly kept: readonly Port[];
+  /**
+   * From cotangents `d.‹output›` of the named outputs and from buffers `into.‹weight›`: the outputs `d.‹weight›`, each
+   * the buffer plus the gradient, to be written into the buffer's own array.
+   */
+  backward(cotangents: readonly string[]): Promise<Session>;
+  /** From the same cotangents: `d.embedded` [B · T, D], the gradient with respect to the input embeddings. */
+  inputGradient(cotangents: readonly string[]): Promise<Session>;
+}
+
+/** Sizes and outputs of a scoring program. */
+export interface ScoringShape {
+  readonly B: number;
+  readonly T: number;
+  readonly A: number;
+  readonly wish: Wish;
 }
 
 export interface Programs {
-  /** Outputs `logp` and `entropy`, [A] each. */
-  score(B: number, T: number, A: number): Promise<Session>;
-  /** The same outputs; then gradients of every parameter, under its name, from the cotangents `d.logp` and `d.entropy`. */
-  train(B: number, T: number, A: number): Promise<TrainingPrograms>;
+  /** See `scoringGraph` for feeds and outputs. */
+  score(shape: ScoringShape): Promise<Session>;
+  train(shape: ScoringShape): Promise<TrainingPrograms>;
   prefill(B: number, T: number): Promise<Session>;
   /** Values of B for which a row's bits are the same, ascending. */
   prefillSizes(T: number): readonly number[];
   decode(B: number, S: number): Promise<Session>;
   /** As `prefillSizes`. */
   decodeSizes(S: number): readonly number[];
-  release(): Promise<void>;
 }
 
-const keptName = (t: Tensor): string => `kept.${nameOf(t)}`;
+/** Programs of one kind that stay ready; beyond that, the one that rested longest is given up. */
+const mostReady = 48;
 
-export function programs(c: DecoderConfig, threads: number): Programs {
-  const sessions = new Map<string, Promise<readonly Session[]>>();
-  const once = <T extends readonly Session[]>(key: string, make: () => Promise<T>): Promise<T> => {
-    const known = sessions.get(key);
-    if (known) return known as Promise<T>;
-    const made = make();
-    sessions.set(key, made);
-    return made;
+/** Values made once for each key. */
+function ready<V>(forget: (value: V) => Promise<void>) {
+  const known = new Map<string, Promise<V>>();
+  return async (key: string, make: () => Promise<V>): Promise<V> => {
+    const value = known.get(key) ?? make();
+    known.delete(key);
+    known.set(key, value);
+    const oldest = known.entries().next().value;
+    if (known.size > mostReady && oldest) {
+      known.delete(oldest[0]);
+      await forget(await oldest[1]);
+    }
+    return value;
   };
-  const cached = async (graph: CachedGraph): Promise<readonly [Session]> => [
-    await createSession(compile(graph.inputs, graph.outputs), { threads }),
-  ];
-  const info = new Map<string, Pick<TrainingPrograms, "kept" | "backwardEntropy">>();
+}
+
+/** The arrays that gradients are taken for: a stack as a whole where the graph reads it as a whole. */
+function gradientTargets(a: Architecture, g: ScoringGraph): string[] {
+  const trained = new Set(g.trained.map((p) => p.name));
+  const stacked = a.adapter ? [] : stacksOf(a.config).filter((s) => s.name.includes("qkv_proj"));
+  const parts = new Set(stacked.flatMap((s) => s.parts));
+  return [...[...trained].filter((name) => !parts.has(name)), ...stacked.map((s) => s.name)];
+}
+
+/** @param threads within an operator. */
+export function programs(a: Architecture, threads: number): Programs {
+  const c = a.config;
+  const session = (inputs: readonly Tensor[], outputs: Parameters<typeof compile>[1]): Promise<Session> =>
+    createSession(compile(inputs, outputs), { threads });
+  const release = (made: Session): Promise<void> => made.release();
+  const scoring = ready<Session>(release);
+  const sampling = ready<Session>(release);
+  const training = ready<{ programs: TrainingPrograms; release(): Promise<void> }>((t) => t.release());
+  const cached = (key: string, graph: () => CachedGraph): Promise<Session> =>
+    sampling(key, () => {
+      const { inputs, outputs } = graph();
+      return session(inputs, outputs);
+    });
+
+  async function trainingPrograms({ B, T, A, wish }: ScoringShape) {
+    const g = scoringGraph(a, B, T, A, wish);
+    const feeds = [...g.weights.values(), ...g.inputs];
+    const cotangents = new Map(
+      Object.entries(g.outputs).map(([name, of]) => [name, { of, cotangent: input(`d.${name}`, of.shape) }]),
+    );
+    const targets = gradientTargets(a, g);
+    const into = new Map(targets.map((name) => [name, input(`into.${name}`, g.weights.get(name)!.shape)]));
+    const wrt = [...targets.map((name) => g.weights.get(name)!), g.embedded];
+    // one forward serves every backward: it keeps what the one from all cotangents reads
+    const outputs = Object.values(g.outputs);
+    const whole = differentiate([...cotangents.values()], wrt);
+    const fromLogp = differentiate([cotangents.get("logp")!], wrt);
+    const kept = residuals(outputs, [...whole, ...fromLogp]);
+    const made = new Map<string, Promise<Session>>();
+    const from = (
+      names: readonly string[],
+      build: (gradients: readonly Tensor[]) => Parameters<typeof compile>[1],
+      kind: string,
+    ) => {
+      const key = `${kind} ${names.toSorted().join()}`;
+      const known = made.get(key);
+      if (known) return known;
+      const given = names.map((name) => cotangents.get(name)!);
+      const gradients = differentiate(given, wrt);
+      const next = session(
+        [...feeds, ...given.map((x) => x.cotangent), ...into.values(), ...kept],
+        build(gradients),
+      );
+      made.set(key, next);
+      return next;
+    };
+    const forward = await session(feeds, [
+      ...Object.entries({ ...g.outputs, ...g.fixed }).map(([name, of]) => ({ name, of })),
+      ...kept.map((of) => ({ name: `kept.${nameOf(of)}`, of })),
+    ]);
+    const programs: TrainingPrograms = {
+      forward,
+      kept: kept.map((t) => ({ name: nameOf(t), shape: t.shape, dtype: t.dtype })),
+      backward: (names) =>
+        from(
+          names,
+          (gradients) =>
+            targets.map((name, i) => ({ name: `d.${name}`, of: accumulate(into.get(name)!, gradients[i]!) })),
+          "weights",
+        ),
+      inputGradient: (names) => from(names, (gradients) => ({ "d.embedded": gradients.at(-1)! }), "inputs"),
+    };
+    return {
+      programs,
+      async release() {
+        await forward.release();
+        for (const backward of made.values()) await (await backward).release();
+      },
+    };
+  }
+
   return {
-    async score(B, T, A) {
-      const [session] = await once(`score ${B} ${T} ${A}`, async () => {
-        const g = trainingGraph(c, B, T, A);
-        const inputs = [...g.weights.values(), g.tokens, g.context, g.targets];
-        return [
-          await createSession(compile(inputs, { logp: g.logp, entropy: g.entropy }), { threads }),
-        ] as const;
-      });
-      return session;
-    },
-    async train(B, T, A) {
-      const key = `${B} ${T} ${A}`;
-      const [forward, backward] = await once(`train ${key}`, async () => {
-        const g = trainingGraph(c, B, T, A);
-        const feeds = [...g.weights.values(), g.tokens, g.context, g.targets];
-        const cotangents = { logp: input("d.logp", [A]), entropy: input("d.entropy", [A]) };
-        const fromLogp = { of: g.logp, cotangent: cotangents.logp };
-        const fromEntropy = { of: g.entropy, cotangent: cotangents.entropy };
-        const parameters = [...g.weights.values()];
-        const plain = differentiate([fromLogp], parameters);
-        const both = differentiate([fromLogp, fromEntropy], parameters);
-        // one forward serves either backward: it keeps what the larger one reads
-        const kept = residuals([g.logp, g.entropy], [...plain, ...both]);
-        const backwardFor = (gradients: readonly Tensor[]): Promise<Session> =>
-          createSession(
-            compile(
-              [...feeds, cotangents.logp, cotangents.entropy, ...kept],
-              [...g.weights.keys()].map((name, i) => ({ name: `d.${name}`, of: gradients[i]! })),
-            ),
-            { threads },
-          );
-        const outputs = {
-          logp: g.logp,
-          entropy: g.entropy,
-          ...Object.fromEntries(kept.map((t) => [keptName(t), t])),
-        };
-        info.set(key, {
-          kept: kept.map(nameOf),
-          backwardEntropy: async () =>
-            (await once(`entropy ${key}`, async () => [await backwardFor(both)] as const))[0],
-        });
-        return [await createSession(compile(feeds, outputs), { threads }), await backwardFor(plain)] as const;
-      });
-      return { forward, backward, ...info.get(key)! };
-    },
+    score: (shape) =>
+      scoring(JSON.stringify(shape), () => {
+        const { B, T, A, wish } = shape;
+        const g = scoringGraph(a, B, T, A, wish);
+        return session([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
+      }),
+    train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,
     prefillSizes: (T) => prefillSizes(c, T, threads),
     decodeSizes: (S) => decodeSizes(c, S, threads),
-    prefill: async (B, T) => (await once(`prefill ${B} ${T}`, () => cached(prefillGraph(c, B, T))))[0],
-    decode: async (B, S) => (await once(`decode ${B} ${S}`, () => cached(decodeGraph(c, B, S))))[0],
-    async release() {
-      for (const made of sessions.values()) for (const session of await made) await session.release();
-      sessions.clear();
-    },
+    prefill: (B, T) => cached(`prefill ${B} ${T}`, () => prefillGraph(a, B, T)),
+    decode: (B, S) => cached(`decode ${B} ${S}`, () => decodeGraph(a, B, S)),
   };
 }

@@ -1,21 +1,31 @@
 /** What the engine thread can be asked. Every call is one message each way, which copies its arrays. */
 import type { Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
-import type { DecoderConfig } from "./config.ts";
-import type { Weights } from "./parameters.ts";
+import type { TypedArray } from "../../tensor/index.ts";
+import type { Wish } from "./decoder.ts";
+import type { Architecture, Weights } from "./parameters.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
 /** Names a model inside the engine thread. */
 export type Handle = number;
 
-/** One padded micro-batch: B rows of T tokens, A targets. */
-export interface PaddedRows {
+/** One micro-batch: rows packed into B sequences of T places, with A targets. Padding at the end of each. */
+export interface PackedRows {
   readonly B: number;
   readonly T: number;
   readonly A: number;
+  /** [B · T], as the next two. */
   readonly tokens: Int32Array;
+  /** Of each token in its own row. */
+  readonly position: Int32Array;
+  /** Last place of its sequence that each place can be seen from. */
+  readonly end: Int32Array;
   /** Place among the B · T at which each target is predicted, [A]. */
   readonly context: Int32Array;
+  /** Target that is predicted at each place, or A, [B · T]. */
+  readonly back: Int32Array;
   readonly targets: Int32Array;
+  /** Ids to give log-probabilities at, [A, width] row-major. */
+  readonly atIds?: Int32Array;
 }
 
 /** A model's weights with everything that a resumed run needs. */
@@ -28,12 +38,14 @@ export interface ModelContents {
 }
 
 export interface Calls {
-  create(config: DecoderConfig, tokenizer: TokenizerFiles, contents: ModelContents): Handle;
+  create(architecture: Architecture, tokenizer: TokenizerFiles, contents: ModelContents): Handle;
   sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
-  /** Log-probabilities and entropies of the targets, [A] each. With `keep`, a `backward` call must follow. */
-  forward(handle: Handle, rows: PaddedRows, keep: boolean): { logp: Float32Array; entropy: Float32Array };
-  /** Adds the gradient of the rows of the last kept forward. */
-  backward(handle: Handle, into: string, cotangents: { logp: Float32Array; entropy?: Float32Array }): void;
+  /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
+  forward(handle: Handle, rows: PackedRows, wish: Wish, keep: boolean): Record<string, TypedArray>;
+  /** Adds the gradient of the rows of the last kept forward. @param cotangents by output, each of its full size. */
+  backward(handle: Handle, into: string, cotangents: Readonly<Record<string, Float32Array>>): void;
+  /** The gradient with respect to the input embeddings of the last kept forward, [B · T, D]. */
+  inputGradient(handle: Handle, cotangents: Readonly<Record<string, Float32Array>>): Float32Array;
   step(
     handle: Handle,
     rule: Omit<StepRule, "pull">,

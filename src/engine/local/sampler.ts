@@ -6,7 +6,6 @@ import type { TypedArray } from "../../tensor/index.ts";
 import { keyName, valueName } from "./cached-graphs.ts";
 import type { DecoderConfig } from "./config.ts";
 import { draw } from "./draw.ts";
-import type { Weights } from "./parameters.ts";
 import type { Programs } from "./programs.ts";
 import { requireTokens } from "./token-ids.ts";
 
@@ -43,7 +42,8 @@ interface Job {
 export interface SamplerParts {
   readonly config: DecoderConfig;
   readonly programs: Programs;
-  readonly weights: Weights;
+  /** As `feedsOf` gives them. */
+  readonly weights: Readonly<Record<string, Float32Array>>;
   readonly codec: Codec;
   readonly version: string;
 }
@@ -167,8 +167,7 @@ async function sampleRows(
   sizes: readonly number[],
   out: Sample[],
 ): Promise<void> {
-  const { config: c, programs, codec } = parts;
-  const weights = Object.fromEntries(parts.weights);
+  const { config: c, programs, codec, weights } = parts;
   const V = c.vocabulary;
   let B = sizeFor(sizes, jobs.length);
   let caches = emptyCaches(c, B, places);

@@ -1,10 +1,13 @@
 /** What the engine thread holds of one model, and the arithmetic on it. */
 import { adamwDefaults, adamwStep } from "../../core/adamw.ts";
 import type { StepRule, StepStats } from "../../core/model.ts";
-import type { Weights } from "./parameters.ts";
+import { type Architecture, laidOut, trainedParameters, type Weights } from "./parameters.ts";
 
 export interface ModelState {
+  /** As `laidOut` gives them. Those that are not trained may be shared with other models. */
   weights: Weights;
+  /** Names of the weights that steps change. */
+  readonly trained: ReadonlySet<string>;
   /** AdamW's first and second moments; made at the first step. */
   first?: Weights;
   second?: Weights;
@@ -18,9 +21,21 @@ export interface ModelState {
 /** The gradient buffer that `step` uses. */
 export const mainGradient = "main";
 
-export const zerosLike = (w: Weights): Weights =>
-  new Map([...w].map(([name, x]) => [name, new Float32Array(x.length)]));
-export const copyOf = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
+export const trainedNames = (a: Architecture): ReadonlySet<string> =>
+  new Set(trainedParameters(a).map((p) => p.name));
+
+/** Zeros for every trained weight, in the same layout. */
+export const gradientBuffer = (a: Architecture, { weights, trained }: ModelState): Weights =>
+  laidOut(a.config, new Map([...trained].map((name) => [name, new Float32Array(weights.get(name)!.length)])));
+
+const zerosLike = ({ weights, trained }: ModelState): Weights =>
+  new Map([...trained].map((name) => [name, new Float32Array(weights.get(name)!.length)]));
+
+/** Weights that can be trained apart from the given ones; what is not trained stays shared. */
+export const copyOf = (a: Architecture, { weights, trained }: ModelState): Weights => {
+  const copied = [...trained].map((name) => [name, weights.get(name)!.slice()] as const);
+  return new Map([...weights, ...laidOut(a.config, new Map(copied))]);
+};
 
 /** to ← to + scale · from. */
 export function addInto(to: Weights, from: ReadonlyMap<string, Float32Array>, scale = 1): void {
@@ -39,9 +54,10 @@ export function dot(a: Weights, b: Weights): number {
   return sum;
 }
 
-/** θ ← (1 − rate) θ + rate θ′. */
-export function blend(weights: Weights, toward: Weights, rate: number): void {
-  for (const [name, x] of weights) {
+/** θ ← (1 − rate) θ + rate θ′, over what is trained. */
+export function blend({ weights, trained }: ModelState, toward: Weights, rate: number): void {
+  for (const name of trained) {
+    const x = weights.get(name)!;
     const y = toward.get(name)!;
     for (let i = 0; i < x.length; i++) x[i] = (1 - rate) * x[i]! + rate * y[i]!;
   }
@@ -50,14 +66,14 @@ export function blend(weights: Weights, toward: Weights, rate: number): void {
 /** AdamW's moments, for one more step of it. */
 function momentsOf(state: ModelState): { readonly first: Weights; readonly second: Weights } {
   state.steps++;
-  const first = (state.first ??= zerosLike(state.weights));
-  const second = (state.second ??= zerosLike(state.weights));
+  const first = (state.first ??= zerosLike(state));
+  const second = (state.second ??= zerosLike(state));
   return { first, second };
 }
 
 /**
  * One step from the main gradient buffer, after which all buffers are empty. Norm clipping scales the whole gradient;
- * weight decay touches neither norms nor embeddings: a word that is rarely seen would fade. Groups match parameters
+ * weight decay touches neither norms nor biases nor embeddings: a word that is rarely seen would fade. Groups match parameters
  * whose name contains the group's name. A gradient that is not finite changes nothing.
  */
 export function optimiserStep(
@@ -73,12 +89,12 @@ export function optimiserStep(
   const scale = rule.clip !== undefined && norm > rule.clip ? rule.clip / norm : 1;
   const adamw = rule.optimiser !== "sgd" ? momentsOf(state) : undefined;
   const [beta1, beta2] = rule.betas ?? [adamwDefaults.beta1, adamwDefaults.beta2];
-  for (const [name, weights] of state.weights) {
-    const g = gradient.get(name)!;
+  for (const [name, g] of gradient) {
+    const weights = state.weights.get(name)!;
     if (scale !== 1) for (let i = 0; i < g.length; i++) g[i] = g[i]! * scale;
     const group = Object.entries(rule.groups ?? {}).find(([part]) => name.includes(part))?.[1];
     const learningRate = group?.learningRate ?? rule.learningRate;
-    const weightDecay = name.includes("norm") || name.includes("embed_tokens") ? 0 : (rule.weightDecay ?? 0);
+    const weightDecay = /norm|embed_tokens|\.bias$/.test(name) ? 0 : (rule.weightDecay ?? 0);
     if (!adamw) {
       const keep = 1 - learningRate * weightDecay;
       for (let i = 0; i < g.length; i++) weights[i] = keep * weights[i]! - learningRate * g[i]!;
@@ -93,7 +109,7 @@ export function optimiserStep(
       step: state.steps,
     });
   }
-  if (pull) blend(state.weights, pull.toward, rule.learningRate * pull.strength);
+  if (pull) blend(state, pull.toward, rule.learningRate * pull.strength);
   state.version++;
   return { gradientNorm: norm, skipped: 0 };
 }

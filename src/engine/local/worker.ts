@@ -2,25 +2,27 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
-import type { TypedArray } from "../../tensor/index.ts";
+import type { Port, TypedArray } from "../../tensor/index.ts";
 import { chatCodec } from "./codec.ts";
-import type { DecoderConfig } from "./config.ts";
-import { type Programs, programs } from "./programs.ts";
-import type { Calls, Handle, ModelContents, PaddedRows, Reply, Request } from "./protocol.ts";
+import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
+import { type Programs, programs, type ScoringShape } from "./programs.ts";
+import type { Calls, Handle, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
+import { type RotaryTable, rotaryTable } from "./rotary-tables.ts";
 import { sampleAll } from "./sampler.ts";
 import {
   addInto,
   blend,
   copyOf,
   dot,
+  gradientBuffer,
   type ModelState,
   mainGradient,
   optimiserStep,
-  zerosLike,
+  trainedNames,
 } from "./weights.ts";
 
 interface Held {
-  readonly config: DecoderConfig;
+  readonly architecture: Architecture;
   readonly codec: Codec;
   readonly programs: Programs;
   readonly state: ModelState;
@@ -29,11 +31,44 @@ interface Held {
 const { threads } = workerData as { readonly threads: number };
 const port = parentPort!;
 const models = new Map<Handle, Held>();
-/** Models of one shape share their programs. */
+/** Models of one architecture share their programs. */
 const programsByShape = new Map<string, Programs>();
+const rotaryByShape = new Map<string, RotaryTable>();
 let nextHandle = 1;
 /** What the last forward of a model left for its backward. */
-const kept = new Map<Handle, { rows: PaddedRows; residuals: Record<string, TypedArray> }>();
+const kept = new Map<Handle, Kept>();
+
+interface Kept {
+  readonly shape: ScoringShape;
+  readonly feeds: Record<string, TypedArray>;
+  readonly memory: ArrayBuffer;
+}
+
+/** Memory for what forwards hand to backwards, used again and again. */
+const spare: ArrayBuffer[] = [];
+
+function takeMemory(bytes: number): ArrayBuffer {
+  const at = spare.findIndex((memory) => memory.byteLength >= bytes);
+  if (at >= 0) return spare.splice(at, 1)[0]!;
+  spare.length = 0; // too small for what is trained now
+  return new ArrayBuffer(bytes);
+}
+
+const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
+
+/** One array for each port, side by side. */
+function laidPorts(ports: readonly Port[]): { memory: ArrayBuffer; arrays: Record<string, TypedArray> } {
+  const length = (p: Port): number => p.shape.reduce((a, b) => a * b, 1);
+  const room = (p: Port): number => Math.ceil((length(p) * arrays[p.dtype].BYTES_PER_ELEMENT) / 64) * 64;
+  const memory = takeMemory(ports.reduce((n, p) => n + room(p), 0));
+  let at = 0;
+  const out: Record<string, TypedArray> = {};
+  for (const p of ports) {
+    out[p.name] = new arrays[p.dtype](memory, at, length(p));
+    at += room(p);
+  }
+  return { memory, arrays: out };
+}
 
 function held(handle: Handle): Held {
   const model = models.get(handle);
@@ -46,17 +81,29 @@ function held(handle: Handle): Held {
   });
 }
 
-function stateOf({ weights, first, second, steps, version }: ModelContents): ModelState {
-  return { weights, ...(first && second ? { first, second } : {}), steps, version, gradients: new Map() };
-}
-
-function contentsOf({ weights, first, second, steps, version }: ModelState): ModelContents {
+/** @param contents with weights as `laidOut` gives them. */
+function stateOf(a: Architecture, { weights, first, second, steps, version }: ModelContents): ModelState {
+  const moments = first && second ? { first, second } : {};
   return {
-    weights: copyOf(weights),
-    ...(first && second ? { first: copyOf(first), second: copyOf(second) } : {}),
+    weights,
+    trained: trainedNames(a),
+    ...moments,
     steps,
     version,
+    gradients: new Map(),
   };
+}
+
+const received = (a: Architecture, contents: ModelContents): ModelContents => ({
+  ...contents,
+  weights: laidOut(a.config, contents.weights),
+});
+
+const copied = (w: Weights): Weights => new Map([...w].map(([name, x]) => [name, x.slice()]));
+
+/** A message copies its arrays, so this shares them. */
+function contentsOf({ weights, first, second, steps, version }: ModelState): ModelContents {
+  return { weights, ...(first && second ? { first, second } : {}), steps, version };
 }
 
 function add(model: Held): Handle {
@@ -65,72 +112,103 @@ function add(model: Held): Handle {
   return handle;
 }
 
+function remembered<V>(known: Map<string, V>, key: unknown, make: () => V): V {
+  const text = JSON.stringify(key);
+  const value = known.get(text) ?? make();
+  known.set(text, value);
+  return value;
+}
+
+/** Everything that a scoring program reads. */
+function feedsFor({ architecture: { config }, state }: Held, rows: PackedRows): Record<string, TypedArray> {
+  const { tokens, end, context, back, targets } = rows;
+  const table = remembered(rotaryByShape, config, () => rotaryTable(config));
+  return {
+    ...feedsOf(config, state.weights),
+    ...table.rows(rows.position),
+    tokens,
+    end,
+    context,
+    back,
+    targets,
+    "at.ids": rows.atIds ?? new Int32Array(rows.A),
+  };
+}
+
+/** What a forward left, for the one call that takes it up. */
+function leftBy(handle: Handle): Kept {
+  const left = kept.get(handle);
+  kept.delete(handle);
+  if (left) return left;
+  throw new WhetstoneError("engine.failed", {
+    where: "local engine",
+    got: "a backward call without its forward",
+    expected: "forward and backward in turn",
+    mend: "Report this: the engine pairs them itself.",
+  });
+}
+
+const cotangentFeeds = (cotangents: Readonly<Record<string, Float32Array>>): Record<string, Float32Array> =>
+  Object.fromEntries(Object.entries(cotangents).map(([name, array]) => [`d.${name}`, array]));
+
 const calls: {
   [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
 } = {
-  create(config, tokenizer, contents) {
-    const shape = JSON.stringify(config);
-    const shared = programsByShape.get(shape) ?? programs(config, threads);
-    programsByShape.set(shape, shared);
-    return add({ config, codec: chatCodec(tokenizer), programs: shared, state: stateOf(contents) });
+  create(architecture, tokenizer, contents) {
+    return add({
+      architecture,
+      codec: chatCodec(tokenizer),
+      programs: remembered(programsByShape, architecture, () => programs(architecture, threads)),
+      state: stateOf(architecture, received(architecture, contents)),
+    });
   },
   sample: (handle, requests) => {
-    const { config, codec, programs, state } = held(handle);
+    const { architecture, codec, programs, state } = held(handle);
+    const { config } = architecture;
     return sampleAll(
-      { config, codec, programs, weights: state.weights, version: String(state.version) },
+      { config, codec, programs, weights: feedsOf(config, state.weights), version: String(state.version) },
       requests,
     );
   },
-  async forward(handle, rows, keep) {
-    const { programs, state } = held(handle);
-    const feeds = {
-      ...Object.fromEntries(state.weights),
-      tokens: rows.tokens,
-      context: rows.context,
-      targets: rows.targets,
-    };
-    if (!keep) {
-      const out = await (await programs.score(rows.B, rows.T, rows.A)).run(feeds);
-      return { logp: out.logp as Float32Array, entropy: out.entropy as Float32Array };
-    }
-    const { forward, kept: names } = await programs.train(rows.B, rows.T, rows.A);
-    const out = await forward.run(feeds);
-    kept.set(handle, { rows, residuals: Object.fromEntries(names.map((n) => [n, out[`kept.${n}`]!])) });
-    return { logp: out.logp as Float32Array, entropy: out.entropy as Float32Array };
+  async forward(handle, rows, wish, keep) {
+    const model = held(handle);
+    const { B, T, A } = rows;
+    const shape = { B, T, A, wish };
+    const feeds = feedsFor(model, rows);
+    if (!keep) return (await model.programs.score(shape)).run(feeds);
+    const left = kept.get(handle);
+    if (left) spare.push(left.memory); // an objective failed between a forward and its backward
+    const { forward, kept: ports } = await model.programs.train(shape);
+    const { memory, arrays } = laidPorts(ports);
+    const into = Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`kept.${name}`, array]));
+    const out = await forward.run(feeds, into);
+    kept.set(handle, { shape, feeds: { ...feeds, ...arrays }, memory });
+    return Object.fromEntries(Object.entries(out).filter(([name]) => !name.startsWith("kept.")));
   },
   async backward(handle, into, cotangents) {
-    const { programs, state } = held(handle);
-    const left = kept.get(handle);
-    if (!left) {
-      throw new WhetstoneError("engine.failed", {
-        where: "local engine",
-        got: "a backward call without its forward",
-        expected: "forward and backward in turn",
-        mend: "Report this: the engine pairs them itself.",
-      });
-    }
-    const { rows, residuals } = left;
-    kept.delete(handle);
-    const { backward, backwardEntropy } = await programs.train(rows.B, rows.T, rows.A);
-    const session = cotangents.entropy ? await backwardEntropy() : backward;
-    const out = await session.run({
-      ...Object.fromEntries(state.weights),
-      tokens: rows.tokens,
-      context: rows.context,
-      targets: rows.targets,
-      ...residuals,
-      "d.logp": cotangents.logp,
-      ...(cotangents.entropy ? { "d.entropy": cotangents.entropy } : {}),
-    });
-    let buffer = state.gradients.get(into);
-    if (!buffer) {
-      buffer = zerosLike(state.weights);
-      state.gradients.set(into, buffer);
-    }
-    addInto(
-      buffer,
-      new Map([...state.weights.keys()].map((name) => [name, out[`d.${name}`] as Float32Array])),
+    const { architecture, programs, state } = held(handle);
+    const { shape, feeds, memory } = leftBy(handle);
+    const session = await (await programs.train(shape)).backward(Object.keys(cotangents));
+    const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
+    state.gradients.set(into, buffer);
+    const sums = Object.entries(feedsOf(architecture.config, buffer));
+    await session.run(
+      {
+        ...feeds,
+        ...cotangentFeeds(cotangents),
+        ...Object.fromEntries(sums.map(([name, array]) => [`into.${name}`, array])),
+      },
+      Object.fromEntries(sums.map(([name, array]) => [`d.${name}`, array])),
     );
+    spare.push(memory);
+  },
+  async inputGradient(handle, cotangents) {
+    const { programs } = held(handle);
+    const { shape, feeds, memory } = leftBy(handle);
+    const session = await (await programs.train(shape)).inputGradient(Object.keys(cotangents));
+    const out = await session.run({ ...feeds, ...cotangentFeeds(cotangents) });
+    spare.push(memory);
+    return out["d.embedded"] as Float32Array;
   },
   step(handle, rule, pull) {
     const { state } = held(handle);
@@ -139,35 +217,41 @@ const calls: {
   },
   copy(handle, optimiser) {
     const model = held(handle);
-    const { weights, first, second, steps, version } = contentsOf(model.state);
-    const state =
+    const { architecture, state } = model;
+    const { first, second, steps, version } = state;
+    const weights = copyOf(architecture, state);
+    const contents =
       optimiser === "copy" && first && second
-        ? { weights, first, second, steps, version }
+        ? { weights, first: copied(first), second: copied(second), steps, version }
         : { weights, steps: 0, version };
-    return add({ ...model, state: stateOf(state) });
+    return add({ ...model, state: stateOf(architecture, contents) });
   },
   blend(handle, toward, rate) {
     const { state } = held(handle);
-    blend(state.weights, held(toward).state.weights, rate);
+    blend(state, held(toward).state.weights, rate);
     return ++state.version;
   },
   dot(handle, a, b) {
-    const { gradients, weights } = held(handle).state;
-    return dot(gradients.get(a) ?? zerosLike(weights), gradients.get(b) ?? zerosLike(weights));
+    const { gradients } = held(handle).state;
+    const [x, y] = [gradients.get(a), gradients.get(b)];
+    return x && y ? dot(x, y) : 0;
   },
   combine(handle, sum) {
-    const { gradients, weights } = held(handle).state;
-    const out = zerosLike(weights);
+    const { architecture, state } = held(handle);
+    const out = gradientBuffer(architecture, state);
     for (const [name, scale] of Object.entries(sum)) {
-      const part = gradients.get(name);
+      const part = state.gradients.get(name);
       if (part) addInto(out, part, scale);
     }
-    gradients.set(mainGradient, out);
+    state.gradients.set(mainGradient, out);
   },
   contents: (handle) => contentsOf(held(handle).state),
   replace(handle, contents) {
     const model = held(handle);
-    models.set(handle, { ...model, state: stateOf(contents) });
+    models.set(handle, {
+      ...model,
+      state: stateOf(model.architecture, received(model.architecture, contents)),
+    });
   },
   drop(handle) {
     models.delete(handle);

@@ -67,10 +67,10 @@ export function contextsOf(weights: Weights, rows: TokenRows): string[] {
 }
 
 export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Outputs {
-  if (wanted.hidden || wanted.inputGradient) {
+  if (wanted.hidden) {
     throw new WhetstoneError("capability.missing", {
       where: "tabular engine",
-      got: `a wish for ${wanted.hidden ? "hidden states" : "input gradients"}`,
+      got: "a wish for hidden states",
       expected: "log-probabilities, entropy, top k, given ids or value heads",
       mend: "Use the local engine for this method.",
     });

@@ -1,5 +1,6 @@
 import { applyBinary, binary } from "../elementwise.ts";
-import type { Tensor, TensorLike } from "../graph.ts";
+import type { Operation, Tensor, TensorLike } from "../graph.ts";
+import { sameShape } from "../shape.ts";
 import { sumTo } from "./sum-to.ts";
 
 const operation = binary(
@@ -11,3 +12,11 @@ const operation = binary(
 
 /** `a + b`, broadcasting. */
 export const add = (a: TensorLike, b: TensorLike): Tensor => applyBinary(operation, a, b);
+
+/** The two summands of a sum without broadcasting, if the tensor is one. */
+export function addends(t: Tensor): readonly [Tensor, Tensor] | undefined {
+  const [a, b] = t.inputs;
+  const isSum =
+    t.op === (operation as Operation) && sameShape(a!.shape, t.shape) && sameShape(b!.shape, t.shape);
+  return isSum ? [a!, b!] : undefined;
+}

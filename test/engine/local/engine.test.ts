@@ -56,27 +56,21 @@ for (const [what, options] of [
   });
 }
 
-test("a wish for what the local engine lacks is a missing capability", async () => {
+test("a wish for a head or a layer that the model has not is refused", async () => {
   await using engine = bench();
-  const { model } = await engine.make({ layers: 1 });
+  const { model, config } = await engine.make({ layers: 1 });
   const batch = randomBatch([6], "wishes");
-  const n = batch.target_A.length;
-  const wishes: Wanted[] = [
-    { topk: 3 },
-    { at: { ids: new Int32Array(n), width: 1 } },
-    { heads: ["value"] },
-    { hidden: [0] },
-    { inputGradient: true },
+  const wishes: readonly [Wanted, ReturnType<typeof failsWith>][] = [
+    [{ heads: ["value"] }, failsWith("capability.missing", /the value heads value/)],
+    [{ hidden: [2] }, failsWith("option.range", /layers \[2\]/)],
+    [{ topk: config.vocabulary + 1 }, failsWith("option.range", /top-k/)],
   ];
   const objective = linear(coefficientsFor(batch, "wishes"));
   const frozen = await model.freeze();
-  for (const want of wishes) {
-    const [name] = Object.keys(want);
-    const missing = failsWith("capability.missing", new RegExp(`a wish for ${name}`));
+  for (const [want, missing] of wishes) {
     await assert.rejects(model.score(batch, want), missing);
     await assert.rejects(frozen.score(batch, want), missing);
     await assert.rejects(model.accumulate(batch, { ...objective, wants: () => want }, null), missing);
-    assert.ok(!model.can.has(name as "topk"));
   }
 });
 
@@ -112,10 +106,13 @@ test("an error in the engine thread comes back as a WhetstoneError, and the thre
   await using engine = bench();
   const { model } = await engine.make({ layers: 1 });
   const none = new Int32Array();
-  const wrong = { B: 8, T: 16, A: 16, tokens: none, context: none, targets: none };
-  await assert.rejects(engine.host.call("forward", 1, wrong, false), failsWith("engine.failed", /of 128/));
-  await assert.rejects(engine.host.call("forward", 99, wrong, false), failsWith("engine.failed", /disposed/));
-  await assert.rejects(engine.host.call("backward", 1, "main", {} as never), failsWith("engine.failed"));
+  const packed = { B: 8, T: 16, A: 16, tokens: none, position: none, end: none, context: none, back: none };
+  const wrong = { ...packed, targets: none };
+  const wish = { entropy: false, topk: 0, at: 0, heads: [], hidden: [] };
+  const forward = (handle: number) => engine.host.call("forward", handle, wrong, wish, false);
+  await assert.rejects(forward(1), failsWith("engine.failed", /of 128|of 256/));
+  await assert.rejects(forward(99), failsWith("engine.failed", /disposed/));
+  await assert.rejects(engine.host.call("backward", 1, "main", {}), failsWith("engine.failed"));
   assert.equal((await model.score(rowsOf([[4, 5]]))).logp.length, 1);
 });
 

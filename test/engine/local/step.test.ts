@@ -18,6 +18,7 @@ import {
 
 const stateOf = (weights: Record<string, number[]>): ModelState => ({
   weights: new Map(Object.entries(weights).map(([name, xs]) => [name, Float32Array.from(xs)])),
+  trained: new Set(Object.keys(weights)),
   steps: 0,
   version: 0,
   gradients: new Map(),

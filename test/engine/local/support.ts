@@ -11,7 +11,12 @@ import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";
 import { type Host, startHost } from "../../../src/engine/local/host.ts";
 import { localModel } from "../../../src/engine/local/model.ts";
-import { initialWeights, type Weights } from "../../../src/engine/local/parameters.ts";
+import {
+  type Adapter,
+  type Architecture,
+  initialWeights,
+  type Weights,
+} from "../../../src/engine/local/parameters.ts";
 import { type TokenizerFiles, wordTokenizer } from "../../../src/engine/local/tokenizer.ts";
 
 export const words = Array.from({ length: 24 }, (_, i) => `w${i}`);
@@ -59,7 +64,9 @@ export interface Bench extends AsyncDisposable {
 
 export interface MakeOptions {
   readonly seed?: number;
-  readonly microBatchTokens?: number;
+  readonly places?: number;
+  readonly heads?: readonly string[];
+  readonly adapter?: Adapter;
   readonly weights?: Weights;
   readonly tokenizer?: TokenizerFiles;
 }
@@ -73,8 +80,13 @@ export function bench(threads = 2): Bench {
       const config = { ...tinyConfig, ...more };
       const weights = options.weights ?? livelyWeights(config, options.seed ?? 1);
       const files = options.tokenizer ?? tokenizer;
-      const handle = await host.call("create", config, files, { weights, steps: 0, version: 0 });
-      const parts = { host, config, tokenizer: files, microBatchTokens: options.microBatchTokens ?? 4096 };
+      const architecture: Architecture = {
+        config,
+        heads: options.heads ?? [],
+        ...(options.adapter ? { adapter: options.adapter } : {}),
+      };
+      const handle = await host.call("create", architecture, files, { weights, steps: 0, version: 0 });
+      const parts = { host, architecture, tokenizer: files, places: options.places ?? 4096 };
       return { model: localModel("policy", parts, handle, 0), weights, config };
     },
     [Symbol.asyncDispose]: () => host.close(),

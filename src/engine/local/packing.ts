@@ -1,0 +1,205 @@
+/**
+ * How a batch becomes packed sequences of a few fixed shapes. Rows stand one after the other in a sequence, and rows
+ * that begin alike share that beginning, so that a group's prompt is computed once, forwards and backwards.
+ */
+import type { TokenRows } from "../../core/batch.ts";
+import type { DecoderConfig } from "./config.ts";
+import type { PackedRows } from "./protocol.ts";
+
+/** Sequence lengths are rounded up to these. */
+const bucket = (length: number): number => {
+  const step = length <= 128 ? 16 : length <= 512 ? 32 : length <= 2048 ? 128 : 512;
+  return Math.ceil(length / step) * step;
+};
+
+/** Longest sequence that rows are packed into, unless a row is longer. */
+const longestPack = 512;
+
+const lengthOf = (rows: TokenRows, r: number): number => rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
+
+/**
+ * How many tokens at the start of a row another row may use as well. Not the one before the first target: each target
+ * is read from a place of its own.
+ */
+function shareable(rows: TokenRows, r: number): number {
+  const [from, to] = [rows.targetOffset[r]!, rows.targetOffset[r + 1]!];
+  return from === to ? lengthOf(rows, r) : Math.max(0, rows.target_A[from]! - rows.rowOffset[r]! - 1);
+}
+
+function compareRows(rows: TokenRows, a: number, b: number): number {
+  const [x, y] = [rows.rowOffset[a]!, rows.rowOffset[b]!];
+  const shorter = Math.min(lengthOf(rows, a), lengthOf(rows, b));
+  for (let i = 0; i < shorter; i++) {
+    const difference = rows.tokens_N[x + i]! - rows.tokens_N[y + i]!;
+    if (difference !== 0) return difference;
+  }
+  return lengthOf(rows, a) - lengthOf(rows, b) || a - b;
+}
+
+/** Tokens that row b can take over from row a. */
+function sharedStart(rows: TokenRows, a: number, b: number): number {
+  const most = Math.min(shareable(rows, a), shareable(rows, b));
+  const [x, y] = [rows.rowOffset[a]!, rows.rowOffset[b]!];
+  let n = 0;
+  while (n < most && rows.tokens_N[x + n] === rows.tokens_N[y + n]) n++;
+  return n;
+}
+
+/** A row in its sequence: how many tokens it takes over from the row before it. */
+interface Placed {
+  readonly row: number;
+  readonly shared: number;
+}
+
+interface Sequence {
+  readonly placed: Placed[];
+  used: number;
+}
+
+/** Rows in an order in which those that begin alike are neighbours, with what each can take over from the one before. */
+function inOrder(rows: TokenRows, picked: readonly number[]): Placed[] {
+  const order = picked.toSorted((a, b) => compareRows(rows, a, b));
+  return order.map((row, i) => ({ row, shared: i === 0 ? 0 : sharedStart(rows, order[i - 1]!, row) }));
+}
+
+/** Fills sequences of at most T tokens: families of rows that begin alike first, then the largest first, each where it fits best. */
+function fill(rows: TokenRows, ordered: readonly Placed[], T: number): Sequence[] {
+  const families: Sequence[] = [];
+  for (const { row, shared } of ordered) {
+    const family = families.at(-1);
+    const more = lengthOf(rows, row) - shared;
+    if (family && shared > 0 && family.used + more <= T) {
+      family.placed.push({ row, shared });
+      family.used += more;
+    } else families.push({ placed: [{ row, shared: 0 }], used: lengthOf(rows, row) });
+  }
+  const out: Sequence[] = [];
+  for (const family of families.sort((a, b) => b.used - a.used)) {
+    let best: Sequence | undefined;
+    for (const sequence of out) {
+      if (sequence.used + family.used <= T && (!best || sequence.used > best.used)) best = sequence;
+    }
+    if (!best) out.push(family);
+    else {
+      best.placed.push(...family.placed);
+      best.used += family.used;
+    }
+  }
+  return out;
+}
+
+/** What one more place costs: the products with weights, and the attention over T places. In multiply-adds of a forward. */
+function placeCost(c: DecoderConfig, T: number): number {
+  const q = c.heads * c.headWidth;
+  const kv = c.kvHeads * c.headWidth;
+  const weights = c.width * (2 * q + 2 * kv + 3 * c.feedForward);
+  // small products and the softmax between them are about three times as slow as large ones
+  return c.layers * (weights + 3 * 2 * T * q);
+}
+
+export interface MicroBatch {
+  /** In the order in which they are packed. */
+  readonly rows: readonly number[];
+  /** For each of its sequences, for each row in it: the tokens taken over from the row before. */
+  readonly shared: readonly (readonly number[])[];
+  /** Tokens of the longest sequence. */
+  readonly longest: number;
+}
+
+const microBatch = (sequences: readonly Sequence[]): MicroBatch => ({
+  rows: sequences.flatMap(({ placed }) => placed.map(({ row }) => row)),
+  shared: sequences.map(({ placed }) => placed.map(({ shared }) => shared)),
+  longest: Math.max(...sequences.map(({ used }) => used)),
+});
+
+/**
+ * Cuts rows into micro-batches. Groups stay whole; a micro-batch holds at most `places` places, padding included,
+ * unless one group alone needs more.
+ * @param groups rows that must stay together.
+ */
+export function planMicroBatches(
+  rows: TokenRows,
+  groups: readonly (readonly number[])[],
+  c: DecoderConfig,
+  places: number,
+): MicroBatch[] {
+  const picked = groups.flat();
+  if (picked.length === 0) return [];
+  const ordered = inOrder(rows, picked);
+  const shortest = bucket(picked.reduce((n, r) => Math.max(n, lengthOf(rows, r)), 0));
+  const longest = Math.max(shortest, Math.min(longestPack, places));
+  let T = shortest;
+  let least = Number.POSITIVE_INFINITY;
+  for (let candidate = shortest; candidate <= longest; candidate = bucket(candidate + 1)) {
+    const cost = fill(rows, ordered, candidate).length * candidate * placeCost(c, candidate);
+    if (cost < least) [T, least] = [candidate, cost];
+  }
+  const atOnce = Math.max(1, Math.floor(places / T));
+  if (groups.length === picked.length) {
+    const all = fill(rows, ordered, T);
+    const parts = Math.ceil(all.length / atOnce);
+    return Array.from({ length: parts }, (_, i) => microBatch(all.slice(i * atOnce, (i + 1) * atOnce)));
+  }
+  const out: MicroBatch[] = [];
+  let open: number[] = [];
+  let sequences: Sequence[] = [];
+  for (const group of groups) {
+    const wider = fill(rows, inOrder(rows, [...open, ...group]), T);
+    if (open.length > 0 && wider.length > atOnce) {
+      out.push(microBatch(sequences));
+      open = [...group];
+      sequences = fill(rows, inOrder(rows, open), T);
+    } else {
+      open.push(...group);
+      sequences = wider;
+    }
+  }
+  return [...out, microBatch(sequences)];
+}
+
+/** Few distinct sizes, so that programs are reused: steps of a sixteenth of the next power of two. */
+function coarse(n: number, least: number): number {
+  const step = Math.max(least, 2 ** (Math.ceil(Math.log2(n)) - 4));
+  return Math.ceil(n / step) * step;
+}
+
+/** @param rows those of the micro-batch, in its order. Targets keep their order. */
+export function packRows(
+  rows: TokenRows,
+  { shared, longest }: Omit<MicroBatch, "rows">,
+  padId: number,
+): PackedRows {
+  const T = bucket(longest);
+  const B = coarse(shared.length, 1);
+  const real = rows.target_A.length;
+  const A = Math.min(B * T, Math.max(coarse(real, 16), Math.ceil((B * T) / 16)));
+  const tokens = new Int32Array(B * T).fill(padId);
+  const position = new Int32Array(B * T);
+  const end = Int32Array.from({ length: B * T }, (_, i) => i % T);
+  const context = new Int32Array(A);
+  const back = new Int32Array(B * T).fill(A);
+  const targets = new Int32Array(A);
+  let row = 0;
+  shared.forEach((sequence, b) => {
+    let filled = 0;
+    let path: number[] = [];
+    for (const taken of sequence) {
+      path = path.slice(0, taken);
+      const from = rows.rowOffset[row]!;
+      for (let i = taken; i < lengthOf(rows, row); i++) {
+        path.push(b * T + filled++);
+        tokens[path[i]!] = rows.tokens_N[from + i]!;
+        position[path[i]!] = i;
+      }
+      for (const place of path) end[place] = filled - 1;
+      for (let a = rows.targetOffset[row]!; a < rows.targetOffset[row + 1]!; a++) {
+        const place = path[rows.target_A[a]! - from - 1]!;
+        context[a] = place;
+        back[place] = a;
+        targets[a] = rows.tokens_N[rows.target_A[a]!]!;
+      }
+      row++;
+    }
+  });
+  return { B, T, A, tokens, position, end, context, back, targets };
+}
