@@ -272,6 +272,13 @@ async function readTokenizer(
   return read;
 }
 
+/** What a folder says a model is. */
+export interface ModelFolder {
+  readonly config: DecoderConfig;
+  readonly tokenizer: TokenizerFiles;
+  readonly weights: Weights;
+}
+
 export interface Checkpoint {
   readonly config: DecoderConfig;
   readonly tokenizer: TokenizerFiles;
@@ -279,22 +286,34 @@ export interface Checkpoint {
 }
 
 /**
+ * Reads a model without what a resumed run needs besides.
+ * @param variables for the chat template.
+ * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
+ */
+export async function readModel(
+  folder: string,
+  variables?: Readonly<Record<string, Json>>,
+): Promise<ModelFolder> {
+  const raw = await readJson(folder, files.config);
+  const config = fromHuggingFace(raw, join(folder, files.config));
+  const tokenizer = await readTokenizer(folder, raw, config.vocabulary, variables);
+  return { config, tokenizer, weights: await readWeights(folder, config) };
+}
+
+/**
  * Reads what `save` wrote, or a folder of another tool, which counts as a model that took no step.
  * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const raw = await readJson(folder, files.config);
-  const stated = fromHuggingFace(raw, join(folder, files.config));
   const resumed =
     (await exists(join(folder, files.trainer))) || (await exists(join(folder, files.optimiser)));
   const counted = trainer.safeParse(
     resumed ? await readJson(folder, files.trainer) : { steps: 0, version: 0 },
   );
   if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
-  const { steps, version, contextTokens = stated.contextTokens, templateVariables } = counted.data;
-  const config = { ...stated, contextTokens: Math.min(contextTokens, stated.contextTokens) };
-  const tokenizer = await readTokenizer(folder, raw, config.vocabulary, templateVariables);
-  const weights = await readWeights(folder, config);
+  const { steps, version, contextTokens, templateVariables } = counted.data;
+  const { config: stated, tokenizer, weights } = await readModel(folder, templateVariables);
+  const config = { ...stated, contextTokens: Math.min(contextTokens ?? Infinity, stated.contextTokens) };
   if (steps === 0) return { config, tokenizer, contents: { weights, steps, version } };
   await using moments = await openTensors(folder, files.optimiser);
   requireParameters(moments, config, ["first.", "second."]);
@@ -306,6 +325,12 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
 const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = ""): NamedTensor[] =>
   parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
 
+/** Without them, other tools take those of each family's first model. */
+function endsOf(tokenizer: TokenizerFiles): Readonly<Record<string, number | null>> {
+  const { endId, padId } = chatCodec(tokenizer);
+  return { bos_token_id: null, eos_token_id: endId, pad_token_id: padId };
+}
+
 /** Writes a folder that `readCheckpoint` and other tools read. @throws WhetstoneError `disk.write`, `folder.unwritable`. */
 export async function writeCheckpoint(
   folder: string,
@@ -314,7 +339,7 @@ export async function writeCheckpoint(
 ): Promise<void> {
   const { origin, variables } = tokenizer;
   const companionsOf: Readonly<Record<string, Uint8Array | string>> = origin ?? {
-    [files.config]: json(toHuggingFace(config)),
+    [files.config]: json({ ...toHuggingFace(config), ...endsOf(tokenizer) }),
     [files.tokenizer]: json(tokenizer.tokenizer),
     [files.tokenizerConfig]: json(tokenizer.config),
   };

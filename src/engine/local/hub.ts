@@ -1,0 +1,348 @@
+/**
+ * Checkpoints from the Hugging Face Hub, by way of the cache that all of its tools share: `models--owner--name` with
+ * `blobs`, `refs` and `snapshots`. What is there already is not fetched again, by whichever tool it came.
+ *
+ * Its tests run the real client over HTTP against a small server that answers the Hub's routes; nothing here has been
+ * run against the Hub itself yet. Large files come by plain HTTP rather than by the Hub's chunk protocol (Xet).
+ */
+import { createWriteStream } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { writeError } from "../../core/files.ts";
+import { companions, files } from "./checkpoint.ts";
+
+export interface FetchProgress {
+  readonly file: string;
+  /** Bytes of all files so far, those of earlier attempts included. */
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+export interface FetchOptions {
+  /** A branch, tag or commit. Default "main". */
+  readonly revision?: string;
+  /** Default: `HF_TOKEN`, or the one that `hf auth login` stored. */
+  readonly token?: string;
+  /** The cache's folder. Default: `HF_HUB_CACHE`, or `hub` in `HF_HOME`. */
+  readonly cache?: string;
+  readonly progress?: (at: FetchProgress) => void;
+  /** Default: the process's own. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Whether a text can be the id of a model there: `owner/name`, or the bare name of the oldest ones. */
+export const isHubId = (id: string): boolean =>
+  /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)?$/.test(id) && !id.includes("..") && !id.includes("--");
+
+/** What the Hub and its cache are, as all of its tools read the environment. */
+interface Place {
+  readonly url: string;
+  readonly cache: string;
+  readonly offline: boolean;
+  readonly token: string | undefined;
+}
+
+const isOn = (value: string | undefined): boolean => /^(1|true|yes|on)$/i.test(value ?? "");
+
+async function placeOf(options: FetchOptions): Promise<Place> {
+  const env = options.environment ?? process.env;
+  const home = env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "huggingface");
+  const stored = await readFile(env.HF_TOKEN_PATH ?? join(home, "token"), "utf8").catch(() => "");
+  const token = (options.token ?? env.HF_TOKEN ?? stored).trim();
+  return {
+    url: (env.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, ""),
+    cache: options.cache ?? env.HF_HUB_CACHE ?? env.HUGGINGFACE_HUB_CACHE ?? join(home, "hub"),
+    offline: isOn(env.HF_HUB_OFFLINE) || isOn(env.TRANSFORMERS_OFFLINE),
+    token: token === "" ? undefined : token,
+  };
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const shardIndex = z.object({ weight_map: z.record(z.string(), z.string()) });
+
+/** The files that an index of shards names; none without an index. */
+async function shardsOf(snapshot: string): Promise<string[]> {
+  const path = join(snapshot, files.weightIndex);
+  if (!(await exists(path))) return [];
+  try {
+    const { weight_map } = shardIndex.parse(JSON.parse(await readFile(path, "utf8")));
+    return [...new Set(Object.values(weight_map))];
+  } catch (e) {
+    throw new WhetstoneError("checkpoint.damaged", {
+      where: path,
+      got: messageOf(e),
+      expected: "an index of shards",
+      mend: "Remove the model's folder from the cache and fetch it again.",
+    });
+  }
+}
+
+/** The snapshot of a revision in the cache, if all of it is there. */
+async function cachedSnapshot(storage: string, revision: string): Promise<string | undefined> {
+  const commit = await readFile(join(storage, "refs", revision), "utf8").catch(() => revision);
+  const snapshot = join(storage, "snapshots", commit.trim());
+  const weights = (await exists(join(snapshot, files.weights))) ? [files.weights] : await shardsOf(snapshot);
+  if (weights.length === 0) return undefined;
+  for (const name of [files.config, files.tokenizer, ...weights]) {
+    if (!(await exists(join(snapshot, name)))) return undefined;
+  }
+  return snapshot;
+}
+
+type Hub = typeof import("@huggingface/hub");
+
+async function loadHub(): Promise<Hub> {
+  try {
+    return await import("@huggingface/hub");
+  } catch (e) {
+    throw new WhetstoneError("package.missing", {
+      where: "@huggingface/hub",
+      got: messageOf(e),
+      expected: "the Hub's client, which is installed only where it is used",
+      mend: "Run `npm install @huggingface/hub`, or name a folder instead.",
+      cause: e,
+    });
+  }
+}
+
+/** Whether the disk failed rather than the connection. */
+const systemCode = (e: unknown): boolean =>
+  ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"].includes(
+    z.object({ code: z.string() }).safeParse(e).data?.code ?? "",
+  );
+
+const withStatus = z.object({ statusCode: z.int() });
+
+/** What a failed call to the Hub means to the person who named the model. */
+function hubError(id: string, revision: string, place: Place, e: unknown): WhetstoneError {
+  if (e instanceof WhetstoneError) return e;
+  const status = withStatus.safeParse(e).data?.statusCode;
+  const where = `${id} at ${revision}`;
+  if (status === 404) {
+    return new WhetstoneError("hub.notFound", {
+      where,
+      got: `no such model or revision on ${place.url}`,
+      expected: "the id of a model, as owner/name",
+      mend: "Check the spelling; for a private model set HF_TOKEN.",
+      cause: e,
+    });
+  }
+  if (status === 401 || status === 403) {
+    return new WhetstoneError("hub.denied", {
+      where,
+      got: place.token ? "a token that has no access" : "no token",
+      expected: "access to a gated, private or misspelled model",
+      mend: `Accept the model's terms on ${place.url}/${id} and set HF_TOKEN to a token of that account, or check the spelling.`,
+      cause: e,
+    });
+  }
+  if (systemCode(e)) return writeError(place.cache, e);
+  if (e instanceof TypeError && e.message.includes("access token")) {
+    return new WhetstoneError("hub.denied", {
+      where,
+      got: messageOf(e),
+      expected: "a token of the Hub, or none",
+      mend: "Set HF_TOKEN to a token that begins with hf_, or unset it.",
+      cause: e,
+    });
+  }
+  const cause = e instanceof Error && e.cause !== undefined ? `: ${messageOf(e.cause)}` : "";
+  return new WhetstoneError("hub.unreachable", {
+    where,
+    got: `${messageOf(e)}${cause}`,
+    expected: `an answer from ${place.url}`,
+    mend: "Check the connection and run again: what was fetched is kept. Without one, name a folder.",
+    cause: e,
+  });
+}
+
+/** Weights under the names that transformers gives them, so not the copies in other formats beside them. */
+const isWeights = (path: string): boolean => /^model(-\d+-of-\d+)?\.safetensors$/.test(path);
+
+interface Wanted {
+  readonly path: string;
+  readonly size: number;
+  /** Name of its contents in the cache. */
+  readonly blob: string;
+}
+
+/** Links a name of a snapshot to its contents, or copies them where links cannot be made. */
+async function link(blob: string, name: string): Promise<void> {
+  await rm(name, { force: true });
+  await symlink(relative(dirname(name), blob), name).catch(() => copyFile(blob, name));
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    (s) => s.size,
+    () => 0,
+  );
+}
+
+/** Fetches contents that are not in the cache, going on where an earlier attempt broke off. */
+async function fetchBlob(
+  hub: Hub,
+  call: { readonly id: string; readonly commit: string; readonly place: Place },
+  wanted: Wanted,
+  blob: string,
+  seen: (bytes: number) => void,
+): Promise<void> {
+  const { id, commit, place } = call;
+  const part = `${blob}.incomplete`;
+  let from = await sizeOf(part);
+  if (from > wanted.size) {
+    await rm(part, { force: true });
+    from = 0;
+  }
+  seen(from);
+  if (from < wanted.size) {
+    const remote = await hub.downloadFile({
+      repo: id,
+      path: wanted.path,
+      revision: commit,
+      hubUrl: place.url,
+      xet: false,
+      ...(place.token === undefined ? {} : { accessToken: place.token }),
+    });
+    if (!remote) throw new Error(`no file ${wanted.path}`);
+    const counted = new Transform({
+      transform(chunk: Uint8Array, _encoding, done) {
+        seen(chunk.length);
+        done(null, chunk);
+      },
+    });
+    // at its place rather than at the end: another process at the same file writes the same bytes to the same places
+    const out = createWriteStream(part, from > 0 ? { flags: "r+", start: from } : { flags: "w" });
+    const rest = from > 0 ? remote.slice(from, wanted.size) : remote;
+    await pipeline(Readable.fromWeb(rest.stream()), counted, out);
+  } else if (wanted.size === 0) {
+    await writeFile(part, "");
+  }
+  const size = await sizeOf(part);
+  if (size !== wanted.size) {
+    // too long means that the server began again instead of going on
+    if (size > wanted.size) await rm(part, { force: true });
+    throw new Error(`${size} bytes of ${wanted.path}, which has ${wanted.size}`);
+  }
+  await rename(part, blob);
+}
+
+async function fetchSnapshot(
+  id: string,
+  revision: string,
+  place: Place,
+  options: FetchOptions,
+): Promise<string> {
+  const hub = await loadHub();
+  const credentials = place.token === undefined ? {} : { accessToken: place.token };
+  const { sha: commit } = await hub.modelInfo({
+    name: id,
+    revision,
+    hubUrl: place.url,
+    additionalFields: ["sha"],
+    ...credentials,
+  });
+  if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`${JSON.stringify(commit)} instead of a commit`);
+  const storage = join(place.cache, `models--${id.replaceAll("/", "--")}`);
+  const snapshot = join(storage, "snapshots", commit);
+  const wanted: Wanted[] = [];
+  for await (const entry of hub.listFiles({
+    repo: id,
+    revision: commit,
+    hubUrl: place.url,
+    ...credentials,
+  })) {
+    const { path, size } = entry;
+    if (entry.type !== "file" || basename(path) !== path) continue;
+    if (!companions.includes(path) && path !== files.weightIndex && !isWeights(path)) continue;
+    const blob = entry.lfs?.oid ?? entry.oid ?? "";
+    if (!/^[0-9a-f]+$/.test(blob)) throw new Error(`no name for the contents of ${path}`);
+    wanted.push({ path, size, blob });
+  }
+  if (!wanted.some((w) => isWeights(w.path))) {
+    throw new WhetstoneError("model.unsupported", {
+      where: id,
+      got: "no safetensors among its files",
+      expected: `${files.weights}, or shards with an index`,
+      mend: "Choose a checkpoint whose weights are safetensors.",
+    });
+  }
+  const whole = wanted.some((w) => w.path === files.weights);
+  const needed = wanted
+    .filter((w) => !whole || w.path === files.weights || !isWeights(w.path))
+    // small files first, so that a broken connection costs little
+    .sort((a, b) => a.size - b.size);
+  await mkdir(join(storage, "blobs"), { recursive: true });
+  await mkdir(snapshot, { recursive: true });
+  const ofBytes = needed.reduce((sum, w) => sum + w.size, 0);
+  let bytes = 0;
+  for (const file of needed) {
+    const report = (more: number): void => {
+      bytes += more;
+      options.progress?.({ file: file.path, bytes, ofBytes });
+    };
+    const blob = join(storage, "blobs", file.blob);
+    const name = join(snapshot, file.path);
+    if (await exists(name)) report(file.size);
+    else {
+      if (await exists(blob)) report(file.size);
+      else await fetchBlob(hub, { id, commit, place }, file, blob, report);
+      await link(blob, name);
+    }
+  }
+  if (revision !== commit) {
+    const ref = join(storage, "refs", revision);
+    await mkdir(dirname(ref), { recursive: true });
+    await writeFile(ref, commit);
+  }
+  return snapshot;
+}
+
+/**
+ * A model's folder, fetched from the Hub if the cache has not all of it: config, safetensors, tokenizer, chat template.
+ * Without a connection, or with HF_HUB_OFFLINE=1, what the cache has of the revision is taken.
+ * @param id as `owner/name`.
+ * @throws WhetstoneError `hub.notFound`, `hub.denied`, `hub.unreachable`, `package.missing`.
+ */
+export async function fetchModel(id: string, options: FetchOptions = {}): Promise<string> {
+  const revision = options.revision ?? "main";
+  if (!isHubId(id) || !/^[\w.-]+(\/[\w.-]+)*$/.test(revision) || revision.includes("..")) {
+    throw new WhetstoneError("hub.notFound", {
+      where: `${id} at ${revision}`,
+      got: "what cannot be the id or revision of a model",
+      expected: "an id as owner/name, and a branch, tag or commit",
+      mend: "Copy the id from the model's page.",
+    });
+  }
+  const place = await placeOf(options);
+  const cached = (): Promise<string | undefined> =>
+    cachedSnapshot(join(place.cache, `models--${id.replaceAll("/", "--")}`), revision);
+  if (place.offline) {
+    const found = await cached();
+    if (found) return found;
+    throw new WhetstoneError("hub.unreachable", {
+      where: `${id} at ${revision}`,
+      got: "HF_HUB_OFFLINE, and not all of its files in the cache",
+      expected: "a model that was fetched before",
+      mend: "Run once without HF_HUB_OFFLINE, or name a folder.",
+    });
+  }
+  try {
+    return await fetchSnapshot(id, revision, place, options);
+  } catch (e) {
+    const failure = hubError(id, revision, place, e);
+    const found = failure.code === "hub.unreachable" ? await cached() : undefined;
+    if (found) return found;
+    throw failure;
+  }
+}
