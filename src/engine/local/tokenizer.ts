@@ -120,6 +120,11 @@ export function byteTokenizer(): TokenizerFiles {
   };
 }
 
+/** What a codec is made of, without the files that only a saved checkpoint needs: megabytes that need not cross threads. */
+export function withoutOrigin({ origin: _, ...files }: TokenizerFiles): TokenizerFiles {
+  return files;
+}
+
 /** A ready tokenizer from its two files. */
 export function loadTokenizer(files: TokenizerFiles): Tokenizer {
   return new Tokenizer(files.tokenizer, files.config);
