@@ -6,9 +6,16 @@ import type { Message } from "../../core/words.ts";
 import { templateCodec } from "./template-codec.ts";
 import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
 
+/** A hundred thousand words take seconds to set up, and every fork and frozen copy of a model asks again. */
+const codecs = new WeakMap<TokenizerFiles, Codec>();
+
 /** The codec of a tokenizer: in our own conversation form if it has its markers, else in that of its chat template. */
 export function chatCodec(files: TokenizerFiles): Codec {
-  return hasMarkers(files) ? markerCodec(files) : templateCodec(files);
+  const known = codecs.get(files);
+  if (known) return known;
+  const codec = hasMarkers(files) ? markerCodec(files) : templateCodec(files);
+  codecs.set(files, codec);
+  return codec;
 }
 
 /** Markers are added as ids and never parsed from text, so that no content can forge one. */

@@ -97,6 +97,14 @@ function vocabularyOf(vocab: unknown): Map<string, number> {
   return out;
 }
 
+/** One more than the highest id. */
+function idsIn(vocab: ReadonlyMap<string, number>, added: readonly AddedToken[]): number {
+  let highest = -1;
+  for (const id of vocab.values()) highest = Math.max(highest, id);
+  for (const { id } of added) highest = Math.max(highest, id);
+  return highest + 1;
+}
+
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 /** Finds the special tokens of a rendered conversation, and keeps the text of messages from spelling one. */
@@ -121,7 +129,7 @@ function guardOf(tokens: readonly AddedToken[]): Guard {
   for (const content of byContent.keys()) {
     for (let n = 1; n < content.length; n++) beginnings.add(content.slice(0, n));
   }
-  const longest = Math.max(0, ...[...beginnings].map((b) => b.length));
+  const longest = [...beginnings].reduce((n, b) => Math.max(n, b.length), 0);
   return {
     split(rendered) {
       const out: (string | number)[] = [];
@@ -196,14 +204,14 @@ function asTemplateSees(m: Message): Json {
 /** Text to ids without the special tokens: whatever the text spells, it is read as text. */
 function plainEncoder(
   files: TokenizerFiles,
+  vocab: ReadonlyMap<string, number>,
   guarded: ReadonlySet<string>,
 ): { readonly tokenizer: Tokenizer; encode(text: string, first: boolean): number[] } {
   const { added_tokens: added, model } = tokenizerShape.parse(files.tokenizer);
-  const vocab = vocabularyOf(model.vocab);
   const spelled = [...guarded].some((content) => content !== model.unk_token && vocab.has(content));
   const mayStay = ([token]: readonly [string, number]): boolean =>
     token === model.unk_token || !guarded.has(token);
-  const beforeId = Math.max(-1, ...added.map((t) => t.id), vocab.size) + 1;
+  const beforeId = idsIn(vocab, added);
   const tokenizer = new Tokenizer(
     {
       ...files.tokenizer,
@@ -308,7 +316,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
   special.set(end.content, end);
 
   const guard = guardOf([...special.values()]);
-  const plain = plainEncoder(files, new Set(special.keys()));
+  const plain = plainEncoder(files, vocab, new Set(special.keys()));
   const hidden = new Set([...special.values()].map((t) => t.id));
   const known = new Map<string, readonly number[]>();
   const encodeText = (text: string, first: boolean): readonly number[] => {
@@ -331,7 +339,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
     );
   const seenByTemplate = (messages: readonly Message[]): Json[] =>
     messages.map((m) => sealed(asTemplateSees(m), guard));
-  const size = Math.max(-1, ...vocab.values(), ...added.map((t) => t.id)) + 1;
+  const size = idsIn(vocab, added);
 
   return {
     vocabulary: size,

@@ -201,6 +201,22 @@ test("templateCodec takes a token as the end that the tokenizer does not call sp
   assert.ok(![...codec.encode("<|im_end|>")].includes(codec.endId));
 });
 
+test("templateCodec takes vocabularies of the size that published models have", () => {
+  const model = { ...(tokenizers.chatMl.tokenizer.model as { readonly vocab: Record<string, number> }) };
+  const more = Array.from({ length: 150_000 }, (_, i) => [`§${i}`, 1000 + i] as const);
+  const files = {
+    ...tokenizers.chatMl,
+    tokenizer: {
+      ...tokenizers.chatMl.tokenizer,
+      model: { ...model, vocab: { ...model.vocab, ...Object.fromEntries(more) } },
+    },
+  };
+  const codec = chatCodec(files);
+  assert.equal(codec.vocabulary, 151_000);
+  assert.deepEqual(codec.open([user("hello")]), codecs.chatMl.open([user("hello")]));
+  assert.equal(chatCodec(files), codec, "set up once");
+});
+
 test("templateCodec hands the template's variables over", () => {
   const codec = chatCodec({ ...tokenizers.thinking, variables: { enable_thinking: false } });
   const text = "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n";
