@@ -12,8 +12,8 @@ fixtures.py that `base_model_name_or_path` names, and `expected.safetensors`. Fi
     steps.<name>          matrices after 5 AdamW steps on the mean of −logp
     merged.<name>         weights of layer 1 as `merge_and_unload` leaves them
 
-Folders whose name begins with `ours` were written by this repository's engine and are only read here: their
-`expected.safetensors` has the logits that PEFT gets from them.
+The folder `ours` was written by this repository's engine (`node test/engine/local/fixtures/ours.ts`) and is only read
+here: its `expected.safetensors` has the logits that PEFT gets from it.
 """
 
 import json
@@ -102,13 +102,11 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         make(folder, base, config, 200 + seed)
         save(expected(folder, base, rows, 300 + seed), folder / "expected.safetensors")
-    for folder in sorted(ADAPTERS.glob("ours*")):
-        base = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
-        held = set(load_file(folder / "adapter_model.safetensors"))
-        model = on(base, folder)
-        missing = held ^ set(trained(model))
-        assert not missing, f"{folder.name}: {sorted(missing)}"
-        save({"logits": read(model, rows)[0]}, folder / "expected.safetensors")
+    folder = ADAPTERS / "ours"
+    model = on(json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"], folder)
+    odd = set(load_file(folder / "adapter_model.safetensors")) ^ set(trained(model))
+    assert not odd, f"tensors that one side lacks: {sorted(odd)}"
+    save({"logits": read(model, rows)[0]}, folder / "expected.safetensors")
     for folder in ADAPTERS.iterdir():
         for file in folder.iterdir():
             file.chmod(0o644)
