@@ -1,0 +1,76 @@
+/** llama.cpp in this process by way of node-llama-cpp: one context, a sequence per prompt, decoded as one batch. */
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { getLlama, LlamaLogLevel } from "node-llama-cpp";
+
+const { values } = parseArgs({ options: { threads: { type: "string", default: "2" } } });
+const threads = Number(values.threads);
+const llama = await getLlama({
+  gpu: false,
+  build: "never",
+  maxThreads: threads,
+  logLevel: LlamaLogLevel.error,
+});
+
+/** Sequences decoded side by side. */
+const parallel = 16;
+let seed = 1;
+let model;
+let context;
+let sequences = [];
+
+/** Continues one prompt by `maxTokens` tokens, whatever they are. */
+async function reply(sequence, prompt, maxTokens, temperature) {
+  const action = [];
+  const options = { temperature, topK: 0, topP: 1, minP: 0, seed: seed++, yieldEogToken: true };
+  for await (const token of sequence.evaluate(prompt, options)) {
+    action.push(token);
+    if (action.length === maxTokens) break;
+  }
+  return action;
+}
+
+const handlers = {
+  about: () => ({ versions: { "llama.cpp": llama.llamaCppRelease.release } }),
+
+  /** With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning. */
+  async open({ file, tokens, use }) {
+    await context?.dispose();
+    await model?.dispose();
+    model = await llama.loadModel({ modelPath: file, useMmap: false });
+    context = await model.createContext({
+      sequences: parallel,
+      contextSize: tokens,
+      batchSize: 512,
+      threads: { ideal: use, min: use },
+      // its default cache of keys and values has 16 bits, which is also its fastest
+    });
+    sequences = Array.from({ length: parallel }, () => context.getSequence());
+  },
+
+  async sample({ prompts, maxTokens, times = 1, temperature = 1 }) {
+    let tokens = 0;
+    let seconds = 0;
+    let actions = [];
+    for (let i = 0; i < times; i++) {
+      for (const sequence of sequences) await sequence.clearHistory();
+      const began = performance.now();
+      actions = await Promise.all(prompts.map((p, s) => reply(sequences[s], p, maxTokens, temperature)));
+      seconds += (performance.now() - began) / 1000;
+      for (const action of actions) tokens += action.length;
+    }
+    return { seconds, tokens, ...(temperature === 0 ? { actions } : {}) };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  let answer;
+  try {
+    const request = JSON.parse(line);
+    answer = await handlers[request.run](request);
+  } catch (e) {
+    answer = { error: e instanceof Error ? e.message : String(e) };
+  }
+  process.stdout.write(`${JSON.stringify(answer ?? {})}\n`);
+}
+process.exit(0);
