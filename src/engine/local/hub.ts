@@ -310,7 +310,7 @@ async function fetchSnapshot(
 
 /**
  * A model's folder, fetched from the Hub if the cache has not all of it: config, safetensors, tokenizer, chat template.
- * Without a connection, or with HF_HUB_OFFLINE=1, what the cache has of the revision is taken.
+ * Without a connection or the client, or with HF_HUB_OFFLINE=1, what the cache has of the revision is taken.
  * @param id as `owner/name`.
  * @throws WhetstoneError `hub.notFound`, `hub.denied`, `hub.unreachable`, `package.missing`.
  */
@@ -341,7 +341,8 @@ export async function fetchModel(id: string, options: FetchOptions = {}): Promis
     return await fetchSnapshot(id, revision, place, options);
   } catch (e) {
     const failure = hubError(id, revision, place, e);
-    const found = failure.code === "hub.unreachable" ? await cached() : undefined;
+    const found =
+      failure.code === "hub.unreachable" || failure.code === "package.missing" ? await cached() : undefined;
     if (found) return found;
     throw failure;
   }
