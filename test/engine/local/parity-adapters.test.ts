@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
@@ -24,7 +24,7 @@ import {
   within,
 } from "./fixtures/compare.ts";
 import * as ours from "./fixtures/ours.ts";
-import { type Bench, bench, linear, weightsOf } from "./support.ts";
+import { bench, linear, weightsOf } from "./support.ts";
 
 /** What PEFT puts before our names. */
 const wrapper = "base_model.model.";
@@ -40,9 +40,14 @@ async function baseAt(name: string): Promise<Base> {
   return { config, tokenizer, weights: contents.weights };
 }
 
-/** The first model of an engine has handle 1, the next one 2, and so on. */
-async function made(engine: Bench, { config, tokenizer }: Base, weights: Weights, adapter?: Adapter) {
-  return (await engine.make(config, { tokenizer, weights, ...(adapter ? { adapter } : {}) })).model;
+const engine = bench(1);
+after(() => engine[Symbol.asyncDispose]());
+let models = 0;
+
+async function made({ config, tokenizer }: Base, weights: Weights, adapter?: Adapter) {
+  const { model } = await engine.make(config, { tokenizer, weights, ...(adapter ? { adapter } : {}) });
+  const handle = ++models; // handles count from 1
+  return { model, held: () => weightsOf(engine.host, handle) };
 }
 
 async function requireLogits(t: TestContext, model: Model, logits: Float32Array, what = "logits") {
@@ -54,7 +59,6 @@ async function requireLogits(t: TestContext, model: Model, logits: Float32Array,
 // each on the model of its own name
 for (const name of ["llama", "qwen2", "qwen3"]) {
   test(`an adapter of PEFT's on ${name} says, learns and merges the same here`, async (t) => {
-    await using engine = bench(1);
     const folder = join(fixtures, "adapters", name);
     const said = await tensorsAt(join(folder, "expected.safetensors"));
     const values = (key: string): Float32Array => said.get(key)!;
@@ -62,29 +66,28 @@ for (const name of ["llama", "qwen2", "qwen3"]) {
     const base = await baseAt(name);
     const { adapter, tensors } = await readPeft(folder, base.config);
     const whole = new Map([...base.weights, ...tensors]);
-    const make = () => made(engine, base, whole, adapter);
 
-    const model = await make(); // 1
+    const { model, held } = await made(base, whole, adapter);
     await requireLogits(t, model, values("logits"));
 
     // a rate so large that the matrices do not round off the gradient
     const rate = 2 ** 14;
     await model.accumulate(batch, linear({ logp: values("c"), entropy: values("e") }), null);
     await model.step({ optimiser: "sgd", learningRate: rate });
-    const leapt = await weightsOf(engine.host, 1);
+    const leapt = await held();
     const gradient = (key: string): Float32Array =>
       tensors.get(key)!.map((w, i) => (w - leapt.get(key)![i]!) / rate);
     const gradients = of(`gradient.${wrapper}`);
     assert.deepEqual([...gradients.keys()].sort(), [...tensors.keys()].sort());
     requireEach(t, "gradients", gradients, (key, want) => relativeError(gradient(key), want), 1e-3);
 
-    const learner = await make(); // 2
+    const { model: learner, held: heldThen } = await made(base, whole, adapter);
     const A = batch.target_A.length;
     for (let i = 0; i < 5; i++) {
       await learner.accumulate(batch, linear({ logp: new Float32Array(A).fill(-1 / A) }), null);
       await learner.step({ learningRate: 1e-3, betas: [0.9, 0.95], epsilon: 1e-5, weightDecay: 0.1 });
     }
-    const learnt = await weightsOf(engine.host, 2);
+    const learnt = await heldThen();
     const moved = (key: string, want: Float32Array): number =>
       relativeError(learnt.get(key)!, want, tensors.get(key)!);
     requireEach(t, "steps", of(`steps.${wrapper}`), moved, 1e-3);
@@ -93,12 +96,12 @@ for (const name of ["llama", "qwen2", "qwen3"]) {
     const merged = mergeAdapter(base.weights, adapter, tensors);
     const mergedError = (key: string, want: Float32Array): number => largestGap(merged.get(key)!, want);
     requireEach(t, "merged", of("merged."), mergedError, 1e-6);
-    await requireLogits(t, await made(engine, base, merged), values("logits"), "logits of merged weights");
+    const { model: plain } = await made(base, merged);
+    await requireLogits(t, plain, values("logits"), "logits of merged weights");
   });
 }
 
 test("an adapter of ours says the same in PEFT", async (t) => {
-  await using engine = bench(1);
   const shown = join(fixtures, "adapters", "ours");
   const base = await baseAt(ours.base);
   const tensors = ours.tensorsFor(base.config);
@@ -114,6 +117,6 @@ test("an adapter of ours says the same in PEFT", async (t) => {
     await rm(folder, { recursive: true });
   }
   const logits = (await tensorsAt(join(shown, "expected.safetensors"))).get("logits")!;
-  const model = await made(engine, base, new Map([...base.weights, ...tensors]), ours.adapter);
+  const { model } = await made(base, new Map([...base.weights, ...tensors]), ours.adapter);
   await requireLogits(t, model, logits);
 });
