@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 const contracts = ["env/environment.ts", "engine/engine.ts"];
 const slots = ["rollout", "annotate", "feedback", "credit", "advantage", "objective", "update", "data"];
 const everything = ["*"];
+/** What all engines answer to, and what they share in doing so. */
+const engines = ["core", "engine/engine.ts", "engine/requests.ts", "engine/choices.ts"];
 
 /**
  * What each place under src/ may import besides itself: folders, single files, or everything. The longest place
@@ -17,10 +19,10 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   tensor: ["core"],
   engine: ["core"],
   "engine/index.ts": ["core", "engine"],
-  "engine/tabular": ["core", "engine/engine.ts"],
-  "engine/local": ["core", "tensor", "engine/engine.ts"],
-  "engine/tinker": ["core", "engine/engine.ts"],
-  "engine/chat": ["core", "engine/engine.ts"],
+  "engine/tabular": engines,
+  "engine/local": [...engines, "tensor"],
+  "engine/tinker": engines,
+  "engine/chat": engines,
   env: ["core"],
   store: ["core"],
   rollout: ["core", ...contracts],

@@ -28,10 +28,20 @@ export interface SampleRequest {
   readonly maxTokens: number;
   /** Default 1. 0 takes the most probable token, the lowest id on a tie. */
   readonly temperature?: number;
+  /** Keeps the most probable tokens that together reach this share, in (0, 1]. */
   readonly topP?: number;
+  /** Keeps so many of the most probable tokens. */
   readonly topK?: number;
+  /** Keeps tokens at least this probable relative to the most probable one, in [0, 1]. */
+  readonly minP?: number;
+  /** Texts that end the reply. */
   readonly stop?: readonly string[];
+  /** Tokens that end the reply, beside the model's own end. */
+  readonly stopTokens?: readonly number[];
+  /** What may be written at each token; beyond the list, anything. */
   readonly allowed?: AllowedTokens;
+  /** Whole replies of which one is written; its last token ends the reply. None may begin with another. Excludes `allowed`. */
+  readonly choices?: readonly Int32Array[];
   /** All randomness of this request. */
   readonly seed: number;
 }
@@ -41,6 +51,8 @@ export interface Sample {
   readonly logp: Float32Array;
   readonly behaviour: Float32Array;
   readonly entropy?: Float32Array;
+  /** What was allowed at each token, where all of them were restricted. */
+  readonly allowed?: AllowedTokens;
   readonly stop: StopReason;
   /** Version of the weights that sampled it. */
   readonly version: string;

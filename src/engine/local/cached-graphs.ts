@@ -5,14 +5,16 @@ import {
   gatherRows,
   input,
   lessEqual,
+  logSoftmax,
   matmul,
-  mul,
+  neg,
   reshape,
   scatterRows,
   softmax,
   type Tensor,
   where,
 } from "../../tensor/index.ts";
+import { roundUp, rowTile } from "./batch-sizes.ts";
 import { type Attend, headsOf, joinHeads, logits, masked, stack, weight, weightInputs } from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
 import { rotaryTables } from "./rotary-tables.ts";
@@ -25,13 +27,24 @@ export interface CachedGraph {
 export const keyName = (layer: number): string => `key.${layer}`;
 export const valueName = (layer: number): string => `value.${layer}`;
 
-/** Logits after the last token of each of B prompts of up to T tokens, and the keys and values of all of them. */
+/** Of rows of logits [R, V]: themselves, `p` = softmax [R, V], and the `entropy` of that in nats [R]. */
+function scores(logits: Tensor): Record<string, Tensor> {
+  const [R, V] = logits.shape as [number, number];
+  const p = softmax(logits);
+  const surprise = neg(matmul(reshape(p, [R, 1, V]), reshape(logSoftmax(logits), [R, V, 1])));
+  return { logits, p, entropy: reshape(surprise, [R]) };
+}
+
+/**
+ * `scores` after each of R places of B prompts of up to T tokens, and the keys and values of all of them.
+ * Fed: `tokens` int32 [B · T], padded on the right; `last` int32 [R], the places.
+ */
 export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph {
   const c = a.config;
   const weights = weightInputs(a);
   const tokens = input("tokens", [B * T], "int32");
-  const last = input("last", [B], "int32");
-  const outputs: Record<string, Tensor> = {};
+  const last = input("last", [roundUp(B, rowTile)], "int32");
+  const kept: Record<string, Tensor> = {};
   const angles = rotaryTables(c, T);
   const mask = constant(
     Float32Array.from({ length: T * T }, (_, i) => (i % T <= Math.floor(i / T) ? 0 : masked)),
@@ -39,8 +52,8 @@ export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph
   );
   const attend: Attend = (layer, x) => {
     const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
-    outputs[keyName(layer)] = k;
-    outputs[valueName(layer)] = v;
+    kept[keyName(layer)] = k;
+    kept[valueName(layer)] = v;
     return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
   };
   const states = stack(
@@ -50,20 +63,21 @@ export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph
     attend,
     (x) => gatherRows(x, last),
   );
-  outputs.logits = logits(c, weights, states.at(-1)!);
+  const outputs = { ...scores(logits(c, weights, states.at(-1)!)), ...kept };
   return { inputs: [...weights.values(), tokens, last], outputs };
 }
 
 /**
- * Logits after one more token in each of B rows whose caches hold S places. The caches are updated in place:
- * the feed `place` [B, kvHeads, 3] says (row, head, position) for each new key and value.
+ * `scores` after one more token in each of B rows whose caches hold S places. The caches are updated in place: the
+ * output `‹cache›.next` is to be written into the array fed as `‹cache›`.
+ * Fed: `tokens` and their `position` in their rows, int32 [B]; `place` int32 [B, kvHeads, 3], the (row, head, position)
+ * of each new key and value; the caches, [B, kvHeads, S, headWidth].
  */
 export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph {
   const c = a.config;
   const weights = weightInputs(a);
   const tokens = input("tokens", [B], "int32");
   const position = input("position", [B], "int32");
-  const g = c.heads / c.kvHeads;
   const tables = rotaryTables(c, S);
   const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, 1, c.headWidth / 2]);
   const turned = { cos: angles(tables.cos), sin: angles(tables.sin) };
@@ -73,26 +87,23 @@ export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph 
     "int32",
   );
   const seen = lessEqual(places, reshape(position, [B, 1, 1, 1]));
+  const mask = where(seen, constant(0, [S]), masked);
   const place = input("place", [B, c.kvHeads, 3], "int32");
   const inputs: Tensor[] = [...weights.values(), tokens, position, place];
-  const outputs: Record<string, Tensor> = {};
+  const next: Record<string, Tensor> = {};
   const cached = (name: string, row: Tensor): Tensor => {
     const cache = input(name, [B, c.kvHeads, S, c.headWidth]);
     inputs.push(cache);
-    const next = scatterRows(cache, place, reshape(row, [B, c.kvHeads, c.headWidth]));
-    outputs[`${name}.next`] = next;
-    return next;
+    const written = scatterRows(cache, place, reshape(row, [B, c.kvHeads, c.headWidth]));
+    next[`${name}.next`] = written;
+    return written;
   };
   const attend: Attend = (layer, x) => {
     const { q, k, v } = headsOf(a, weights, layer, x, [B, 1], turned);
-    const queries = reshape(q, [B, c.kvHeads, g, c.headWidth]);
     const keys = cached(keyName(layer), k);
     const values = cached(valueName(layer), v);
-    const scores = mul(matmul(queries, keys, { transposeB: true }), 1 / Math.sqrt(c.headWidth));
-    const read = matmul(softmax(where(seen, scores, masked)), values);
-    return reshape(read, [B, c.heads * c.headWidth]);
+    return joinHeads(attention(q, keys, values, mask, 1 / Math.sqrt(c.headWidth)));
   };
   const states = stack(a, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
-  outputs.logits = logits(c, weights, states.at(-1)!);
-  return { inputs, outputs };
+  return { inputs, outputs: { ...scores(logits(c, weights, states.at(-1)!)), ...next } };
 }

@@ -1,6 +1,18 @@
-/** One token from one row of logits. */
+/** One token from the scores of one row. */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { SampleRequest } from "../../core/model.ts";
+
+/** What a decoder says about the next token of one row. */
+export interface Scores {
+  /** Read only where options narrow the choice. */
+  readonly logits_V: Float32Array;
+  /** softmax(logits). */
+  readonly p_V: Float32Array;
+  /** Of p, nats. */
+  readonly entropy: number;
+}
+
+export type DrawOptions = Pick<SampleRequest, "temperature" | "topK" | "topP" | "minP">;
 
 export interface Drawn {
   readonly id: number;
@@ -12,76 +24,167 @@ export interface Drawn {
   readonly entropy: number;
 }
 
-function notFinite(what: string, top: number): WhetstoneError {
-  return new WhetstoneError("engine.failed", {
-    where: "local engine, sampling",
-    got: `${what} whose probabilities do not add up, the largest ${top}`,
-    expected: "finite logits",
-    mend: "Go back to a checkpoint and lower the learning rate.",
-  });
-}
+export const narrows = ({ temperature = 1, topK, topP, minP }: DrawOptions): boolean =>
+  temperature !== 1 || topK !== undefined || topP !== undefined || minP !== undefined;
 
 /**
- * Draws by inverting the cumulative distribution, in order of id.
- * @param logits_V one row. @param allowed ids that may be drawn; default all. @param u uniform in [0, 1).
+ * Draws by inverting the cumulative distribution, in order of id. What narrows it does so in this order: allowed ids,
+ * temperature, top k, top p, min p.
+ * @param allowed ids that may be drawn, ascending; default all. @param u uniform in [0, 1).
+ * @throws WhetstoneError `engine.failed` where the scores make no distribution.
  */
 export function draw(
-  logits_V: Float32Array,
-  { temperature = 1, topK, topP }: Pick<SampleRequest, "temperature" | "topK" | "topP">,
+  scores: Scores,
+  options: DrawOptions,
   allowed: Int32Array | undefined,
   u: number,
 ): Drawn {
-  const V = logits_V.length;
-  let top = -Infinity;
-  for (let v = 0; v < V; v++) if (logits_V[v]! > top) top = logits_V[v]!;
-  let total = 0;
-  let weighted = 0;
-  for (let v = 0; v < V; v++) {
-    const x = logits_V[v]! - top;
-    const p = Math.exp(x);
-    total += p;
-    if (p > 0) weighted += p * x; // 0 · −∞ is no number
-  }
-  // NaN and +∞ among the logits make it NaN, nothing but −∞ as well
-  if (!(total > 0 && total < Number.POSITIVE_INFINITY)) throw notFinite("logits", top);
-  const logTotal = Math.log(total);
-  const entropy = logTotal - weighted / total;
-  const logpOf = (id: number): number => logits_V[id]! - top - logTotal;
+  return allowed || narrows(options)
+    ? drawNarrowed(scores, options, allowed, u)
+    : drawPlain(scores.p_V, scores.entropy, u);
+}
 
-  const narrowed = temperature !== 1 || topK !== undefined || topP !== undefined || allowed !== undefined;
-  if (!narrowed) {
-    let left = u * total;
-    let id = V - 1; // rounding may leave a crumb
-    for (let v = 0; v < V; v++) {
-      left -= Math.exp(logits_V[v]! - top);
-      if (left < 0) {
-        id = v;
-        break;
-      }
-    }
-    return { id, logp: logpOf(id), behaviour: logpOf(id), entropy };
-  }
+function drawPlain(p_V: Float32Array, entropy: number, u: number): Drawn {
+  const found = invert(p_V, p_V.length, u);
+  // float32 probabilities add up to a little more or less than 1
+  const id = found < 0 ? invert(p_V, p_V.length, u * totalOf(p_V, p_V.length)) : found;
+  const logp = Math.log(p_V[id]!);
+  return { id, logp, behaviour: logp, entropy };
+}
 
-  let ids = allowed ? [...allowed].sort((a, b) => a - b) : Array.from({ length: V }, (_, v) => v);
-  const best = ids.reduce((a, b) => (logits_V[b]! > logits_V[a]! ? b : a));
+/** Working memory: one row is drawn at a time. */
+let weights = new Float64Array(0);
+
+function drawNarrowed(
+  { logits_V, p_V, entropy }: Scores,
+  { temperature = 1, topK, topP, minP }: DrawOptions,
+  allowed: Int32Array | undefined,
+  u: number,
+): Drawn {
+  const n = allowed ? allowed.length : logits_V.length;
+  const all: Candidates = { logits_V, allowed, n };
+  let top = 0;
+  for (let v = 1; v < logits_V.length; v++) if (logits_V[v]! > logits_V[top]!) top = v;
+  const logTotal = logits_V[top]! - Math.log(p_V[top]!);
+  if (!Number.isFinite(logTotal)) throw notFinite("logits", logits_V[top]!);
+  const best = allowed ? allowed.reduce((a, b) => (logits_V[b]! > logits_V[a]! ? b : a)) : top;
+  const logpOf = (id: number): number => logits_V[id]! - logTotal;
   if (temperature === 0) return { id: best, logp: logpOf(best), behaviour: 0, entropy };
-  const weight = (id: number): number => Math.exp((logits_V[id]! - logits_V[best]!) / temperature);
-  if (topK !== undefined || topP !== undefined) {
-    const ranked = ids.toSorted((a, b) => logits_V[b]! - logits_V[a]! || a - b).slice(0, topK);
-    if (topP !== undefined) {
-      const sum = ranked.reduce((s, id) => s + weight(id), 0);
-      let mass = 0;
-      ids = ranked.slice(
-        0,
-        ranked.findIndex((id) => (mass += weight(id)) >= topP * sum) + 1 || ranked.length,
-      );
-    } else ids = ranked;
-    ids.sort((a, b) => a - b);
+
+  const highest = logits_V[best]!;
+  let cut: Cut = { logit: Number.NEGATIVE_INFINITY, id: Number.POSITIVE_INFINITY };
+  if (topK !== undefined && topK < n) cut = cutAt(all, highest, undefined, topK, cut);
+  if (weights.length < n) weights = new Float64Array(n);
+  let sum = 0;
+  for (let i = 0; i < n; i++) {
+    const id = allowed ? allowed[i]! : i;
+    const x = logits_V[id]!;
+    const w = isKept(x, id, cut)
+      ? temperature === 1 && !allowed
+        ? p_V[id]! // of allowed ids, all may be too improbable for float32
+        : Math.exp((x - highest) / temperature)
+      : 0;
+    weights[i] = w;
+    sum += w;
   }
-  const sum = ids.reduce((s, id) => s + weight(id), 0);
-  if (!(sum > 0 && sum < Number.POSITIVE_INFINITY))
-    throw notFinite("logits of the allowed ids", logits_V[best]!);
-  let left = u * sum;
-  const id = ids.find((v) => (left -= weight(v)) < 0) ?? ids.at(-1)!;
-  return { id, logp: logpOf(id), behaviour: Math.log(weight(id) / sum), entropy };
+  if (!(sum > 0 && sum < Number.POSITIVE_INFINITY)) throw notFinite("logits of the allowed ids", highest);
+  if (topP !== undefined || minP !== undefined) {
+    if (topP !== undefined && topP < 1) cut = cutAt(all, highest, weights, topP * sum, cut);
+    const least = minP === undefined ? 0 : minP * weights[allowed ? allowed.indexOf(best) : best]!;
+    sum = 0;
+    for (let i = 0; i < n; i++) {
+      const id = allowed ? allowed[i]! : i;
+      if (weights[i]! < least || !isKept(logits_V[id]!, id, cut)) weights[i] = 0;
+      sum += weights[i]!;
+    }
+  }
+  const i = invert(weights, n, u * sum);
+  const id = allowed ? allowed[i]! : i;
+  return { id, logp: logpOf(id), behaviour: Math.log(weights[i]! / sum), entropy };
+}
+
+const totalOf = (weights: Float32Array | Float64Array, n: number): number => {
+  let total = 0;
+  for (let i = 0; i < n; i++) total += weights[i]!;
+  if (total > 0 && total < Number.POSITIVE_INFINITY) return total;
+  throw notFinite("logits", total);
+};
+
+/** The first of n whose weight takes the running sum beyond `left`; where rounding leaves a crumb, -1 or the last. */
+function invert(weights: Float32Array | Float64Array, n: number, left: number): number {
+  let rest = left;
+  for (let i = 0; i < n; i++) {
+    rest -= weights[i]!;
+    if (rest < 0) return i;
+  }
+  return -1;
+}
+
+interface Candidates {
+  readonly logits_V: Float32Array;
+  readonly allowed: Int32Array | undefined;
+  /** How many. */
+  readonly n: number;
+}
+
+/** The last candidate that is kept, in order of falling logit, the lower id first on a tie. */
+interface Cut {
+  readonly logit: number;
+  readonly id: number;
+}
+
+const isKept = (x: number, id: number, cut: Cut): boolean =>
+  x > cut.logit || (x === cut.logit && id <= cut.id);
+
+const shelves = 1024;
+/** Nats below the highest logit where the last shelf begins. */
+const reach = 32;
+const shelfSum = new Float64Array(shelves);
+
+/**
+ * The candidate in order of rank with which the running sum of what candidates are worth reaches `enough`. Sorts only
+ * those that lie about where the cut falls: candidates are put on shelves by logit first.
+ * @param worth by place; default 1 each. @param before a cut already made.
+ */
+function cutAt(
+  { logits_V, allowed, n }: Candidates,
+  highest: number,
+  worth: Float64Array | undefined,
+  enough: number,
+  before: Cut,
+): Cut {
+  const shelfOf = (x: number): number => Math.min(shelves - 1, ((highest - x) * shelves) / reach) | 0;
+  shelfSum.fill(0);
+  for (let i = 0; i < n; i++) {
+    const x = logits_V[allowed ? allowed[i]! : i]!;
+    const shelf = shelfOf(x);
+    shelfSum[shelf] = shelfSum[shelf]! + (worth ? worth[i]! : 1);
+  }
+  let sum = 0;
+  let shelf = 0;
+  while (shelf < shelves && sum + shelfSum[shelf]! < enough) sum += shelfSum[shelf++]!;
+  if (shelf === shelves) return before; // rounding left it a crumb short: all are kept
+  const near: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const id = allowed ? allowed[i]! : i;
+    if (shelfOf(logits_V[id]!) === shelf && isKept(logits_V[id]!, id, before)) near.push(i);
+  }
+  near.sort((a, b) => logits_V[allowed ? allowed[b]! : b]! - logits_V[allowed ? allowed[a]! : a]! || a - b);
+  let last = before;
+  for (const i of near) {
+    const id = allowed ? allowed[i]! : i;
+    last = { logit: logits_V[id]!, id };
+    sum += worth ? worth[i]! : 1;
+    if (sum >= enough) break;
+  }
+  return last;
+}
+
+function notFinite(what: string, found: number): WhetstoneError {
+  return new WhetstoneError("engine.failed", {
+    where: "local engine, sampling",
+    got: `${what} whose probabilities do not add up (${found})`,
+    expected: "finite logits",
+    mend: "Go back to a checkpoint and lower the learning rate.",
+  });
 }

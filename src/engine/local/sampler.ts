@@ -1,270 +1,326 @@
-/** Batched sampling with an in-place key/value cache; equal prompts share one prefill. */
+/**
+ * Sampling with rows that join and leave: a batch of rows decodes token by token, a reply that ends leaves at once, and
+ * requests that arrive meanwhile are read and take the free slots. A request's result depends on its prompt, its
+ * options, its seed and the weights alone, bit for bit (see batch-sizes.ts).
+ */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { TypedArray } from "../../tensor/index.ts";
-import { keyName, valueName } from "./cached-graphs.ts";
+import type { AllowedTokens, StopReason } from "../../core/words.ts";
+import { type Choice, choiceTree } from "../choices.ts";
+import { type Ends, endsOf, requireOptions } from "../requests.ts";
+import {
+  cachePlaces,
+  decodeRows,
+  mostRows,
+  prefillRows,
+  promptPlaces,
+  roundUp,
+  rowTile,
+} from "./batch-sizes.ts";
+import { copyRows, emptyCache, type Move, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
-import { draw } from "./draw.ts";
+import { draw, narrows } from "./draw.ts";
 import type { Programs } from "./programs.ts";
 import { requireTokens } from "./token-ids.ts";
-
-/** Lengths are rounded up to these, from a request's own sizes alone, so that company never changes a result. */
-const promptStep = 32;
-const cacheStep = 64;
-
-const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
-/** The smallest of the sizes that holds n rows. */
-const sizeFor = (sizes: readonly number[], n: number): number => sizes.find((size) => size >= n)!;
-
-function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
-}
-
-interface Open {
-  readonly request: SampleRequest;
-  readonly limit: number;
-  readonly random: Random;
-  /** Index into the results. */
-  readonly at: number;
-  readonly action: number[];
-  readonly logp: number[];
-  readonly behaviour: number[];
-  readonly entropy: number[];
-}
-
-interface Job {
-  readonly request: SampleRequest;
-  readonly limit: number;
-  readonly at: number;
-}
 
 export interface SamplerParts {
   readonly config: DecoderConfig;
   readonly programs: Programs;
-  /** As `feedsOf` gives them. */
+  /** As `feedsOf` gives them. They must not change while the sampler is busy. */
   readonly weights: Readonly<Record<string, Float32Array>>;
   readonly codec: Codec;
   readonly version: string;
 }
 
-function requireOptions({
-  maxTokens,
-  temperature = 1,
-  topK = 1,
-  topP = 1,
-  allowed = [],
-}: SampleRequest): void {
-  const good =
-    Number.isInteger(maxTokens) &&
-    maxTokens > 0 &&
-    temperature >= 0 &&
-    Number.isInteger(topK) &&
-    topK > 0 &&
-    topP > 0 &&
-    topP <= 1 &&
-    allowed.every((ids) => ids.length > 0);
-  if (good) return;
-  const empty = allowed.some((ids) => ids.length === 0) ? ", no allowed id somewhere" : "";
-  throw new WhetstoneError("option.range", {
-    where: "sample",
-    got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}${empty}`,
-    expected: "maxTokens and topK from 1, temperature from 0, topP in (0, 1], and an id for every place",
-    mend: "Leave an option out to not narrow the choice.",
-  });
+export interface Sampler {
+  /**
+   * Takes requests in; `step` works on them. Resolves when all of them are finished.
+   * @throws WhetstoneError `option.range`, `context.tooLong`, `tokenizer.unknownToken` before anything is sampled.
+   */
+  sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
+  /** Whether a request is unfinished. */
+  readonly busy: boolean;
+  /** Reads prompts that wait, where it pays, and gives every row its next token. Never throws. */
+  step(): Promise<void>;
 }
 
-/** Continues every prompt. A request's result depends on its prompt, its options and its seed alone. */
-export async function sampleAll(parts: SamplerParts, requests: readonly SampleRequest[]): Promise<Sample[]> {
-  const out: Sample[] = [];
-  const jobs = requests.map((request, at): Job => {
-    const room = parts.config.contextTokens - request.prompt.length;
+/** Requests that came together and are answered together. */
+interface Call {
+  readonly samples: Sample[];
+  left: number;
+  readonly resolve: (samples: Sample[]) => void;
+  readonly reject: (e: unknown) => void;
+  failed: boolean;
+}
+
+interface Row {
+  readonly call: Call;
+  /** Index among the requests of its call. */
+  readonly at: number;
+  readonly request: SampleRequest;
+  /** Most tokens. */
+  readonly limit: number;
+  readonly ends: Ends;
+  readonly random: Random;
+  readonly action: number[];
+  readonly logp: number[];
+  readonly behaviour: number[];
+  readonly entropy: number[];
+  /** What was allowed at each token, where the request says. */
+  readonly allowed: Int32Array[];
+  /** Where it is in the tree of its choices. */
+  choice: Choice | undefined;
+  slot: number;
+}
+
+/** Tokens of a row whose keys and values are in the cache. */
+const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
+
+/** Reading few prompts costs nearly as much as reading many: newcomers wait for company, so many steps at most. */
+const patience = 8;
+/** … or until so many of them wait, or a quarter as many as are running. */
+const company = 8;
+
+export function sampler(parts: SamplerParts): Sampler {
+  const { config: c, programs, weights, codec } = parts;
+  const V = c.vocabulary;
+  const waiting: Row[] = [];
+  let rows: Row[] = [];
+  let cache = emptyCache(c);
+  let feeds = decodeFeeds(c, 0);
+  let scores = scoreArrays(0, V);
+  /** Steps since somebody began to wait. */
+  let waited = 0;
+
+  function open(request: SampleRequest, call: Call, at: number): Row {
+    const room = c.contextTokens - request.prompt.length;
     if (request.prompt.length < 1 || room < 1) {
       throw new WhetstoneError("context.tooLong", {
         where: "sample",
         got: `a prompt of ${request.prompt.length} tokens`,
-        expected: `1 to ${parts.config.contextTokens - 1}`,
+        expected: `1 to ${c.contextTokens - 1}`,
         mend: "Shorten the conversation or make the model with a longer context.",
       });
     }
-    requireTokens("sample", request.prompt, parts.config.vocabulary);
     requireOptions(request);
-    for (const ids of request.allowed ?? []) requireTokens("sample", ids, parts.config.vocabulary);
-    return { request, limit: Math.min(request.maxTokens, room), at };
-  });
-  const byCache = Map.groupBy(jobs, (j) => roundUp(j.request.prompt.length + j.limit, cacheStep));
-  for (const [places, sameCache] of byCache) {
-    const sizes = parts.programs.decodeSizes(places);
-    for (const some of chunks(sameCache, sizes.at(-1)!)) await sampleRows(parts, some, places, sizes, out);
+    const { prompt, allowed = [], choices = [], stopTokens = [] } = request;
+    for (const ids of [prompt, ...allowed, ...choices, Int32Array.from(stopTokens)])
+      requireTokens("sample", ids, V);
+    return {
+      call,
+      at,
+      request: { ...request, allowed: allowed.map(ascending) },
+      limit: Math.min(request.maxTokens, room),
+      ends: endsOf(request, codec),
+      random: randomStream(request.seed),
+      action: [],
+      logp: [],
+      behaviour: [],
+      entropy: [],
+      allowed: [],
+      choice: request.choices && choiceTree(request.choices),
+      slot: -1,
+    };
   }
-  return out;
-}
 
-/** Keys and values of a set of rows, by input name, each [B, kvHeads, places, headWidth]. */
-type Caches = Record<string, Float32Array>;
+  function fail(row: Row, e: unknown): void {
+    row.call.failed = true;
+    row.call.reject(e);
+  }
 
-const cacheNames = (c: DecoderConfig): string[] =>
-  Array.from({ length: c.layers }, (_, i) => [keyName(i), valueName(i)]).flat();
+  /** Takes a row's next token from row r of the scores. @returns whether the row goes on. */
+  function advance(row: Row, r: number): boolean {
+    if (row.call.failed) return false;
+    const stop = nextToken(row, r);
+    if (!stop) return true;
+    const { call } = row;
+    call.samples[row.at] = sampleOf(row, stop, parts.version);
+    if (--call.left === 0) call.resolve(call.samples);
+    return false;
+  }
 
-function emptyCaches(c: DecoderConfig, B: number, places: number): Caches {
-  return Object.fromEntries(
-    cacheNames(c).map((name) => [name, new Float32Array(B * c.kvHeads * places * c.headWidth)]),
-  );
-}
+  function nextToken(row: Row, r: number): StopReason | undefined {
+    const { request, action } = row;
+    const allowed = row.choice?.ids ?? request.allowed?.[action.length];
+    const of = {
+      logits_V: scores.logits.subarray(r * V, (r + 1) * V),
+      p_V: scores.p.subarray(r * V, (r + 1) * V),
+      entropy: scores.entropy[r]!,
+    };
+    const d = draw(of, request, allowed, row.random.next());
+    action.push(d.id);
+    row.logp.push(d.logp);
+    row.behaviour.push(d.behaviour);
+    row.entropy.push(d.entropy);
+    if (allowed) row.allowed.push(allowed);
+    row.choice = row.choice?.next.get(d.id);
+    const stop = row.ends(action);
+    if (stop) return stop;
+    if (row.choice?.ids.length === 0) return "stop";
+    return action.length >= row.limit ? "length" : undefined;
+  }
 
-/** Copies the first `length` places of one row's heads. */
-function copyRow(
-  c: DecoderConfig,
-  from: Float32Array,
-  fromRow: number,
-  fromPlaces: number,
-  to: Float32Array,
-  toRow: number,
-  toPlaces: number,
-  length: number,
-): void {
-  for (let h = 0; h < c.kvHeads; h++) {
-    const start = (fromRow * c.kvHeads + h) * fromPlaces * c.headWidth;
-    to.set(
-      from.subarray(start, start + length * c.headWidth),
-      (toRow * c.kvHeads + h) * toPlaces * c.headWidth,
+  /** The outputs to compute: logits only where somebody needs them. */
+  function wantedScores(of: readonly Row[], count: number) {
+    if (scores.entropy.length !== count) scores = scoreArrays(count, V);
+    const { logits, p, entropy } = scores;
+    return of.some(needsLogits) ? { logits, p, entropy } : { p, entropy };
+  }
+
+  /** Makes room for these rows, the ones without a slot among them. */
+  function makeRoom(all: readonly Row[]): void {
+    const slots = decodeRows(all.length);
+    const places = cachePlaces(Math.max(...all.map(seenTokens)) + 1);
+    const inside = new Set(all.map((row) => row.slot).filter((slot) => slot >= 0 && slot < slots));
+    const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => !inside.has(slot));
+    const moves: Move[] = [];
+    for (const row of all) {
+      const to = row.slot >= 0 && row.slot < slots ? row.slot : free.shift()!;
+      if (row.slot >= 0) moves.push({ from: row.slot, to, length: seenTokens(row) });
+      row.slot = to;
+    }
+    if (slots === cache.slots && places === cache.places) return;
+    cache = resized(c, cache, slots, places, moves);
+    if (feeds.tokens.length !== slots) feeds = decodeFeeds(c, slots);
+  }
+
+  /** Reads prompts of one padded length, equal ones once, and gives their rows a first token and a slot. */
+  async function read(prompts: readonly (readonly Row[])[], T: number, B: number): Promise<void> {
+    const tokens = new Int32Array(B * T).fill(codec.padId);
+    const last = new Int32Array(roundUp(B, rowTile));
+    prompts.forEach((same, b) => {
+      const { prompt } = same[0]!.request;
+      tokens.set(prompt, b * T);
+      last[b] = b * T + prompt.length - 1;
+    });
+    const size = B * c.kvHeads * T * c.headWidth;
+    const arrays = Object.fromEntries(
+      Object.keys(cache.arrays).map((name) => [name, new Float32Array(size)]),
     );
+    const session = await programs.prefill(B, T);
+    await session.runInto(
+      { ...weights, tokens, last },
+      { ...arrays, ...wantedScores(prompts.flat(), last.length) },
+    );
+    const joining = prompts.flatMap((same, b) =>
+      same.filter((row) => attempt(row, () => advance(row, b))).map((row) => ({ row, b })),
+    );
+    if (joining.length === 0) return;
+    rows = [...rows, ...joining.map(({ row }) => row)];
+    makeRoom(rows);
+    const moves = joining.map(({ row, b }) => ({ from: b, to: row.slot, length: row.request.prompt.length }));
+    copyRows(c, { arrays, places: T }, cache, moves);
   }
+
+  /** Lets those that wait into the free slots. */
+  async function admit(): Promise<void> {
+    const joining = waiting.splice(0, mostRows - rows.length).filter((row) => !row.call.failed);
+    waited = 0;
+    try {
+      const prompts = [...Map.groupBy(joining, (row) => row.request.prompt.join()).values()];
+      const byLength = Map.groupBy(prompts, (same) => promptPlaces(same[0]!.request.prompt.length));
+      for (const [T, all] of byLength) {
+        for (let from = 0; from < all.length; ) {
+          const { taken, B } = prefillRows(all.length - from, T);
+          await read(all.slice(from, from + taken), T, B);
+          from += taken;
+        }
+      }
+    } catch (e) {
+      for (const row of joining) fail(row, e);
+      rows = rows.filter((row) => !row.call.failed);
+    }
+  }
+
+  async function decode(): Promise<void> {
+    makeRoom(rows);
+    const { tokens, position, place } = feeds;
+    // a slot without a row goes on with a pad at its first place, which nobody reads
+    tokens.fill(codec.padId);
+    position.fill(0);
+    for (const row of rows) {
+      tokens[row.slot] = row.action.at(-1)!;
+      position[row.slot] = seenTokens(row);
+    }
+    for (let i = 0; i < place.length / 3; i++) place[3 * i + 2] = position[Math.floor(i / c.kvHeads)]!;
+    const session = await programs.decode(cache.slots, cache.places);
+    const next = Object.fromEntries(Object.entries(cache.arrays).map(([name, x]) => [`${name}.next`, x]));
+    await session.runInto(
+      { ...weights, ...cache.arrays, ...feeds },
+      { ...next, ...wantedScores(rows, cache.slots) },
+    );
+    rows = rows.filter((row) => attempt(row, () => advance(row, row.slot)));
+  }
+
+  /** What goes wrong with one row ends its call and no other. */
+  function attempt(row: Row, work: () => boolean): boolean {
+    try {
+      return work();
+    } catch (e) {
+      fail(row, e);
+      return false;
+    }
+  }
+
+  return {
+    sample: (requests) =>
+      new Promise((resolve, reject) => {
+        const call: Call = { samples: [], left: requests.length, resolve, reject, failed: false };
+        const opened = requests.map((request, at) => open(request, call, at));
+        if (opened.length === 0) resolve([]);
+        waiting.push(...opened);
+      }),
+    get busy() {
+      return rows.length > 0 || waiting.length > 0;
+    },
+    async step() {
+      const enough = waiting.length >= Math.min(company, Math.ceil(rows.length / 4));
+      if (waiting.length > 0 && rows.length < mostRows && (enough || ++waited > patience)) await admit();
+      if (rows.length === 0) return;
+      try {
+        await decode();
+      } catch (e) {
+        for (const row of rows) fail(row, e);
+        rows = [];
+      }
+    },
+  };
 }
 
-/** Takes the next token of a row from its logits. @returns the finished sample, if that ended it. */
-function advance(row: Open, logits: Float32Array, parts: SamplerParts): Sample | undefined {
-  const { request } = row;
-  const allowed = request.allowed?.[row.action.length];
-  const d = draw(logits, request, allowed, row.random.next());
-  row.action.push(d.id);
-  row.logp.push(d.logp);
-  row.behaviour.push(d.behaviour);
-  row.entropy.push(d.entropy);
-  const stop =
-    d.id === parts.codec.endId
-      ? "eos"
-      : request.stop?.some((s) => parts.codec.decode(Int32Array.from(row.action)).includes(s))
-        ? "stop"
-        : row.action.length >= row.limit
-          ? "length"
-          : undefined;
-  if (!stop) return undefined;
+function needsLogits({ request, action, choice }: Row): boolean {
+  return narrows(request) || choice !== undefined || request.allowed?.[action.length] !== undefined;
+}
+
+function sampleOf(row: Row, stop: StopReason, version: string): Sample {
+  const allowed: AllowedTokens = row.allowed;
   return {
     action: Int32Array.from(row.action),
     logp: Float32Array.from(row.logp),
     behaviour: Float32Array.from(row.behaviour),
     entropy: Float32Array.from(row.entropy),
+    ...(allowed.length === row.action.length ? { allowed } : {}),
     stop,
-    version: parts.version,
+    version,
   };
 }
 
-async function sampleRows(
-  parts: SamplerParts,
-  jobs: readonly Job[],
-  places: number,
-  sizes: readonly number[],
-  out: Sample[],
-): Promise<void> {
-  const { config: c, programs, codec, weights } = parts;
-  const V = c.vocabulary;
-  let B = sizeFor(sizes, jobs.length);
-  let caches = emptyCaches(c, B, places);
-  let rows: Open[] = [];
+/** The ids in ascending order, each once. */
+function ascending(ids: Int32Array): Int32Array {
+  const sorted = ids.every((id, i) => i === 0 || ids[i - 1]! < id);
+  return sorted ? ids : Int32Array.from(new Set(ids)).sort();
+}
 
-  // prefill: every distinct prompt once, together with the prompts of its own length class
-  const prompts = [...Map.groupBy(jobs, (j) => j.request.prompt.join()).values()];
-  const classes = Map.groupBy(prompts, (same) => roundUp(same[0]!.request.prompt.length, promptStep));
-  const batches = [...classes].flatMap(([T, all]) => {
-    const fits = programs.prefillSizes(T);
-    return [...chunks(all, fits.at(-1)!)].map((group) => ({ T, P: sizeFor(fits, group.length), group }));
-  });
+/** What the scores of R rows are written into. */
+const scoreArrays = (R: number, V: number) => ({
+  logits: new Float32Array(R * V),
+  p: new Float32Array(R * V),
+  entropy: new Float32Array(R),
+});
 
-  for (const { T, P, group } of batches) {
-    const tokens = new Int32Array(P * T).fill(codec.padId);
-    const last = new Int32Array(P);
-    group.forEach((same, p) => {
-      const { prompt } = same[0]!.request;
-      tokens.set(prompt, p * T);
-      last[p] = p * T + prompt.length - 1;
-    });
-    const session = await programs.prefill(P, T);
-    const filled = await session.run({ ...weights, tokens, last });
-    const logits = filled.logits as Float32Array;
-    group.forEach((same, p) => {
-      for (const { request, limit, at } of same) {
-        const row: Open = {
-          request,
-          limit,
-          at,
-          random: randomStream(request.seed),
-          action: [],
-          logp: [],
-          behaviour: [],
-          entropy: [],
-        };
-        const done = advance(row, logits.subarray(p * V, (p + 1) * V), parts);
-        if (done) {
-          out[at] = done;
-          continue;
-        }
-        for (const name of cacheNames(c)) {
-          copyRow(
-            c,
-            filled[name] as Float32Array,
-            p,
-            T,
-            caches[name]!,
-            rows.length,
-            places,
-            request.prompt.length,
-          );
-        }
-        rows.push(row);
-      }
-    });
-  }
-
-  while (rows.length > 0) {
-    const needed = sizeFor(sizes, rows.length);
-    if (needed < B) {
-      // the first rows of the larger cache are the rows that are left
-      caches = Object.fromEntries(
-        Object.entries(caches).map(([name, data]) => [name, data.slice(0, (data.length / B) * needed)]),
-      );
-      B = needed;
-    }
-    const tokens = new Int32Array(B);
-    const position = new Int32Array(B);
-    const place = new Int32Array(B * c.kvHeads * 3);
-    for (let r = 0; r < B; r++) {
-      const row = rows[r];
-      if (row) {
-        tokens[r] = row.action.at(-1)!;
-        position[r] = row.request.prompt.length + row.action.length - 1;
-      }
-      for (let h = 0; h < c.kvHeads; h++) place.set([r, h, position[r]!], (r * c.kvHeads + h) * 3);
-    }
-    const session = await programs.decode(B, places);
-    const into: Record<string, TypedArray> = {};
-    for (const name of cacheNames(c)) into[`${name}.next`] = caches[name]!;
-    const result = await session.run({ ...weights, ...caches, tokens, position, place }, into);
-    const logits = result.logits as Float32Array;
-    const left: Open[] = [];
-    rows.forEach((row, r) => {
-      const done = advance(row, logits.subarray(r * V, (r + 1) * V), parts);
-      if (done) {
-        out[row.at] = done;
-        return;
-      }
-      if (left.length < r) {
-        const length = row.request.prompt.length + row.action.length - 1;
-        for (const name of cacheNames(c))
-          copyRow(c, caches[name]!, r, places, caches[name]!, left.length, places, length);
-      }
-      left.push(row);
-    });
-    rows = left;
-  }
+/** What a decoding batch is fed beside weights and caches; its rows are filled in at each step. */
+function decodeFeeds(c: DecoderConfig, slots: number) {
+  const place = new Int32Array(slots * c.kvHeads * 3);
+  for (let i = 0; i < slots * c.kvHeads; i++) place.set([Math.floor(i / c.kvHeads), i % c.kvHeads, 0], i * 3);
+  return { tokens: new Int32Array(slots), position: new Int32Array(slots), place };
 }

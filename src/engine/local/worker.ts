@@ -1,14 +1,16 @@
 /** The engine thread: holds models, runs sessions. ONNX Runtime blocks its thread, so nothing else lives here. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
+import type { Codec } from "../../core/model.ts";
 import type { Port, TypedArray } from "../../tensor/index.ts";
 import { chatCodec } from "./codec.ts";
+import type { HostOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
 import type { Calls, Handle, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
 import { type RotaryTable, rotaryTable } from "./rotary-tables.ts";
-import { sampleAll } from "./sampler.ts";
+import { type Sampler, sampler } from "./sampler.ts";
+import { scheduler } from "./scheduler.ts";
 import {
   addInto,
   blend,
@@ -28,12 +30,14 @@ interface Held {
   readonly state: ModelState;
 }
 
-const { threads } = workerData as { readonly threads: number };
+const options = workerData as HostOptions;
 const port = parentPort!;
 const models = new Map<Handle, Held>();
 /** Models of one architecture share their programs. */
 const programsByShape = new Map<string, Programs>();
 const rotaryByShape = new Map<string, RotaryTable>();
+/** Samplers of models that have requests open. */
+const sampling = new Map<Handle, Sampler>();
 let nextHandle = 1;
 /** What the last forward of a model left for its backward. */
 const kept = new Map<Handle, Kept>();
@@ -56,9 +60,11 @@ function takeMemory(bytes: number): ArrayBuffer {
 
 const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
 
+const length = (p: Port): number => p.shape.reduce((a, b) => a * b, 1);
+const emptyFor = (p: Port): TypedArray => new arrays[p.dtype](length(p));
+
 /** One array for each port, side by side. */
 function laidPorts(ports: readonly Port[]): { memory: ArrayBuffer; arrays: Record<string, TypedArray> } {
-  const length = (p: Port): number => p.shape.reduce((a, b) => a * b, 1);
   const room = (p: Port): number => Math.ceil((length(p) * arrays[p.dtype].BYTES_PER_ELEMENT) / 64) * 64;
   const memory = takeMemory(ports.reduce((n, p) => n + room(p), 0));
   let at = 0;
@@ -158,17 +164,20 @@ const calls: {
     return add({
       architecture,
       codec: chatCodec(tokenizer),
-      programs: remembered(programsByShape, architecture, () => programs(architecture, threads)),
+      programs: remembered(programsByShape, architecture, () => programs(architecture, options)),
       state: stateOf(architecture, received(architecture, contents)),
     });
   },
-  sample: (handle, requests) => {
+  sample(handle, requests) {
     const { architecture, codec, programs, state } = held(handle);
     const { config } = architecture;
-    return sampleAll(
-      { config, codec, programs, weights: feedsOf(config, state.weights), version: String(state.version) },
-      requests,
-    );
+    const open = (): Sampler => {
+      const weights = feedsOf(config, state.weights);
+      return sampler({ config, codec, programs, weights, version: String(state.version) });
+    };
+    const joined = sampling.get(handle) ?? open();
+    sampling.set(handle, joined);
+    return joined.sample(requests);
   },
   async forward(handle, rows, wish, keep) {
     const model = held(handle);
@@ -178,12 +187,13 @@ const calls: {
     if (!keep) return (await model.programs.score(shape)).run(feeds);
     const left = kept.get(handle);
     if (left) spare.push(left.memory); // an objective failed between a forward and its backward
-    const { forward, kept: ports } = await model.programs.train(shape);
+    const { forward, outputs, kept: ports } = await model.programs.train(shape);
     const { memory, arrays } = laidPorts(ports);
     const into = Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`kept.${name}`, array]));
-    const out = await forward.run(feeds, into);
+    const out = Object.fromEntries(outputs.map((p) => [p.name, emptyFor(p)]));
+    await forward.runInto(feeds, { ...into, ...out });
     kept.set(handle, { shape, feeds: { ...feeds, ...arrays }, memory });
-    return Object.fromEntries(Object.entries(out).filter(([name]) => !name.startsWith("kept.")));
+    return out;
   },
   async backward(handle, into, cotangents) {
     const { architecture, programs, state } = held(handle);
@@ -192,7 +202,7 @@ const calls: {
     const buffer = state.gradients.get(into) ?? gradientBuffer(architecture, state);
     state.gradients.set(into, buffer);
     const sums = Object.entries(feedsOf(architecture.config, buffer));
-    await session.run(
+    await session.runInto(
       {
         ...feeds,
         ...cotangentFeeds(cotangents),
@@ -280,55 +290,4 @@ async function answer({ id, call, args }: Request): Promise<void> {
   }
 }
 
-type SampleCall = {
-  readonly id: number;
-  readonly handle: Handle;
-  readonly requests: readonly SampleRequest[];
-};
-
-/** Requests that wait are sampled as one batch, whoever sent them. */
-async function answerSamples(waiting: readonly SampleCall[]): Promise<void> {
-  for (const [handle, same] of Map.groupBy(waiting, (w) => w.handle)) {
-    try {
-      const samples: Sample[] = await calls.sample(
-        handle,
-        same.flatMap((w) => w.requests),
-      );
-      let at = 0;
-      for (const { id, requests } of same) reply({ id, value: samples.slice(at, (at += requests.length)) });
-    } catch {
-      // one bad request must not take the others with it: each by itself, so that the fault lands where it belongs
-      for (const { id, requests } of same) await answer({ id, call: "sample", args: [handle, requests] });
-    }
-  }
-}
-
-const queue: Request[] = [];
-let busy = false;
-
-async function drain(): Promise<void> {
-  if (busy) return;
-  busy = true;
-  while (queue.length > 0) {
-    const next = queue.shift()!;
-    if (next.call !== "sample") {
-      await answer(next);
-      continue;
-    }
-    const waiting = [next];
-    while (queue[0]?.call === "sample") waiting.push(queue.shift()!);
-    await answerSamples(
-      waiting.map(({ id, args: [handle, requests] }) => ({
-        id,
-        handle: handle as Handle,
-        requests: requests as readonly SampleRequest[],
-      })),
-    );
-  }
-  busy = false;
-}
-
-port.on("message", (request: Request) => {
-  queue.push(request);
-  setImmediate(() => void drain());
-});
+port.on("message", scheduler({ answer, sampling }));

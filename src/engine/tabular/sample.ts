@@ -3,66 +3,70 @@ import type { Sample, SampleRequest } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
 import { randomStream } from "../../core/random.ts";
 import type { StopReason } from "../../core/words.ts";
+import { type Choice, choiceTree } from "../choices.ts";
+import { endsOf, requireOptions } from "../requests.ts";
 import type { WordCodec } from "./codec.ts";
 import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
 
-/** Continues one prompt. All randomness is the request's seed, so that a batch changes nothing. */
+/**
+ * Continues one prompt. All randomness is the request's seed, so that a batch changes nothing.
+ * @throws WhetstoneError `option.range`.
+ */
 export function sampleOne(
   request: SampleRequest,
   codec: WordCodec,
   logits: (prefix: Int32Array) => Float64Array,
   version: string,
 ): Sample {
-  const { maxTokens, stop: stops = [] } = request;
+  requireOptions(request);
+  const ends = endsOf(request, codec);
+  let choice: Choice | undefined = request.choices && choiceTree(request.choices);
   const random = randomStream(request.seed);
   const action: number[] = [];
   const logps: number[] = [];
   const behaviours: number[] = [];
   const entropies: number[] = [];
-  let stop: StopReason = "length";
-  while (action.length < maxTokens) {
+  const allowed: (Int32Array | null)[] = [];
+  let stop: StopReason | undefined;
+  while (!stop) {
     const logits_W = logits(concatIds([request.prompt, Int32Array.from(action)]));
     const logp_W = logSoftmax(logits_W);
-    const behaviour_W = behaviourOf(logits_W, request, action.length, codec.writable);
+    const may = choice?.ids ?? request.allowed?.[action.length] ?? null;
+    const behaviour_W = behaviourOf(logits_W, request, may, codec.writable);
     const w = draw(behaviour_W, random.next());
-    action.push(codec.writable + w);
+    const id = codec.writable + w;
+    action.push(id);
+    allowed.push(may);
     logps.push(logp_W[w]!);
     behaviours.push(behaviour_W[w]!);
     entropies.push(entropyOf(logp_W));
-    if (codec.writable + w === codec.endId) {
-      stop = "eos";
-      break;
-    }
-    if (stops.length === 0) continue;
-    const text = codec.decode(Int32Array.from(action));
-    if (stops.some((s) => text.includes(s))) {
-      stop = "stop";
-      break;
-    }
+    choice = choice?.next.get(id);
+    stop = ends(action) ?? (choice?.ids.length === 0 ? "stop" : undefined);
+    if (!stop && action.length >= request.maxTokens) stop = "length";
   }
   return {
     action: Int32Array.from(action),
     logp: Float32Array.from(logps),
     behaviour: Float32Array.from(behaviours),
     entropy: Float32Array.from(entropies),
+    ...(allowed.every((ids) => ids !== null) ? { allowed } : {}),
     stop,
     version,
   };
 }
 
-/** ln of the distribution really drawn from, [W]: allowed ids, temperature, top k, top p, in this order. */
+/** ln of the distribution really drawn from, [W]: allowed ids, temperature, top k, top p, min p, in this order. */
 function behaviourOf(
   logits_W: Float64Array,
   request: SampleRequest,
-  position: number,
+  allowed: Int32Array | null,
   first: number,
 ): Float64Array {
-  const { temperature = 1, topK, topP, allowed } = request;
+  const { temperature = 1, topK, topP, minP } = request;
   const no = Number.NEGATIVE_INFINITY;
   let xs = logits_W;
-  const ids = allowed?.[position];
-  if (ids) {
-    const may = new Set(ids);
+  if (allowed) {
+    const may = new Set(allowed);
     xs = xs.map((x, w) => (may.has(first + w) ? x : no));
   }
   if (temperature === 0) {
@@ -80,6 +84,13 @@ function behaviourOf(
       if (mass >= topP) break;
     }
     xs = keepOnly(xs, kept);
+  }
+  if (minP !== undefined && minP > 0) {
+    const least = Math.log(minP) + xs.reduce((a, b) => Math.max(a, b), no);
+    xs = keepOnly(
+      xs,
+      [...xs.keys()].filter((w) => xs[w]! >= least),
+    );
   }
   return xs;
 }

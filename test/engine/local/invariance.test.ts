@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Model, SampleRequest } from "../../../src/core/model.ts";
 import { randomStream, shuffled } from "../../../src/core/random.ts";
-import { cutOf, decodeSizes } from "../../../src/engine/local/batch-sizes.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
-import { bench, bitsOf, codec, tinyConfig } from "./support.ts";
+import { bench, bitsOf, codec, coefficientsFor, linear, randomBatch } from "./support.ts";
 
 const contextTokens = 160;
 
@@ -110,14 +109,56 @@ for (const [threads, size] of hard) {
   });
 }
 
-const smallDecoder = { ...tinyConfig, width: 128, heads: 2, kvHeads: 2, headWidth: 64, feedForward: 256 };
+test("sample does not depend on who joins and leaves, nor on a cache that grows and shrinks", async () => {
+  await using engine = bench();
+  const { model } = await engine.make({ layers: 2, contextTokens: 400 });
+  const request = (i: number, maxTokens: number, length = 3): SampleRequest => ({
+    prompt: Int32Array.from({ length }, (_, t) => 7 + ((i * 5 + t * 3) % 24)),
+    maxTokens,
+    seed: i,
+    // no end before the limit, so that rows live as long as they are meant to
+    allowed: Array.from({ length: maxTokens }, () => Int32Array.from({ length: 24 }, (_, id) => 7 + id)),
+  });
+  const long = [request(0, 150), request(1, 90, 70), request(2, 60, 40)];
+  const short = Array.from({ length: 40 }, (_, i) => request(10 + i, 1 + (i % 5), 2 + ((i * 17) % 90)));
+  const alone: string[] = [];
+  for (const one of [...long, ...short]) alone.push(...(await bits(model, [one])));
 
-test("decodeSizes leaves out what ONNX Runtime would cut differently", () => {
-  // 128 × 256 on two threads: up to 64 rows each thread has 64 columns, whose sum over 256 is not cut; with 128 rows a
-  // thread has all 128 columns, whose sum is cut at 128
-  assert.equal(cutOf({ M: 64, N: 128, K: 256 }, 2), "256,256,256,256,256,256,256,256");
-  assert.equal(cutOf({ M: 128, N: 128, K: 256 }, 2), "128,128,128,128,128,128,128,128");
-  assert.deepEqual(decodeSizes(smallDecoder, 64, 2), [8, 16, 32, 64]);
-  assert.deepEqual(decodeSizes(smallDecoder, 64, 1), [8, 16, 32, 64, 128]);
-  assert.deepEqual(decodeSizes(tinyConfig, 64, 16), [8, 16, 32, 64, 128]);
+  // each short one that ends is followed by the next, while the long ones go on
+  const queue = short.map((one, i) => ({ one, i }));
+  const got: string[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = queue.pop(); next; next = queue.pop()) got[next.i] = (await bits(model, [next.one]))[0]!;
+  };
+  const [longBits] = await Promise.all([
+    Promise.all(long.map(async (one) => (await bits(model, [one]))[0]!)),
+    ...Array.from({ length: 19 }, lane),
+  ]);
+  assert.deepEqual(longBits, alone.slice(0, 3), "long ones");
+  assert.deepEqual(got, alone.slice(3), "short ones");
+});
+
+test("a step waits for the samples asked for before it, and samples asked for after it wait for the step", async () => {
+  await using engine = bench();
+  const [sequential, mixed] = [(await engine.make()).model, (await engine.make()).model];
+  const requests = requestsFor(12).map((r) => ({ ...r, prompt: r.prompt.subarray(0, 20) }));
+  const [first, second] = [requests.slice(0, 6), requests.slice(6)];
+  const learn = async (model: Model): Promise<void> => {
+    const batch = randomBatch([9, 12], "batch");
+    await model.accumulate(batch, linear(coefficientsFor(batch, "coefficients")), null);
+  };
+  await learn(sequential);
+  const rule = { learningRate: 0.05 };
+  const want = [await bits(sequential, first)];
+  await sequential.step(rule);
+  want.push(await bits(sequential, second));
+
+  await learn(mixed);
+  const before = bits(mixed, first);
+  const stepped = mixed.step(rule);
+  // the step is a message of its own turn; what is sampled now comes after it
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  const after = bits(mixed, second);
+  assert.deepEqual(await Promise.all([before, after]), want);
+  await stepped;
 });

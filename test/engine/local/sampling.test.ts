@@ -138,6 +138,68 @@ test("sample ends at its limit, at the context's, at the end token and at a stop
   assert.deepEqual(await model.sample([]), []);
 });
 
+test("sample ends at stop tokens, and sees stop strings that lie far into a reply", async () => {
+  await using engine = bench();
+  const { model } = await engine.make({ layers: 1 });
+  const [w1, w2, w3] = ["w1", "w2", "w3"].map((word) => codec.encode(word)[0]!);
+  const force = (ids: readonly number[]): Int32Array[] => ids.map((id) => Int32Array.of(id));
+  const late = [...new Array<number>(40).fill(w1!), w2!, w3!, w1!];
+  const [token, end, text] = await model.sample([
+    request([4, 8], { allowed: force([w1!, w2!, w3!]), stopTokens: [w2!] }),
+    request([4, 8], { allowed: force([w1!, codec.endId]), stopTokens: [codec.endId] }),
+    request([4, 8], { allowed: force(late), maxTokens: 60, stop: ["w2 w3"] }),
+  ]);
+  assert.deepEqual([token!.stop, [...token!.action]], ["stop", [w1, w2]]);
+  assert.equal(end!.stop, "eos");
+  assert.deepEqual([text!.stop, text!.action.length], ["stop", 42]);
+});
+
+test("sample among choices writes one of them, as often as the renormalised probabilities say", async () => {
+  await using engine = bench();
+  const { model, weights, config } = await engine.make({ layers: 1 });
+  const prompt = [4, 8, 5];
+  const choices = [[9, 10], [9, 12, 8], [20], [11, codec.endId]].map((ids) => Int32Array.from(ids));
+  const n = 1500;
+  const samples = await model.sample(
+    Array.from({ length: n }, (_, seed) => request(prompt, { choices, seed })),
+  );
+  // p(9), p(20), p(11) of what is allowed first; then p(10) against p(12) after a 9
+  const first = referenceLogp(config, weights, prompt).at(-1)!;
+  const then = referenceLogp(config, weights, [...prompt, 9]).at(-1)!;
+  const share = (logp: readonly number[], id: number, of: readonly number[]): number =>
+    Math.exp(logp[id]!) / of.reduce((sum, other) => sum + Math.exp(logp[other]!), 0);
+  const nine = share(first, 9, [9, 11, 20]);
+  const want = [
+    nine * share(then, 10, [10, 12]),
+    nine * share(then, 12, [10, 12]),
+    share(first, 20, [9, 11, 20]),
+    share(first, 11, [9, 11, 20]),
+  ];
+  const counts = choices.map((ids) => samples.filter((s) => s.action.join() === ids.join()).length);
+  assert.equal(
+    counts.reduce((a, b) => a + b),
+    n,
+  );
+  // four standard deviations of a share are at most 0.052
+  near(
+    counts.map((k) => k / n),
+    want,
+    0.052,
+  );
+  const [sample] = samples.filter((s) => s.action.length === 3);
+  await agreesWithScore(model, Int32Array.from(prompt), sample!);
+  near([sample!.behaviour[0]!], [Math.log(nine)], 1e-4);
+  near([sample!.behaviour[2]!], [0], 1e-9, "no choice left");
+  assert.deepEqual(
+    sample!.allowed?.map((ids) => [...ids]),
+    [[9, 11, 20], [10, 12], [8]],
+  );
+  assert.deepEqual(
+    [sample!.stop, samples.find((s) => s.action.at(-1) === codec.endId)?.stop],
+    ["stop", "eos"],
+  );
+});
+
 test("sample refuses a prompt that leaves no room; others of the same moment are answered", async () => {
   await using engine = bench();
   const { model } = await engine.make({ layers: 1, contextTokens: 16 });
@@ -170,6 +232,12 @@ test("sample refuses options out of their range", async () => {
     { topK: 0 },
     { topP: 0 },
     { topP: 1.2 },
+    { minP: -0.1 },
+    { minP: 2 },
+    { choices: [] },
+    { choices: [Int32Array.of()] },
+    { choices: [Int32Array.of(4), Int32Array.of(4, 8)] },
+    { choices: [Int32Array.of(4)], allowed: [Int32Array.of(4)] },
     { allowed: [Int32Array.of(4), Int32Array.of()] },
   ];
   for (const more of wrong) {

@@ -1,0 +1,60 @@
+/** What engines share in answering a request: checks at the door, and when a reply is over. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Codec, SampleRequest } from "../core/model.ts";
+import type { StopReason } from "../core/words.ts";
+
+/**
+ * @throws WhetstoneError `option.range`. Ids are not checked against the vocabulary.
+ */
+export function requireOptions({
+  maxTokens,
+  temperature = 1,
+  topK = 1,
+  topP = 1,
+  minP = 0,
+  allowed = [],
+  choices,
+}: SampleRequest): void {
+  const empty = allowed.some((ids) => ids.length === 0);
+  const both = allowed.length > 0 && choices !== undefined;
+  const good =
+    Number.isInteger(maxTokens) &&
+    maxTokens > 0 &&
+    temperature >= 0 &&
+    Number.isInteger(topK) &&
+    topK > 0 &&
+    topP > 0 &&
+    topP <= 1 &&
+    minP >= 0 &&
+    minP <= 1 &&
+    !empty &&
+    !both;
+  if (good) return;
+  const more = `${empty ? ", no allowed id somewhere" : ""}${both ? ", both allowed and choices" : ""}`;
+  throw new WhetstoneError("option.range", {
+    where: "sample",
+    got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}, minP ${minP}${more}`,
+    expected:
+      "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP in [0, 1], an id for every place",
+    mend: "Leave an option out to not narrow the choice.",
+  });
+}
+
+/** Why a reply ends with its last token, if it does. The limit on its length is the caller's affair. */
+export type Ends = (action: readonly number[]) => StopReason | undefined;
+
+/** @param codec of the model. The text of a reply is looked at from its last tokens alone, not as a whole at each. */
+export function endsOf({ stop = [], stopTokens = [] }: SampleRequest, codec: Codec): Ends {
+  const ids = new Set(stopTokens);
+  const longest = Math.max(0, ...stop.map((s) => s.length));
+  // a character may take four tokens, and a marker is a token without text
+  const tail = 4 * longest + 8;
+  return (action) => {
+    const last = action.at(-1)!;
+    if (last === codec.endId) return "eos";
+    if (ids.has(last)) return "stop";
+    if (stop.length === 0) return undefined;
+    const text = codec.decode(Int32Array.from(action.slice(-tail)));
+    return stop.some((s) => text.includes(s)) ? "stop" : undefined;
+  };
+}
