@@ -58,17 +58,17 @@ function count(text: string): number {
 }
 
 interface Given {
-  readonly sizes: SizeName[];
+  readonly sizes?: SizeName[];
   readonly rounds: number;
   readonly peers?: string[];
   readonly threads: number;
-  readonly out: string;
+  readonly out?: string;
   readonly verbose?: true;
 }
 
 async function run(names: readonly BenchName[], given: Given): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), "whetstone-bench-"));
-  const out = resolve(given.out);
+  const out = resolve(given.out ?? join(import.meta.dirname, "results"));
   process.once("exit", () => {
     killAll();
     rmSync(scratch, { recursive: true, force: true });
@@ -81,6 +81,7 @@ async function run(names: readonly BenchName[], given: Given): Promise<void> {
     const began = performance.now();
     await bench.run({
       ...given,
+      sizes: given.sizes ?? sizeNames,
       verbose: given.verbose ?? false,
       scratch,
       peers: bench.peers.filter((peer) => given.peers?.includes(peer) ?? true),
@@ -95,9 +96,10 @@ async function run(names: readonly BenchName[], given: Given): Promise<void> {
 }
 
 const program = new Command("bench")
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .description("Speed and memory of the local engine beside named peers, measured in alternation.")
   .argument("<what>", `${Object.keys(benches).join(", ")} or all`)
-  .option("--sizes <names>", `model sizes: ${sizeNames.join(",")}`, listOf(sizeNames), sizeNames)
+  .option("--sizes <names>", `only these model sizes: ${sizeNames.join(",")}`, listOf(sizeNames))
   .option("--rounds <n>", "alternations; each side's median counts", count, 5)
   .option(
     "--peers <names>",
@@ -105,7 +107,7 @@ const program = new Command("bench")
     listOf(["none", ...Object.values(benches).flatMap((b) => b.peers)]),
   )
   .option("--threads <n>", "threads that each side may use", count, 2)
-  .option("--out <folder>", "where results go", join(import.meta.dirname, "results"))
+  .option("--out <folder>", "where results go (default: bench/results)")
   .option("--verbose", "show what the sides print on standard error")
   .addHelpText(
     "after",

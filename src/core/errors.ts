@@ -19,6 +19,7 @@ export const errorCodes = {
   "hub.denied": 2,
   "hub.unreachable": 1,
   "package.missing": 2,
+  "device.missing": 2,
   "run.exists": 2,
   "run.different": 2,
   "tokenizer.unknownToken": 1,

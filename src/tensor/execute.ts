@@ -56,12 +56,22 @@ function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | und
 const makeTensor = (dtype: Port["dtype"], data: TypedArray, shape: Shape): OrtTensor =>
   new OrtTensor(dtype as "float32", data as Float32Array, shape);
 
-/** Make a program ready to run. @param options.threads threads within an operator; default: one a core. */
+/** What computes. */
+export type Device = "cpu" | "webgpu" | "cuda";
+
+/** @param options.threads threads within an operator; default: one a core. @param options.device default "cpu". */
+export interface SessionOptions {
+  readonly threads?: number;
+  readonly device?: Device;
+}
+
+/** Make a program ready to run. */
 export async function createSession(
   program: Program,
-  options: { readonly threads?: number } = {},
+  { threads = 0, device = "cpu" }: SessionOptions = {},
 ): Promise<Session> {
   const session = await InferenceSession.create(program.bytes, {
+    executionProviders: device === "cpu" ? ["cpu"] : [device, "cpu"],
     graphOptimizationLevel: "all",
     executionMode: "sequential",
     interOpNumThreads: 1,
@@ -71,7 +81,7 @@ export async function createSession(
     // waking a sleeping thread costs more than a small operator; sessions take turns, so one that has run must not
     // go on spinning and steal the cores from the next
     extra: { session: { intra_op: { allow_spinning: "1" }, force_spinning_stop: "1" } },
-    intraOpNumThreads: options.threads ?? 0,
+    intraOpNumThreads: threads,
     logSeverityLevel: 3,
   });
   const wrapFeeds = (feeds: Readonly<Record<string, TypedArray>>): Record<string, OrtTensor> =>

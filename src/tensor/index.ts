@@ -3,7 +3,7 @@ export type { Outputs, Port, Program } from "./compile.ts";
 export { compile, nameOf, residuals } from "./compile.ts";
 export { differentiate } from "./differentiate.ts";
 export { TensorError } from "./error.ts";
-export type { Session, TypedArray } from "./execute.ts";
+export type { Device, Session, SessionOptions, TypedArray } from "./execute.ts";
 export { createSession } from "./execute.ts";
 export type { DType, Tensor, TensorLike } from "./graph.ts";
 export { constant, input } from "./graph.ts";

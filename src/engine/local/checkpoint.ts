@@ -8,7 +8,15 @@ import { writeFlushed } from "../../core/files.ts";
 import type { Json } from "../../core/json.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
-import { parametersOf, type Weights } from "./parameters.ts";
+import {
+  type Architecture,
+  headParameters,
+  type Parameter,
+  parametersOf,
+  trainedParameters,
+  type Weights,
+} from "./parameters.ts";
+import { peftFiles, readPeft, writePeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
 import { type NamedTensor, openSafetensors, type SafetensorsFile, writeSafetensors } from "./safetensors.ts";
 import { hasMarkers, type TokenizerFiles } from "./tokenizer.ts";
@@ -19,6 +27,8 @@ const trainer = z.object({
   /** Longest sequence that the run allows, where the model allows longer ones. */
   contextTokens: z.int().positive().optional(),
   templateVariables: z.record(z.string(), z.json()).optional(),
+  /** Names of value heads; their weights are in a file of their own. */
+  heads: z.array(z.string()).optional(),
 });
 
 export const files = {
@@ -29,6 +39,7 @@ export const files = {
   tokenizerConfig: "tokenizer_config.json",
   template: "chat_template.jinja",
   templateJson: "chat_template.json",
+  heads: "heads.safetensors",
   optimiser: "optimiser.safetensors",
   trainer: "trainer.json",
 } as const;
@@ -136,11 +147,16 @@ const harmless = (name: string): boolean => name.endsWith(".rotary_emb.inv_freq"
 const outputLayer = "lm_head.weight";
 const embeddings = "model.embed_tokens.weight";
 
-/** Every parameter is there in its shape, and nothing else is. */
-function requireParameters(source: TensorSource, config: DecoderConfig, prefixes: readonly string[]): void {
+/** Every parameter is there in its shape, and nothing else is. @param isSpare names that may be there as well. */
+function requireParameters(
+  source: TensorSource,
+  parameters: readonly Parameter[],
+  prefixes: readonly string[] = [""],
+  isSpare: (name: string) => boolean = () => false,
+): void {
   const wanted = new Set<string>();
   for (const prefix of prefixes) {
-    for (const { name, shape } of parametersOf(config)) {
+    for (const { name, shape } of parameters) {
       const tensor = prefix + name;
       wanted.add(tensor);
       const file = source.fileOf(tensor);
@@ -153,9 +169,7 @@ function requireParameters(source: TensorSource, config: DecoderConfig, prefixes
       );
     }
   }
-  const extra = source.names.find(
-    (name) => !wanted.has(name) && !harmless(name) && !(config.tied && name === outputLayer),
-  );
+  const extra = source.names.find((name) => !wanted.has(name) && !isSpare(name));
   if (extra === undefined) return;
   throw damaged(
     source.fileOf(extra)?.path ?? source.path,
@@ -163,9 +177,13 @@ function requireParameters(source: TensorSource, config: DecoderConfig, prefixes
   );
 }
 
-async function readValues(source: TensorSource, config: DecoderConfig, prefix = ""): Promise<Weights> {
+async function readValues(
+  source: TensorSource,
+  parameters: readonly Parameter[],
+  prefix = "",
+): Promise<Weights> {
   const out: Weights = new Map();
-  for (const { name } of parametersOf(config)) {
+  for (const { name } of parameters) {
     const file = source.fileOf(prefix + name);
     if (file) out.set(name, await file.read(prefix + name));
   }
@@ -197,8 +215,14 @@ export async function readWeights(folder: string, config: DecoderConfig): Promis
     });
   }
   await using source = await openTensors(folder, files.weights, files.weightIndex);
-  requireParameters(source, config, [""]);
-  const weights = await readValues(source, config);
+  const parameters = parametersOf(config);
+  requireParameters(
+    source,
+    parameters,
+    [""],
+    (name) => harmless(name) || (config.tied && name === outputLayer),
+  );
+  const weights = await readValues(source, parameters);
   if (config.tied) await requireTied(source, weights);
   return weights;
 }
@@ -280,7 +304,7 @@ export interface ModelFolder {
 }
 
 export interface Checkpoint {
-  readonly config: DecoderConfig;
+  readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
   readonly contents: ModelContents;
 }
@@ -311,19 +335,35 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     resumed ? await readJson(folder, files.trainer) : { steps: 0, version: 0 },
   );
   if (!counted.success) throw damaged(join(folder, files.trainer), "other fields");
-  const { steps, version, contextTokens, templateVariables } = counted.data;
+  const { steps, version, contextTokens, templateVariables, heads = [] } = counted.data;
   const { config: stated, tokenizer, weights } = await readModel(folder, templateVariables);
   const config = { ...stated, contextTokens: Math.min(contextTokens ?? Infinity, stated.contextTokens) };
-  if (steps === 0) return { config, tokenizer, contents: { weights, steps, version } };
+  const adapted = (await exists(join(folder, peftFiles.config))) ? await readPeft(folder, config) : undefined;
+  const architecture: Architecture = { config, heads, ...(adapted ? { adapter: adapted.adapter } : {}) };
+  const all: Weights = new Map([
+    ...weights,
+    ...(adapted?.tensors ?? []),
+    ...(await readHeads(folder, config, heads)),
+  ]);
+  if (steps === 0) return { architecture, tokenizer, contents: { weights: all, steps, version } };
+  const trained = trainedParameters(architecture);
   await using moments = await openTensors(folder, files.optimiser);
-  requireParameters(moments, config, ["first.", "second."]);
-  const first = await readValues(moments, config, "first.");
-  const second = await readValues(moments, config, "second.");
-  return { config, tokenizer, contents: { weights, first, second, steps, version } };
+  requireParameters(moments, trained, ["first.", "second."]);
+  const first = await readValues(moments, trained, "first.");
+  const second = await readValues(moments, trained, "second.");
+  return { architecture, tokenizer, contents: { weights: all, first, second, steps, version } };
 }
 
-const tensorsOf = (config: DecoderConfig, weights: Weights, prefix = ""): NamedTensor[] =>
-  parametersOf(config).map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
+async function readHeads(folder: string, config: DecoderConfig, heads: readonly string[]): Promise<Weights> {
+  if (heads.length === 0) return new Map();
+  const parameters = headParameters(config, heads);
+  await using source = await openTensors(folder, files.heads);
+  requireParameters(source, parameters);
+  return readValues(source, parameters);
+}
+
+const tensorsOf = (parameters: readonly Parameter[], weights: Weights, prefix = ""): NamedTensor[] =>
+  parameters.map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
 
 /** Without them, other tools take those of each family's first model. */
 function endsOf(tokenizer: TokenizerFiles): Readonly<Record<string, number | null>> {
@@ -331,34 +371,57 @@ function endsOf(tokenizer: TokenizerFiles): Readonly<Record<string, number | nul
   return { bos_token_id: null, eos_token_id: endId, pad_token_id: padId };
 }
 
-/** Writes a folder that `readCheckpoint` and other tools read. @throws WhetstoneError `disk.write`, `folder.unwritable`. */
-export async function writeCheckpoint(
+/**
+ * Writes a model without what a resumed run needs besides: a folder that other tools read.
+ * @throws WhetstoneError `disk.write`, `folder.unwritable`.
+ */
+export async function writeModel(
   folder: string,
-  { config, tokenizer }: { readonly config: DecoderConfig; readonly tokenizer: TokenizerFiles },
-  contents: ModelContents,
+  { config, tokenizer, weights }: ModelFolder,
+  type: "F32" | "BF16" = "F32",
 ): Promise<void> {
-  const { origin, variables } = tokenizer;
-  const companionsOf: Readonly<Record<string, Uint8Array | string>> = origin ?? {
+  const companionsOf: Readonly<Record<string, Uint8Array | string>> = tokenizer.origin ?? {
     [files.config]: json({ ...toHuggingFace(config), ...endsOf(tokenizer) }),
     [files.tokenizer]: json(tokenizer.tokenizer),
     [files.tokenizerConfig]: json(tokenizer.config),
   };
   for (const [name, data] of Object.entries(companionsOf)) await writeFlushed(join(folder, name), data);
-  await writeSafetensors(join(folder, files.weights), tensorsOf(config, contents.weights));
-  if (contents.first && contents.second) {
+  await writeSafetensors(join(folder, files.weights), tensorsOf(parametersOf(config), weights), type);
+}
+
+/**
+ * Writes a folder that `readCheckpoint` and other tools read. An adapter lies in it in PEFT's form, its base beside it.
+ * @throws WhetstoneError `disk.write`, `folder.unwritable`.
+ */
+export async function writeCheckpoint(
+  folder: string,
+  { architecture, tokenizer }: Omit<Checkpoint, "contents">,
+  contents: ModelContents,
+): Promise<void> {
+  const { config, adapter, heads } = architecture;
+  const { weights, first, second, steps, version } = contents;
+  await writeModel(folder, { config, tokenizer, weights });
+  if (adapter) await writePeft(folder, config, adapter, weights, ".");
+  if (heads.length > 0) {
+    await writeSafetensors(join(folder, files.heads), tensorsOf(headParameters(config, heads), weights));
+  }
+  if (first && second) {
+    const trained = trainedParameters(architecture);
     await writeSafetensors(join(folder, files.optimiser), [
-      ...tensorsOf(config, contents.first, "first."),
-      ...tensorsOf(config, contents.second, "second."),
+      ...tensorsOf(trained, first, "first."),
+      ...tensorsOf(trained, second, "second."),
     ]);
   }
+  const { origin, variables } = tokenizer;
   await writeFlushed(
     join(folder, files.trainer),
     json({
-      steps: contents.steps,
-      version: contents.version,
+      steps,
+      version,
       // the config.json of another tool keeps what its model allows
       ...(origin ? { contextTokens: config.contextTokens } : {}),
       ...(variables ? { templateVariables: variables } : {}),
+      ...(heads.length > 0 ? { heads } : {}),
     }),
   );
 }

@@ -1,6 +1,7 @@
 /** The main thread's side of the engine thread: a typed call for each message. */
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
+import type { Device } from "../../tensor/index.ts";
 import type { CallName, Calls, Reply, Request } from "./protocol.ts";
 
 export interface Host {
@@ -24,12 +25,19 @@ function errorFrom({ code, parts, message, stack }: Extract<Reply, { error: unkn
   return e;
 }
 
-export function startHost(threads: number): Host {
+/** What the engine thread computes with. */
+export interface HostOptions {
+  /** Within an operator. */
+  readonly threads: number;
+  readonly device: Device;
+}
+
+export function startHost(options: HostOptions): Host {
   // run from source the worker is TypeScript too; in the published package both are JavaScript
   const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
   // a thread takes over the process's flags, but refuses this one of `node --input-type=module -e …`
   const flags = process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: { threads }, ...flags });
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, ...flags });
   const open = new Map<number, { resolve: (value: never) => void; reject: (e: Error) => void }>();
   let next = 1;
   let closed: Error | undefined;

@@ -1,20 +1,39 @@
 /** The local engine: decoder-only transformers trained in this process by ONNX Runtime, off the main thread. */
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { WhetstoneError } from "../../core/errors.ts";
-import { randomStream } from "../../core/random.ts";
+import type { Model } from "../../core/model.ts";
+import { type Random, randomStream } from "../../core/random.ts";
+import type { Device } from "../../tensor/index.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
 import { mostThreads } from "./batch-sizes.ts";
 import { type ModelFolder, readCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
+import { requireDevice } from "./devices.ts";
 import { startHost } from "./host.ts";
 import { localCapabilities, localModel } from "./model.ts";
-import { type Architecture, initialWeights } from "./parameters.ts";
+import { placesFor } from "./packing.ts";
+import {
+  type Adapter,
+  type Architecture,
+  adapterParameters,
+  firstWeights,
+  headParameters,
+  initialWeights,
+  type Projection,
+  projections,
+  type Weights,
+} from "./parameters.ts";
+import { readPeft } from "./peft.ts";
+import type { ModelContents } from "./protocol.ts";
 import { openPublished, type PublishedOptions } from "./published.ts";
-import { byteTokenizer, withoutOrigin, wordTokenizer } from "./tokenizer.ts";
+import { byteTokenizer, type TokenizerFiles, withoutOrigin, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
+export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
+export { exportAdapter, exportWeights } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
+export type { Projection } from "./parameters.ts";
 export type { PublishedOptions } from "./published.ts";
 
 /** A model whose weights begin random. */
@@ -31,23 +50,39 @@ export interface CheckpointOptions extends PublishedOptions {
   readonly tokenizer?: never;
 }
 
+/** An adapter to train in place of the weights themselves. */
+export type LoraOptions =
+  | {
+      readonly from?: never;
+      /** Default 16. */
+      readonly rank?: number;
+      /** What it adds is scaled by alpha / rank. Default twice the rank. */
+      readonly alpha?: number;
+      /** Projections of every layer that it sits on. Default all seven. */
+      readonly targets?: readonly Projection[];
+    }
+  | {
+      /** A folder with an adapter in PEFT's form, to train further. */
+      readonly from: string;
+    };
+
 export interface RunOptions {
+  /** What is trained: this adapter, or without it all weights. */
+  readonly lora?: LoraOptions;
+  /** What computes. Default "cpu". `tryDevice` tells whether one works. */
+  readonly device?: Device;
   /** Threads within an operation, 1 to 16. Default: one per core. Another count may change the last bits of a run. */
   readonly threads?: number;
-  /** Most tokens of one micro-batch, padding included. Default 4096. */
+  /**
+   * Bytes that the activations of a micro-batch may take; a batch that needs more is done in several. Default: an
+   * eighth of the machine's memory, at most 1 GiB.
+   */
+  readonly memory?: number;
+  /** Most tokens of one micro-batch, padding included, in place of what `memory` has room for. */
   readonly microBatchTokens?: number;
 }
 
 export type LocalOptions = RunOptions & (ScratchOptions | CheckpointOptions);
-
-function noHeads(heads: readonly string[]): WhetstoneError {
-  return new WhetstoneError("capability.missing", {
-    where: "local engine",
-    got: `a wish for the value heads ${heads.join(", ")}`,
-    expected: "a model without value heads",
-    mend: "Choose a method without a critic, or the tabular engine.",
-  });
-}
 
 /** About 0.4 M parameters with a vocabulary of 900 words. */
 export const smallDecoder: DecoderSize = { width: 128, layers: 2, heads: 2, kvHeads: 2, feedForward: 256 };
@@ -73,6 +108,41 @@ function requireThreads(threads: number): number {
   });
 }
 
+function requireLora(lora: LoraOptions): void {
+  if (lora.from !== undefined) return;
+  const { rank = 16, alpha = 2 * rank, targets = projections } = lora;
+  const strange = targets.find((t) => !projections.includes(t));
+  if (Number.isInteger(rank) && rank > 0 && alpha > 0 && targets.length > 0 && !strange) return;
+  throw new WhetstoneError("option.range", {
+    where: "localEngine lora",
+    got: `rank ${rank}, alpha ${alpha}, targets ${targets.join(", ") || "none"}`,
+    expected: `a whole rank from 1, an alpha above 0, targets among ${projections.join(", ")}`,
+    mend: "For example { rank: 16 }: alpha is then 32, on every projection.",
+  });
+}
+
+function requireMemory(memory: number): number {
+  if (memory >= 2 ** 20) return memory;
+  throw new WhetstoneError("option.range", {
+    where: "localEngine memory",
+    got: `${memory} bytes`,
+    expected: "at least 1 MiB",
+    mend: "Leave it out for an eighth of the machine's memory, at most 1 GiB.",
+  });
+}
+
+/** The adapter that is asked for, at its beginning or as its folder has it. */
+async function adapterFor(
+  lora: LoraOptions,
+  config: DecoderConfig,
+  random: Random,
+): Promise<{ readonly adapter: Adapter; readonly tensors: Weights }> {
+  if (lora.from !== undefined) return readPeft(lora.from, config);
+  const { rank = 16, alpha = 2 * rank, targets = projections } = lora;
+  const adapter = { rank, alpha, targets: projections.filter((p) => targets.includes(p)) };
+  return { adapter, tensors: firstWeights(adapterParameters(config, adapter), random) };
+}
+
 /** A model of random weights, for the words that the request names or for any text. */
 function scratchModel(
   { size = smallDecoder, tokenizer: kind }: ScratchOptions,
@@ -92,30 +162,50 @@ function scratchModel(
   return { config, tokenizer, weights: initialWeights(config, randomStream(seed).split("weights", id)) };
 }
 
+/** @throws WhetstoneError `option.range`, `device.missing`. */
 export function localEngine(options: LocalOptions = {}): Engine {
+  const {
+    lora,
+    device = "cpu",
+    threads = Math.min(mostThreads, availableParallelism()),
+    memory = Math.min(2 ** 30, totalmem() / 8),
+  } = options;
   if (options.size) requireSize(options.size);
-  const places = options.microBatchTokens ?? 2048;
-  const host = startHost(requireThreads(options.threads ?? Math.min(mostThreads, availableParallelism())));
+  if (lora) requireLora(lora);
+  requireMemory(memory);
+  const ready = requireDevice(device);
+  ready.catch(() => undefined); // told by the first call
+  const host = startHost({ threads: requireThreads(threads), device });
+  const made = async (
+    id: string,
+    architecture: Architecture,
+    tokenizer: TokenizerFiles,
+    contents: ModelContents,
+  ): Promise<Model> => {
+    await ready;
+    const places = options.microBatchTokens ?? placesFor(architecture, memory);
+    const handle = await host.call("create", architecture, withoutOrigin(tokenizer), contents);
+    return localModel(id, { host, architecture, tokenizer, places }, handle, contents.version);
+  };
   return {
     name: "local",
     can: localCapabilities,
     async create(request: ModelRequest) {
-      const { id, contextTokens, heads = [] } = request;
-      if (heads.length > 0) throw noHeads(heads);
+      const { id, seed, contextTokens, heads = [] } = request;
       const { config, tokenizer, weights } =
         options.from === undefined
           ? scratchModel(options, request)
           : await openPublished(options, contextTokens);
-      const architecture: Architecture = { config, heads: [] };
-      const contents = { weights, steps: 0, version: 0 };
-      const handle = await host.call("create", architecture, withoutOrigin(tokenizer), contents);
-      return localModel(id, { host, architecture, tokenizer, places }, handle, 0);
+      const random = randomStream(seed).split("adapter", id);
+      const adapted = lora && (await adapterFor(lora, config, random));
+      const architecture: Architecture = { config, heads, ...(adapted && { adapter: adapted.adapter }) };
+      const first = firstWeights(headParameters(config, heads), random);
+      const all: Weights = new Map([...weights, ...(adapted?.tensors ?? []), ...first]);
+      return made(id, architecture, tokenizer, { weights: all, steps: 0, version: 0 });
     },
     async open(id, folder) {
-      const { config, tokenizer, contents } = await readCheckpoint(folder);
-      const architecture: Architecture = { config, heads: [] };
-      const handle = await host.call("create", architecture, withoutOrigin(tokenizer), contents);
-      return localModel(id, { host, architecture, tokenizer, places }, handle, contents.version);
+      const { architecture, tokenizer, contents } = await readCheckpoint(folder);
+      return made(id, architecture, tokenizer, contents);
     },
     dispose: () => host.close(),
   };

@@ -193,12 +193,17 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     },
     save: (folder) =>
       alone(async () =>
-        writeCheckpoint(folder, { config, tokenizer: parts.tokenizer }, await host.call("contents", handle)),
+        writeCheckpoint(
+          folder,
+          { architecture, tokenizer: parts.tokenizer },
+          await host.call("contents", handle),
+        ),
       ),
     load: (folder) =>
       alone(async () => {
         const read = await readCheckpoint(folder);
-        if (!isDeepStrictEqual(read.config, config)) throw damaged(folder, "a model of another shape");
+        if (!isDeepStrictEqual(read.architecture, architecture))
+          throw damaged(folder, "a model of another shape");
         if (!isDeepStrictEqual(read.tokenizer, parts.tokenizer)) {
           throw damaged(join(folder, files.tokenizer), "the words of another model");
         }

@@ -4,6 +4,7 @@
  */
 import type { TokenRows } from "../../core/batch.ts";
 import type { DecoderConfig } from "./config.ts";
+import type { Architecture } from "./parameters.ts";
 import type { PackedRows } from "./protocol.ts";
 
 /** Sequence lengths are rounded up to these. */
@@ -95,6 +96,22 @@ function placeCost(c: DecoderConfig, T: number): number {
   const weights = c.width * (2 * q + 2 * kv + 3 * c.feedForward);
   // small products and the softmax between them are about three times as slow as large ones
   return c.layers * (weights + 3 * 2 * T * q);
+}
+
+/** Places at which the products of small and middling models run fastest. */
+const fastestPlaces = 2048;
+
+/**
+ * Places of a micro-batch whose activations take about so many bytes: what a layer keeps of each place for the
+ * backward pass, attention weights over the longest packs included, and the scores over the vocabulary.
+ */
+export function placesFor({ config: c }: Architecture, bytes: number): number {
+  const q = c.heads * c.headWidth;
+  const kv = c.kvHeads * c.headWidth;
+  const seen = Math.min(longestPack, c.contextTokens);
+  const layer = 5 * c.width + 3 * q + 3 * kv + 5 * c.feedForward + c.heads * seen;
+  const numbers = c.layers * layer + 3 * c.vocabulary;
+  return Math.max(64, Math.min(fastestPlaces, Math.floor(bytes / (4 * numbers))));
 }
 
 export interface MicroBatch {

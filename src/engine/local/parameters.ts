@@ -216,8 +216,15 @@ export function laidOut(c: DecoderConfig, weights: ReadonlyMap<string, Float32Ar
   return out;
 }
 
-/** Every array that a graph may ask for by name: the parameters, and stacks as wholes. @param weights as `laidOut` gives. */
-export function feedsOf(c: DecoderConfig, weights: Weights): Record<string, Float32Array> {
+const knownFeeds = new WeakMap<Weights, Record<string, Float32Array>>();
+
+/**
+ * Every array that a graph may ask for by name: the parameters, and stacks as wholes. The same for the same weights.
+ * @param weights as `laidOut` gives them; their arrays stay, only the numbers in them may change.
+ */
+export function feedsOf(c: DecoderConfig, weights: Weights): Readonly<Record<string, Float32Array>> {
+  const known = knownFeeds.get(weights);
+  if (known) return known;
   const feeds = Object.fromEntries(weights);
   for (const { name, shape, parts } of stacksOf(c)) {
     const first = weights.get(parts[0]!);
@@ -225,5 +232,6 @@ export function feedsOf(c: DecoderConfig, weights: Weights): Record<string, Floa
     const length = shape.reduce((a, b) => a * b, 1);
     feeds[name] = new Float32Array(first.buffer as ArrayBuffer, first.byteOffset, length);
   }
+  knownFeeds.set(weights, feeds);
   return feeds;
 }

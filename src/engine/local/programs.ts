@@ -9,9 +9,10 @@ import {
   type Port,
   residuals,
   type Session,
+  type SessionOptions,
   type Tensor,
 } from "../../tensor/index.ts";
-import { decodeSizes, prefillSizes } from "./batch-sizes.ts";
+import { rowTile } from "./batch-sizes.ts";
 import { type CachedGraph, decodeGraph, prefillGraph } from "./cached-graphs.ts";
 import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
@@ -20,6 +21,8 @@ import { type Architecture, stacksOf } from "./parameters.ts";
 export interface TrainingPrograms {
   /** See `scoringGraph` for feeds and outputs; also gives `kept`. */
   readonly forward: Session;
+  /** What the forward says of the targets. */
+  readonly outputs: readonly Port[];
   /** What the forward hands over: its outputs under these names with "kept." before are feeds of every backward. */
   readonly kept: readonly Port[];
   /**
@@ -44,11 +47,7 @@ export interface Programs {
   score(shape: ScoringShape): Promise<Session>;
   train(shape: ScoringShape): Promise<TrainingPrograms>;
   prefill(B: number, T: number): Promise<Session>;
-  /** Values of B for which a row's bits are the same, ascending. */
-  prefillSizes(T: number): readonly number[];
   decode(B: number, S: number): Promise<Session>;
-  /** As `prefillSizes`. */
-  decodeSizes(S: number): readonly number[];
 }
 
 /** Programs of one kind that stay ready; beyond that, the one that rested longest is given up. */
@@ -78,11 +77,9 @@ function gradientTargets(a: Architecture, g: ScoringGraph): string[] {
   return [...[...trained].filter((name) => !parts.has(name)), ...stacked.map((s) => s.name)];
 }
 
-/** @param threads within an operator. */
-export function programs(a: Architecture, threads: number): Programs {
-  const c = a.config;
+export function programs(a: Architecture, options: SessionOptions): Programs {
   const session = (inputs: readonly Tensor[], outputs: Parameters<typeof compile>[1]): Promise<Session> =>
-    createSession(compile(inputs, outputs), { threads });
+    createSession(compile(inputs, outputs), options);
   const release = (made: Session): Promise<void> => made.release();
   const scoring = ready<Session>(release);
   const sampling = ready<Session>(release);
@@ -90,7 +87,7 @@ export function programs(a: Architecture, threads: number): Programs {
   const cached = (key: string, graph: () => CachedGraph): Promise<Session> =>
     sampling(key, () => {
       const { inputs, outputs } = graph();
-      return session(inputs, outputs);
+      return createSession(compile(inputs, outputs, { rowTile }), options);
     });
 
   async function trainingPrograms({ B, T, A, wish }: ScoringShape) {
@@ -129,9 +126,11 @@ export function programs(a: Architecture, threads: number): Programs {
       ...Object.entries({ ...g.outputs, ...g.fixed }).map(([name, of]) => ({ name, of })),
       ...kept.map((of) => ({ name: `kept.${nameOf(of)}`, of })),
     ]);
+    const port = (name: string, t: Tensor): Port => ({ name, shape: t.shape, dtype: t.dtype });
     const programs: TrainingPrograms = {
       forward,
-      kept: kept.map((t) => ({ name: nameOf(t), shape: t.shape, dtype: t.dtype })),
+      outputs: Object.entries({ ...g.outputs, ...g.fixed }).map(([name, t]) => port(name, t)),
+      kept: kept.map((t) => port(nameOf(t), t)),
       backward: (names) =>
         from(
           names,
@@ -158,8 +157,6 @@ export function programs(a: Architecture, threads: number): Programs {
         return session([...g.weights.values(), ...g.inputs], { ...g.outputs, ...g.fixed });
       }),
     train: async (shape) => (await training(JSON.stringify(shape), () => trainingPrograms(shape))).programs,
-    prefillSizes: (T) => prefillSizes(c, T, threads),
-    decodeSizes: (S) => decodeSizes(c, S, threads),
     prefill: (B, T) => cached(`prefill ${B} ${T}`, () => prefillGraph(a, B, T)),
     decode: (B, S) => cached(`decode ${B} ${S}`, () => decodeGraph(a, B, S)),
   };

@@ -36,8 +36,8 @@ interface Base {
 }
 
 async function baseAt(name: string): Promise<Base> {
-  const { config, tokenizer, contents } = await readCheckpoint(join(fixtures, name));
-  return { config, tokenizer, weights: contents.weights };
+  const { architecture, tokenizer, contents } = await readCheckpoint(join(fixtures, name));
+  return { config: architecture.config, tokenizer, weights: contents.weights };
 }
 
 const engine = bench(1);

@@ -48,7 +48,7 @@ async function json(path: string, change: (value: Record<string, unknown>) => vo
 test("readCheckpoint reads a published folder as a model that took no step", async () => {
   const { at, config, weights } = await published();
   const read = await readCheckpoint(at);
-  assert.deepEqual(read.config, config);
+  assert.deepEqual(read.architecture, { config, heads: [] });
   assert.deepEqual(read.contents, { weights, steps: 0, version: 0 });
   const codec = chatCodec(read.tokenizer);
   assert.deepEqual(
@@ -197,7 +197,8 @@ test("a saved checkpoint has every other file of its origin as it was, and the s
   await writeFile(join(at, "special_tokens_map.json"), '{"eos_token":  "<|im_end|>"}');
   await writeFile(join(at, "README.md"), "not ours to copy");
   const first = await readCheckpoint(at);
-  const limited = { ...first, config: { ...first.config, contextTokens: 100 } };
+  const { config } = first.architecture;
+  const limited = { ...first, architecture: { heads: [], config: { ...config, contextTokens: 100 } } };
   const variables = { enable_thinking: false };
   const tokenizer = { ...limited.tokenizer, variables };
   const saved = await folder();
@@ -222,9 +223,9 @@ test("a saved checkpoint has every other file of its origin as it was, and the s
   assert.deepEqual(now, { ...before, torch_dtype: "float32" }, "the config but for the type of the weights");
 
   const second = await readCheckpoint(saved);
-  assert.equal(second.config.contextTokens, 100, "the run's own limit");
+  assert.equal(second.architecture.config.contextTokens, 100, "the run's own limit");
   assert.deepEqual(second, {
-    config: limited.config,
+    architecture: limited.architecture,
     tokenizer,
     contents: { weights, steps: 0, version: 3 },
   });

@@ -73,7 +73,7 @@ export interface MakeOptions {
 
 /** An engine thread and models on it; `await using` ends the thread. */
 export function bench(threads = 2): Bench {
-  const host = startHost(threads);
+  const host = startHost({ threads, device: "cpu" });
   return {
     host,
     async make(more = {}, options = {}) {

@@ -1,0 +1,17 @@
+/** Run as a process of its own: exit code 0 if the device named computes, else the reason on standard output. */
+import { messageOf } from "../../core/errors.ts";
+import { compile, createSession, type Device, input, matmul } from "../../tensor/index.ts";
+
+try {
+  const side = 64;
+  const a = input("a", [side, side]);
+  const program = compile([a], { product: matmul(a, a) });
+  const session = await createSession(program, { device: process.argv[2] as Device });
+  const { product } = await session.run({ a: new Float32Array(side * side).fill(1) });
+  if (product?.[0] !== side) throw new Error(`a product of ${product?.[0]} where ${side} is right`);
+} catch (e) {
+  // what it says begins with the place in ONNX Runtime's own source
+  const lines = messageOf(e).trim().split("\n");
+  process.stdout.write(`${lines[0]!.replace(/^\/\S+ .*? was false\. /, "")}\n`);
+  process.exitCode = 1;
+}
