@@ -142,7 +142,7 @@ export const pythonPeer = (
 export function llamaPeer(around: Surroundings): Contestant {
   if (!existsSync(join(peersFolder, "node_modules", "node-llama-cpp"))) {
     throw new Error(
-      "node-llama-cpp is not installed: run `npm ci --ignore-scripts --prefix bench/peers`, " +
+      "node-llama-cpp is not installed: run `npm install --ignore-scripts --prefix bench/peers`, " +
         "or leave the peer llama.cpp out with --peers",
     );
   }
