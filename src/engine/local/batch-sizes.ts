@@ -39,7 +39,7 @@ function rounded(n: number, step: number): number {
 export const promptPlaces = (length: number): number => rounded(length, 32);
 
 /** Places of the cache of a batch whose longest row has so many tokens. */
-export const cachePlaces = (length: number): number => rounded(length, 64);
+export const cachePlaces = (length: number): number => rounded(length, 32);
 
 /** Slots for so many rows. */
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;

@@ -7,6 +7,7 @@ import {
   lessEqual,
   logSoftmax,
   matmul,
+  mul,
   neg,
   reshape,
   scatterRows,
@@ -102,7 +103,8 @@ export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph 
     const { q, k, v } = headsOf(a, weights, layer, x, [B, 1], turned);
     const keys = cached(keyName(layer), k);
     const values = cached(valueName(layer), v);
-    return joinHeads(attention(q, keys, values, mask, 1 / Math.sqrt(c.headWidth)));
+    // scaled beforehand: a product of one row with a scale of its own is not ONNX Runtime's fast one
+    return joinHeads(attention(mul(q, 1 / Math.sqrt(c.headWidth)), keys, values, mask, 1));
   };
   const states = stack(a, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
   return { inputs, outputs: { ...scores(logits(c, weights, states.at(-1)!)), ...next } };

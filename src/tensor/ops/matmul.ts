@@ -76,24 +76,39 @@ const operation: Operation<Required<MatmulOptions>> = {
 const isLinear = ({ inputs, attributes }: Tensor<Required<MatmulOptions>>): boolean =>
   inputs.every((x) => x.shape.length === 2) && !attributes.transposeA && attributes.transposeB;
 
+/** Numbers of the second factor that ONNX Runtime packs at once: MLAS_SGEMM_STRIDEN × MLAS_SGEMM_STRIDEK. */
+const packedAtOnce = 128 * 128;
+
+/**
+ * As many tiles as may be read as one: W is read once for each. Where all of their K fits what is packed at once, every
+ * sum is one run over K, whatever the width.
+ */
+function widened(tile: number, M: number, K: number): number {
+  let wide = tile;
+  while (M % (2 * wide) === 0 && 2 * wide * K <= packedAtOnce) wide *= 2;
+  return wide;
+}
+
 /** See `CompileOptions.rowTile`. */
 function inTiles(
   y: Tensor<Required<MatmulOptions>>,
   [x, w]: readonly string[],
   emit: Emit,
-  tile: number,
+  rowTile: number,
 ): string {
   const [M, N] = y.shape as [number, number];
   const K = y.inputs[0]!.shape[1]!;
-  const reshaped = (value: string, shape: readonly number[]) =>
-    emit.node("Reshape", [value, emit.list(shape)]);
+  const tile = widened(rowTile, M, K);
+  const reshaped = (value: string, shape: readonly number[]): string =>
+    tile === M ? value : emit.node("Reshape", [value, emit.list(shape)]);
   const columns = emit.node(
     "FusedMatMul",
     [w!, reshaped(x!, [M / tile, tile, K])],
     { alpha: { float: y.attributes.scale }, transA: { int: 0 }, transB: { int: 1 } },
     "com.microsoft",
   );
-  return reshaped(emit.node("Transpose", [columns], { perm: { ints: [0, 2, 1] } }), [M, N]);
+  const turned = emit.node("Transpose", [columns], { perm: { ints: tile === M ? [1, 0] : [0, 2, 1] } });
+  return reshaped(turned, [M, N]);
 }
 
 /** All leading axes as one. */

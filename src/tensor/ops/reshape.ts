@@ -19,5 +19,6 @@ export function reshape(x: Tensor, shape: Shape): Tensor {
       mend: "Choose lengths whose product is the number of elements.",
     });
   }
-  return sameShape(shape, x.shape) ? x : node(operation, [x], null, shape, x.dtype);
+  if (sameShape(shape, x.shape)) return x;
+  return x.op === operation ? reshape(x.inputs[0]!, shape) : node(operation, [x], null, shape, x.dtype);
 }

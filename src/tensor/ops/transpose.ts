@@ -1,6 +1,7 @@
 import { TensorError } from "../error.ts";
 import { node, type Operation, type Tensor } from "../graph.ts";
 import { ravel, show, unravel } from "../shape.ts";
+import { reshape } from "./reshape.ts";
 
 interface Attributes {
   readonly permutation: readonly number[];
@@ -39,11 +40,8 @@ export function transpose(x: Tensor, permutation: readonly number[]): Tensor {
       mend: "List every axis of the tensor in its new order.",
     });
   }
-  return node(
-    operation,
-    [x],
-    { permutation },
-    permutation.map((axis) => x.shape[axis]!),
-    x.dtype,
-  );
+  const shape = permutation.map((axis) => x.shape[axis]!);
+  const long = permutation.filter((axis) => x.shape[axis] !== 1);
+  const stays = long.every((axis, i) => i === 0 || long[i - 1]! < axis);
+  return stays ? reshape(x, shape) : node(operation, [x], { permutation }, shape, x.dtype);
 }
