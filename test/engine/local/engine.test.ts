@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import type { Wanted } from "../../../src/core/outputs.ts";
-import { type LocalOptions, localEngine } from "../../../src/engine/local/index.ts";
+import { type LocalOptions, localEngine, tryDevice } from "../../../src/engine/local/index.ts";
 import { batchOf, bench, codec, coefficientsFor, failsWith, linear, randomBatch, rowsOf } from "./support.ts";
 
 const small: LocalOptions = {
@@ -179,4 +179,14 @@ test("the process ends by itself: after dispose, and without it once nothing is 
   ]);
   assert.deepEqual(disposed, { code: 0, said: "done\n" });
   assert.deepEqual(idle, { code: 0, said: "done\n" });
+});
+
+test("a device that this machine has not is refused by name; the processor is always there", async () => {
+  assert.deepEqual(await tryDevice("cpu"), { device: "cpu", works: true });
+  const { works, reason } = await tryDevice("cuda");
+  if (works) return; // a machine with CUDA and its build of ONNX Runtime
+  assert.ok(reason);
+  const engine = localEngine({ ...small, device: "cuda" });
+  await assert.rejects(engine.create(request), failsWith("device.missing", /cuda/));
+  await engine.dispose();
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "../../../src/core/batch.ts";
 import { selectTokens, togetherGroups } from "../../../src/core/pack.ts";
-import { packRows, planMicroBatches } from "../../../src/engine/local/packing.ts";
+import type { DecoderConfig } from "../../../src/engine/local/config.ts";
+import { packRows, placesFor, planMicroBatches } from "../../../src/engine/local/packing.ts";
 import { batchOf, bench, coefficientsFor, linear, near, randomBatch, tinyConfig } from "./support.ts";
 
 const each = (batch: Batch) => togetherGroups(batch, "row");
@@ -169,4 +170,23 @@ test("accumulate does not see what rows are padded with, nor other rows", async 
   const [aa, am, mm] = [await dot("alone", "alone"), await dot("alone", "more"), await dot("more", "more")];
   // |a − m|² = aa − 2 am + mm
   assert.ok(Math.abs(aa - 2 * am + mm) < 1e-6 * aa, `${aa} ${am} ${mm}`);
+});
+
+test("placesFor: a larger model gets fewer places of the same memory, and more memory more of them", () => {
+  const places = (more: Partial<DecoderConfig>, bytes: number): number =>
+    placesFor({ config: { ...tinyConfig, ...more }, heads: [] }, bytes);
+  const large = {
+    width: 512,
+    layers: 8,
+    heads: 8,
+    kvHeads: 8,
+    headWidth: 64,
+    feedForward: 1280,
+    vocabulary: 2048,
+  };
+  assert.equal(places({}, 2 ** 30), 2048, "no more than is fastest");
+  const [some, twice] = [places(large, 2 ** 27), places(large, 2 ** 28)];
+  assert.ok(some > 64 && some < 2048);
+  assert.ok(Math.abs(twice - 2 * some) <= 1);
+  assert.equal(places(large, 2 ** 20), 64, "no fewer than can hold a row");
 });

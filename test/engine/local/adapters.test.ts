@@ -1,0 +1,138 @@
+// Adapters and value heads through the public door: made, trained, saved, opened, exported.
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Model } from "../../../src/core/model.ts";
+import type { ModelRequest } from "../../../src/engine/engine.ts";
+import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
+import {
+  exportAdapter,
+  exportWeights,
+  type LocalOptions,
+  type LoraOptions,
+  localEngine,
+} from "../../../src/engine/local/index.ts";
+import { readPeft } from "../../../src/engine/local/peft.ts";
+import { coefficientsFor, failsWith, linear, near, randomBatch, words } from "./support.ts";
+
+let root = "";
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "whetstone-adapters-"));
+});
+after(() => rm(root, { recursive: true, force: true }));
+const folder = (name: string): Promise<string> => mkdtemp(join(root, name));
+
+const size = { width: 16, layers: 2, heads: 2, kvHeads: 1, feedForward: 24 };
+const request: ModelRequest = { id: "policy", seed: 3, lexicon: words, contextTokens: 64 };
+const batch = randomBatch([12, 7, 9], "adapters");
+const want = { entropy: true } as const;
+
+async function train(model: Model, seed: string): Promise<void> {
+  await model.accumulate(batch, linear(coefficientsFor(batch, seed)), null);
+  await model.step({ learningRate: 0.05 });
+}
+
+/** A folder with a plain model for adapters to sit on. */
+async function base(): Promise<string> {
+  const engine = localEngine({ size, threads: 2 });
+  const at = await folder("base");
+  await (await engine.create(request)).save(at);
+  await engine.dispose();
+  return at;
+}
+
+test("an adapter begins without effect, is all that training changes, and is saved, opened and exported", async () => {
+  const from = await base();
+  const engine = localEngine({ from, lora: { rank: 2, targets: ["v_proj", "q_proj"] }, threads: 2 });
+  const plain = localEngine({ from, threads: 2 });
+  const before = await (await plain.create(request)).score(batch, want);
+  const model = await engine.create(request);
+  // both layers: A [2, 16] and B [16, 2] for q, A [2, 16] and B [8, 2] for v
+  assert.equal(model.parameters, 2 * (2 * 16 + 16 * 2 + 2 * 16 + 8 * 2));
+  assert.deepEqual(await model.score(batch, want), before);
+  await train(model, "one");
+  await train(model, "two");
+  const trained = await model.score(batch, want);
+  assert.notDeepEqual(trained.logp, before.logp);
+
+  const saved = await folder("saved");
+  await model.save(saved);
+  const [first, now] = [await readCheckpoint(from), await readCheckpoint(saved)];
+  for (const [name, w] of first.contents.weights) assert.deepEqual(now.contents.weights.get(name), w, name);
+  assert.deepEqual(now.architecture.adapter, { rank: 2, alpha: 4, targets: ["q_proj", "v_proj"] });
+
+  const opened = await engine.open("policy", saved);
+  await train(model, "three");
+  await train(opened, "three");
+  assert.deepEqual(await opened.score(batch, want), await model.score(batch, want), "moments go with it");
+
+  const [peft, merged] = [await folder("peft"), await folder("merged")];
+  await exportAdapter(saved, peft, "owner/base");
+  assert.deepEqual((await readdir(peft)).sort(), ["adapter_config.json", "adapter_model.safetensors"]);
+  assert.deepEqual((await readPeft(peft, now.architecture.config)).adapter, now.architecture.adapter);
+  await exportWeights(saved, merged);
+  const whole = await (await plain.open("policy", merged)).score(batch, want);
+  near(whole.logp, trained.logp, 1e-5, "merged");
+
+  const again = localEngine({ from, lora: { from: peft }, threads: 2 });
+  assert.deepEqual(await (await again.create(request)).score(batch, want), trained);
+  for (const e of [engine, plain, again]) await e.dispose();
+});
+
+test("value heads begin at 0, are trained, saved and opened; other copies have them too", async () => {
+  const engine = localEngine({ size, threads: 2 });
+  const model = await engine.create({ ...request, heads: ["value"] });
+  const objective = {
+    ...linear(coefficientsFor(batch, "heads")),
+    wants: () => ({ heads: ["value"] }),
+    evaluate: () => ({ loss: 0, cotangents: { heads: { value: new Float32Array(A).fill(-1) } }, stats: {} }),
+    together: "batch",
+  } as const;
+  const A = batch.target_A.length;
+  const value = async (m: Pick<Model, "score">) => (await m.score(batch, { heads: ["value"] })).heads.value!;
+  assert.deepEqual(await value(model), new Float32Array(A));
+  const frozen = await model.freeze();
+  await model.accumulate(batch, objective, null);
+  await model.step({ learningRate: 0.05 });
+  const raised = await value(model);
+  assert.ok(raised.reduce((sum, v) => sum + v) > 0, "a loss of −Σ value raises it");
+  assert.deepEqual(await value(frozen), new Float32Array(A));
+  const saved = await folder("heads");
+  await model.save(saved);
+  assert.deepEqual(await value(await engine.open("policy", saved)), raised);
+  await engine.dispose();
+});
+
+test("exportAdapter refuses a model whose weights were all trained", async () => {
+  const at = await base();
+  await assert.rejects(
+    exportAdapter(at, await folder("none"), at),
+    failsWith("capability.missing", /safetensors/),
+  );
+});
+
+test("localEngine refuses adapters that cannot be, and what is not there", async () => {
+  const strange: LoraOptions[] = [
+    { rank: 0 },
+    { rank: 1.5 },
+    { alpha: 0 },
+    { targets: [] },
+    { targets: ["lm_head" as "q_proj"] },
+  ];
+  for (const lora of strange) {
+    assert.throws(
+      () => localEngine({ lora }),
+      failsWith("option.range", /localEngine lora/),
+      JSON.stringify(lora),
+    );
+  }
+  const refuses = async (options: LocalOptions, refusal: ReturnType<typeof failsWith>) => {
+    const engine = localEngine(options);
+    await assert.rejects(engine.create(request), refusal);
+    await engine.dispose();
+  };
+  await refuses({ lora: { from: join(root, "nowhere") } }, failsWith("checkpoint.damaged", /adapter_config/));
+  assert.throws(() => localEngine({ memory: 1000 }), failsWith("option.range", /1 MiB/));
+});
