@@ -29,7 +29,13 @@ export function begunRun(out: string): Begun | undefined {
   if (!existsSync(file)) return undefined;
   const begun = recordIn(file);
   const engine = engineNames.find((name) => name === begun.engine);
-  const { settings, modules = {} } = (begun.config ?? {}) as Pick<StatedRun, "settings"> & {
+  const {
+    settings,
+    model,
+    size,
+    lora,
+    modules = {},
+  } = (begun.config ?? {}) as Pick<StatedRun, "settings" | "model" | "size" | "lora"> & {
     readonly modules?: Modules;
   };
   return {
@@ -43,6 +49,9 @@ export function begunRun(out: string): Begun | undefined {
       ...(typeof begun.iterations === "number" && { iterations: begun.iterations }),
       ...(typeof begun.contextTokens === "number" && { contextTokens: begun.contextTokens }),
       ...(settings !== undefined && { settings }),
+      ...(model !== undefined && { model }),
+      ...(size !== undefined && { size }),
+      ...(lora !== undefined && { lora }),
       warmStart: (begun.warmStart as StatedRun["warmStart"] | null) ?? false,
       ...(begun.evaluation !== undefined && {
         evaluation: begun.evaluation as NonNullable<StatedRun["evaluation"]>,

@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Device } from "../engine/local/devices.ts";
+import type { DecoderSize, FetchProgress, LocalOptions, LoraOptions } from "../engine/local/index.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import { methods, type Recipe } from "../method/index.ts";
@@ -50,12 +52,55 @@ export function requireMethod(where: string, id: string): Recipe {
   );
 }
 
-/** Loaded when needed: commands that do not train start without an engine. */
-export async function makeEngine(name: EngineName): Promise<Engine> {
-  switch (name) {
-    case "local":
-      return (await import("../engine/local/index.ts")).localEngine();
-    case "tabular":
-      return (await import("../engine/tabular/engine.ts")).tabularEngine();
-  }
+/** What an engine can be told. */
+export interface EngineOptions {
+  readonly model?: string | undefined;
+  readonly size?: DecoderSize | undefined;
+  readonly lora?: number | LoraOptions | undefined;
+  readonly device?: Device | undefined;
+  readonly threads?: number | undefined;
+  /** MiB. */
+  readonly memory?: number | undefined;
 }
+
+/**
+ * Loaded when needed: commands that do not train start without an engine.
+ * @param progress is told how far a download is.
+ */
+export async function makeEngine(
+  name: EngineName,
+  options: EngineOptions = {},
+  progress: (at: FetchProgress) => void = () => {},
+): Promise<Engine> {
+  const { model, size, lora, device, threads, memory } = options;
+  if (name === "tabular") {
+    const stated = Object.entries(options).find(([, value]) => value !== undefined);
+    if (stated) throw forTables(stated[0]);
+    return (await import("../engine/tabular/engine.ts")).tabularEngine();
+  }
+  if (model !== undefined && size !== undefined) {
+    throw new WhetstoneError("config.invalid", {
+      where: "size",
+      got: `a shape for a model that begins from ${model}`,
+      expected: "either a checkpoint, with a shape of its own, or a shape for random weights",
+      mend: "Leave one of them out.",
+    });
+  }
+  const { localEngine } = await import("../engine/local/index.ts");
+  return localEngine({
+    ...(model === undefined ? {} : { from: model, hub: { progress } }),
+    ...(size && { size }),
+    ...(lora !== undefined && { lora: typeof lora === "number" ? { rank: lora } : lora }),
+    ...(device && { device }),
+    ...(threads !== undefined && { threads }),
+    ...(memory !== undefined && { memory: memory * 2 ** 20 }),
+  } as LocalOptions);
+}
+
+const forTables = (option: string): WhetstoneError =>
+  new WhetstoneError("option.unknown", {
+    where: `--${option}`,
+    got: "the tabular engine, which has no such option",
+    expected: "the local engine with it",
+    mend: "Take it out, or use --engine local.",
+  });

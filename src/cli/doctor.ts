@@ -24,7 +24,16 @@ export function addDoctor(program: Command, io: Io): void {
   ])
     .option("--out <folder>", "folder for runs", "runs")
     .action(async ({ out }: { out: string }) => {
-      const findings = [node(), processor(), memory(), await onnx(), disk(out), folder(out), await sqlite()];
+      const findings = [
+        node(),
+        processor(),
+        memory(),
+        await onnx(),
+        ...(await accelerators()),
+        disk(out),
+        folder(out),
+        await sqlite(),
+      ];
       for (const f of findings) {
         io.record(f);
         const mark = {
@@ -103,6 +112,18 @@ async function onnx(): Promise<Finding> {
     const mend = "Install it again with npm ci; on Linux it needs glibc 2.28 or newer (not Alpine).";
     return { what: "ONNX Runtime", state: "missing", found, mend };
   }
+}
+
+/** What could compute besides the processor. Optional, so that its absence is no more than a note. */
+async function accelerators(): Promise<Finding[]> {
+  const { devices, tryDevice } = await import("../engine/local/devices.ts");
+  const others = devices.filter((device) => device !== "cpu");
+  const tried = await Promise.all(others.map(tryDevice));
+  return tried.map(({ device, works, reason }) => ({
+    what: device,
+    state: works ? "ok" : "note",
+    found: works ? `computes: --device ${device}` : `not on this machine: ${reason}`,
+  }));
 }
 
 /** The folder, or the nearest above it that is there. */

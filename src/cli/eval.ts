@@ -1,20 +1,18 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Environment } from "../env/environment.ts";
-import { findCheckpoint } from "../train/checkpoint.ts";
 import { evaluate } from "../train/evaluate.ts";
 import type { EvaluationResult } from "../train/events.ts";
 import { limitConcurrency } from "../train/limit.ts";
-import { type Begun, begunConfig, begunEnvironment, begunRun } from "./begun.ts";
+import { begunConfig, begunEnvironment } from "./begun.ts";
 import { makeEngine, requireEnvironment } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
-import { existingStore, requireRun, storeOption } from "./runs.ts";
+import { storeOption } from "./runs.ts";
+import { type Found, findWeights } from "./weights.ts";
 
 interface EvalOptions {
   readonly env?: string;
@@ -42,8 +40,7 @@ export function addEval(program: Command, io: Io): void {
     .option(...storeOption)
     .action(async (name: string, options: EvalOptions) => {
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const folder = existsSync(name) ? name : await folderOf(name, options.store);
-      const { weights, begun } = await weightsOf(folder);
+      const { folder, weights, begun } = await findWeights("eval", name, options.store);
       const environment = await environmentOf(options.env, begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
@@ -92,9 +89,6 @@ export function addEval(program: Command, io: Io): void {
 const heldOut = ({ splits }: Environment): string =>
   splits.find((s) => s !== "train" && s !== "validation") ?? splits.at(-1)!;
 
-/** A run's record and the folder that it lies in. */
-type Found = Begun & { readonly at: string };
-
 async function environmentOf(named: string | undefined, begun: Found | undefined): Promise<Environment> {
   if (named !== undefined) return requireEnvironment("--env", named);
   if (begun) return begunEnvironment(begun.at, begun, await begunConfig(begun.at, begun));
@@ -104,71 +98,6 @@ async function environmentOf(named: string | undefined, begun: Found | undefined
     expected: "an environment",
     mend: "Name one: see whetstone envs.",
   });
-}
-
-/** The weights that a folder stands for, and the run around them where there is one. */
-async function weightsOf(
-  folder: string,
-): Promise<{ readonly weights: string; readonly begun: Found | undefined }> {
-  if (!statSync(folder).isDirectory()) {
-    throw new WhetstoneError("checkpoint.missing", {
-      where: "eval",
-      got: `${folder}, which is a file`,
-      expected: "the folder of a run or of a checkpoint",
-      mend: "Name the folder that the file lies in.",
-    });
-  }
-  const begun = begunAt(folder);
-  if (!existsSync(join(folder, "run.json"))) {
-    const inside = join(folder, "models", "policy");
-    const weights = existsSync(inside) ? inside : folder;
-    if (readdirSync(weights).some((name) => name.endsWith(".json"))) return { weights, begun };
-    throw new WhetstoneError("checkpoint.missing", {
-      where: "eval",
-      got: `${folder}, which holds no model`,
-      expected: "the folder of a run or of a checkpoint",
-      mend: "Name a run's folder, or its `final` or `best`.",
-    });
-  }
-  // a run that ended, the best so far of one that has not, its last checkpoint
-  for (const name of ["final", "best"])
-    if (existsSync(join(folder, name))) return { weights: join(folder, name), begun };
-  const last = await findCheckpoint(folder);
-  if (last) return { weights: join(last.folder, "models", "policy"), begun };
-  throw new WhetstoneError("checkpoint.missing", {
-    where: "eval",
-    got: `a run without a checkpoint in ${folder}`,
-    expected: "one that has saved at least once",
-    mend: "Go on with it by --resume, or name another.",
-  });
-}
-
-/** What the nearest run.json says, in the folder or above it. */
-function begunAt(folder: string): Found | undefined {
-  let at = resolve(folder);
-  for (let up = 0; up < 5; up++) {
-    const begun = begunRun(at);
-    if (begun) return { ...begun, at };
-    at = dirname(at);
-  }
-  return undefined;
-}
-
-async function folderOf(name: string, file: string): Promise<string> {
-  if (!existsSync(file)) {
-    throw new WhetstoneError("checkpoint.missing", {
-      where: "eval",
-      got: `"${name}", which is no folder, and no store ${file} to find a run in`,
-      expected: "a run or a checkpoint",
-      mend: "Give the folder of a run or checkpoint, or --store.",
-    });
-  }
-  const store = await existingStore(file);
-  try {
-    return (await requireRun(store, name)).folder;
-  } finally {
-    await store.close();
-  }
 }
 
 function share(flag: string, text: string): number {

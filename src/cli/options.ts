@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import { nearest } from "../core/suggest.ts";
+import { type Device, devices } from "../engine/local/devices.ts";
+import type { DecoderSize, LoraOptions } from "../engine/local/index.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/index.ts";
 import { type Settings, settingRows } from "../method/settings.ts";
@@ -15,6 +17,17 @@ export interface RunConfig {
   readonly env: string | Environment;
   readonly method: string | Recipe;
   readonly engine: EngineName;
+  /** The checkpoint to begin from: a folder, or a model's id on the Hugging Face Hub. Default: random weights. */
+  readonly model: string;
+  /** Shape of a model with random weights. */
+  readonly size: DecoderSize;
+  /** Train an adapter of this rank, or as stated, and leave the weights as they are. */
+  readonly lora: number | LoraOptions;
+  readonly device: Device;
+  /** Threads within an operation. */
+  readonly threads: number;
+  /** MiB for the activations of a training step. */
+  readonly memory: number;
   readonly seed: number;
   readonly iterations: number;
   readonly budget: string;
@@ -94,6 +107,33 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "what computes: local (transformers) or tabular (exact tables)",
     schema: z.enum(engineNames),
   },
+  model: {
+    flag: "--model <folder|owner/name>",
+    help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights)",
+    schema: text,
+  },
+  size: {
+    help: "shape of a model with random weights",
+    schema: z.strictObject(
+      { width: count(1), layers: count(1), heads: count(1), kvHeads: count(1), feedForward: count(1) },
+      "an object with width, layers, heads, kvHeads and feedForward",
+    ),
+  },
+  lora: {
+    flag: "--lora <rank>",
+    help: "train an adapter of this rank in place of all weights",
+    schema: z.union([
+      count(1),
+      isObject<LoraOptions>("a rank, or an object with rank, alpha, targets or from"),
+    ]),
+  },
+  device: { flag: "--device <name>", help: "what computes (see whetstone doctor)", schema: z.enum(devices) },
+  threads: { flag: "--threads <n>", help: "threads of the engine (default: one per core)", schema: count(1) },
+  memory: {
+    flag: "--memory <MiB>",
+    help: "room for the activations of a training step (default: an eighth of memory, 1024 at most)",
+    schema: count(1),
+  },
   seed: {
     flag: "--seed <n>",
     help: "seed of every random stream",
@@ -172,7 +212,9 @@ export function statedRun(options: Readonly<Record<string, unknown>>): StatedRun
 }
 
 /** Whether the row takes a number: an option's text has to become one first. */
-const numeric = (schema: z.ZodType): boolean => schema instanceof z.ZodNumber;
+const numeric = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodNumber ||
+  (schema instanceof z.ZodUnion && schema.options.some((o) => o instanceof z.ZodNumber));
 
 function numberFrom(flag: string, text: unknown): number {
   const value = Number(text);

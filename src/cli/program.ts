@@ -6,6 +6,7 @@ import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvs } from "./envs.ts";
 import { addEval } from "./eval.ts";
+import { addExport } from "./export.ts";
 import { addInit } from "./init.ts";
 import { addMethods } from "./methods.ts";
 import { createIo, type Io } from "./output.ts";
@@ -36,6 +37,7 @@ export function createProgram(io: Io): Command {
     addInit,
     addTrain,
     addEval,
+    addExport,
     addEnvs,
     addMethods,
     addPlay,

@@ -1,5 +1,6 @@
 /** `whetstone train`: a run. */
 import type { Command } from "commander";
+import type { FetchProgress } from "../engine/local/index.ts";
 import type { Recipe } from "../method/index.ts";
 import type { RunEvent } from "../train/events.ts";
 import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./begun.ts";
@@ -17,6 +18,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train config.ts --budget 10m",
     "whetstone train --env facts --method rloo --seed 2 --out runs/rloo-2 --json",
     "whetstone train --out runs/rloo-2 --resume",
+    "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command).action(async (file: string | undefined, options: Record<string, unknown>) => {
     const config = file === undefined ? {} : await loadConfig(file);
@@ -42,6 +44,12 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
     env = "facts",
     method = "grpo",
     engine: engineName = "local",
+    model,
+    size,
+    lora,
+    device,
+    threads,
+    memory,
     seed = 1,
     budget,
     settings,
@@ -60,7 +68,11 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
   const modules = from ? settledModules(out, from.begun, given) : given;
 
   const { train } = await import("../train/run.ts");
-  const engine = await makeEngine(engineName);
+  const engine = await makeEngine(
+    engineName,
+    { model, size, lora, device, threads, memory },
+    downloading(io),
+  );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
     ...settings,
@@ -87,6 +99,8 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
   try {
     const done = await train(
       {
+        // a model of somebody else's speaks already
+        ...(model !== undefined && { warmStart: false }),
         ...rest,
         environment,
         method: built,
@@ -97,6 +111,9 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
         ...(budget !== undefined && { budgetSeconds: seconds("--budget", budget) }),
         config: {
           settings: { ...recipe.defaults, ...suited },
+          ...(model !== undefined && { model }),
+          ...(size && { size: { ...size } }),
+          ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
         },
       },
@@ -126,6 +143,17 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
     process.off("SIGTERM", interrupt);
     await engine.dispose();
   }
+}
+
+/** A line every few seconds while a model comes from the Hub. */
+function downloading(io: Io): (at: FetchProgress) => void {
+  let said = Date.now();
+  return ({ file, bytes, ofBytes }) => {
+    if (Date.now() - said < 2000 && bytes < ofBytes) return;
+    said = Date.now();
+    const megabytes = (n: number): string => (n / 1e6).toFixed(0);
+    io.error(`Fetching ${file}: ${megabytes(bytes)} of ${megabytes(ofBytes)} MB`);
+  };
 }
 
 const sameMethod = (method: Recipe, id: StatedRun["method"]): Pick<StatedRun, "method"> =>

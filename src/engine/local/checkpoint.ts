@@ -359,7 +359,7 @@ async function readHeads(folder: string, config: DecoderConfig, heads: readonly 
   const parameters = headParameters(config, heads);
   await using source = await openTensors(folder, files.heads);
   requireParameters(source, parameters);
-  return readValues(source, parameters);
+  return await readValues(source, parameters); // before the file is closed
 }
 
 const tensorsOf = (parameters: readonly Parameter[], weights: Weights, prefix = ""): NamedTensor[] =>

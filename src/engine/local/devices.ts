@@ -5,6 +5,8 @@ import { promisify } from "node:util";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Device } from "../../tensor/index.ts";
 
+export type { Device };
+
 export const devices = ["cpu", "webgpu", "cuda"] as const satisfies readonly Device[];
 
 export interface DeviceFinding {
