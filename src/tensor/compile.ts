@@ -62,7 +62,8 @@ function collector(rowTile: number | undefined) {
       nodes.push({ type, domain, inputs, outputs, attributes }),
     );
   const constant: Emit["constant"] = (type, shape, data) =>
-    once(JSON.stringify(["constant", type, shape, data]), 1, ([name]) =>
+    // a long one is compared by its identity: to write it out would take longer than the rest of the graph
+    once(JSON.stringify(["constant", type, shape, data.length > 64 ? values : data]), 1, ([name]) =>
       constants.push({ name: name!, type, shape, data }),
     )[0]!;
   const list: Emit["list"] = (numbers) => constant("int64", [numbers.length], numbers);

@@ -16,7 +16,18 @@ import {
   where,
 } from "../../tensor/index.ts";
 import { roundUp, rowTile } from "./batch-sizes.ts";
-import { type Attend, headsOf, joinHeads, logits, masked, stack, weight, weightInputs } from "./decoder.ts";
+import {
+  type Attend,
+  causal,
+  headsOf,
+  joinHeads,
+  logits,
+  masked,
+  places,
+  stack,
+  weight,
+  weightInputs,
+} from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
 import { rotaryTables } from "./rotary-tables.ts";
 
@@ -47,10 +58,7 @@ export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph
   const last = input("last", [roundUp(B, rowTile)], "int32");
   const kept: Record<string, Tensor> = {};
   const angles = rotaryTables(c, T);
-  const mask = constant(
-    Float32Array.from({ length: T * T }, (_, i) => (i % T <= Math.floor(i / T) ? 0 : masked)),
-    [1, 1, T, T],
-  );
+  const mask = reshape(causal(T), [1, 1, T, T]);
   const attend: Attend = (layer, x) => {
     const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
     kept[keyName(layer)] = k;
@@ -82,12 +90,7 @@ export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph 
   const tables = rotaryTables(c, S);
   const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, 1, c.headWidth / 2]);
   const turned = { cos: angles(tables.cos), sin: angles(tables.sin) };
-  const places = constant(
-    Int32Array.from({ length: S }, (_, s) => s),
-    [S],
-    "int32",
-  );
-  const seen = lessEqual(places, reshape(position, [B, 1, 1, 1]));
+  const seen = lessEqual(places(S), reshape(position, [B, 1, 1, 1]));
   const mask = where(seen, constant(0, [S]), masked);
   const place = input("place", [B, c.kvHeads, 3], "int32");
   const inputs: Tensor[] = [...weights.values(), tokens, position, place];

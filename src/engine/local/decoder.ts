@@ -7,6 +7,7 @@ import {
   gatherRows,
   greaterEqual,
   input,
+  lessEqual,
   logProbability,
   logSoftmax,
   matmul,
@@ -142,6 +143,18 @@ export const joinHeads = (read: Tensor): Tensor => {
   return reshape(transpose(read, [0, 2, 1, 3]), [B * T, H * d]);
 };
 
+/** 0, 1 … T − 1, int32 [T]. */
+export const places = (T: number): Tensor =>
+  constant(
+    Int32Array.from({ length: T }, (_, t) => t),
+    [T],
+    "int32",
+  );
+
+/** What is added to scores so that no place is seen from those before it, [T, T]. */
+export const causal = (T: number): Tensor =>
+  where(lessEqual(places(T), reshape(places(T), [T, 1])), constant(0, [T, T]), masked);
+
 /** Which outputs a scoring graph has beside log-probabilities. */
 export interface Wish {
   readonly entropy: boolean;
@@ -188,16 +201,7 @@ export function scoringGraph(a: Architecture, B: number, T: number, A: number, w
   const targets = input("targets", [A], "int32");
   const atIds = input("at.ids", [A, Math.max(1, wish.at)], "int32");
 
-  const place = constant(
-    Int32Array.from({ length: T }, (_, t) => t),
-    [T, 1],
-    "int32",
-  );
-  const causal = constant(
-    Float32Array.from({ length: T * T }, (_, i) => (i % T <= Math.floor(i / T) ? 0 : masked)),
-    [T, T],
-  );
-  const mask = where(greaterEqual(end, place), causal, masked);
+  const mask = where(greaterEqual(end, reshape(places(T), [T, 1])), causal(T), masked);
   const select = (x: Tensor): Tensor => selectRows(x, context, back);
   const embedded = gatherRows(weight(weights, "model.embed_tokens.weight"), tokens);
   const states = stack(

@@ -9,7 +9,7 @@ import type { PackedRows } from "./protocol.ts";
 
 /** Sequence lengths are rounded up to these. */
 const bucket = (length: number): number => {
-  const step = length <= 128 ? 16 : length <= 512 ? 32 : length <= 2048 ? 128 : 512;
+  const step = length <= 128 ? 16 : length <= 256 ? 32 : length <= 1024 ? 64 : 256;
   return Math.ceil(length / step) * step;
 };
 
