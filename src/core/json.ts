@@ -8,6 +8,7 @@ function replacer(_key: string, value: unknown): unknown {
   if (typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))) {
     return { $number: Object.is(value, -0) ? "-0" : String(value) };
   }
+  if (!ArrayBuffer.isView(value)) return value;
   for (const [kind, Numbers] of Object.entries(arrays)) {
     if (!(value instanceof Numbers)) continue;
     return { [kind]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };

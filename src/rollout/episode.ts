@@ -265,8 +265,8 @@ function environmentWatch(seconds: number): <T>(call: () => Promise<T>) => Promi
     const began = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const error = new EnvironmentFailure(`took longer than ${seconds} s`);
-      timer = setTimeout(() => reject(error), Math.max(0, left));
+      const give = (): void => reject(new EnvironmentFailure(`took longer than ${seconds} s`));
+      timer = setTimeout(give, Math.max(0, left));
     });
     try {
       return await Promise.race([Promise.resolve().then(call), late]);
