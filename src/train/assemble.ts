@@ -264,9 +264,13 @@ export async function assemble(
 /** Every number of an iteration by name; what was not measured is absent. */
 function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
   const ended = experience.trajectories.filter((t) => t.end.kind !== "failed");
-  let sampled = 0;
-  for (const t of experience.trajectories)
-    for (const turn of t.turns) sampled += turn.tokens?.action.length ?? 0;
+  const tokens = experience.trajectories.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
+  const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);
+  let [surprise, measured] = [0, 0];
+  for (const { entropy = [] } of tokens) {
+    for (const nats of entropy) surprise += nats;
+    measured += entropy.length;
+  }
   const out: Stats = {
     ...(ended.length > 0 && {
       reward: average(ended.map(rewardOf)),
@@ -274,6 +278,8 @@ function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): 
       turns: average(ended.map((t) => t.turns.length)),
       truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
     }),
+    // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
+    ...(measured > 0 && { entropy: surprise / measured }),
     failed: experience.trajectories.length - ended.length,
     tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
     "seconds.rollout": seconds.rollout,
