@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
+import { addCheck } from "./check.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvs } from "./envs.ts";
 import { addEval } from "./eval.ts";
@@ -40,6 +41,7 @@ export function createProgram(io: Io): Command {
     addExport,
     addEnvs,
     addMethods,
+    addCheck,
     addPlay,
     addRuns,
     addShow,

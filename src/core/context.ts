@@ -61,6 +61,12 @@ export interface Helper<In, Label, Out> {
   predict(xs: readonly In[]): Promise<readonly Out[]>;
 }
 
+/** A helper together with what it remembers, which is checkpointed. */
+export interface StatefulHelper<In, Label, Out> extends Helper<In, Label, Out> {
+  save(): Json;
+  load(state: Json): void;
+}
+
 /** A training run inside a run, e.g. a student that a proposer is judged by. */
 export interface InnerRun {
   readonly model: Model;
@@ -87,7 +93,8 @@ export interface Ctx {
   /** The model of that name; a clear error when the run has none. Default "policy". */
   model(id?: ModelId): Model;
   frozen(name: string): Frozen;
-  helper(name: string): Helper<unknown, number, number>;
+  /** The helper that the method declares under that name, typed as the method's pieces know it. */
+  helper<In = unknown, Label = number, Out = number>(name: string): Helper<In, Label, Out>;
   /** Plays an episode; one trajectory per role. A failing environment costs its episode, not the run. */
   play(play: Play): Promise<readonly Trajectory[]>;
   /** The environment's own verdict on a trajectory, as signals. */

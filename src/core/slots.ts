@@ -1,6 +1,6 @@
 /** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
-import type { Clock, Ctx } from "./context.ts";
+import type { Clock, Ctx, StatefulHelper } from "./context.ts";
 import type { Json } from "./json.ts";
 import type { Capability, Objective } from "./model.ts";
 import type { Random } from "./random.ts";
@@ -98,6 +98,9 @@ export interface ModelRule {
   readonly heads?: readonly string[];
 }
 
+/** @param random the helper's own stream. Pieces know what it takes and gives; the run only keeps it. */
+export type MakeHelper = (random: Random) => StatefulHelper<never, never, unknown>;
+
 /** A choice in each slot. Built with `method()`, which fills what is not named from the GRPO baseline. */
 export interface Method {
   readonly id: string;
@@ -109,6 +112,8 @@ export interface Method {
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   /** Further models that its pieces ask for by name. */
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
+  /** Learned helpers that its pieces ask for by name, each made anew for a run. */
+  readonly helpers?: Readonly<Record<string, MakeHelper>>;
   readonly slots: Slots;
   /** Later phases replace some slots from a given iteration of the method on. */
   readonly phases?: readonly {

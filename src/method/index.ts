@@ -1,15 +1,11 @@
 /** The catalogue of methods. */
 import { unknownName } from "../core/suggest.ts";
-import { grpo } from "./baseline/grpo.ts";
-import { reinforce } from "./baseline/reinforce.ts";
-import { rloo } from "./baseline/rloo.ts";
+import { methods } from "./catalogue.ts";
 import type { Recipe } from "./method.ts";
 
+export * from "./catalogue.ts";
 export { type Difference, method, type Recipe, type SlotChoices, slotNames } from "./method.ts";
 export { defaultSettings, type Settings, settingRows } from "./settings.ts";
-export { grpo, reinforce, rloo };
-
-export const methods: readonly Recipe[] = [grpo, rloo, reinforce];
 
 /** @throws WhetstoneError `name.unknown`, with the nearest name. */
 export function findMethod(id: string, among: readonly Recipe[] = methods): Recipe {

@@ -1,6 +1,6 @@
 /** A method is its difference from the baseline: {@link method} fills in the rest. */
 import type { Capability } from "../core/model.ts";
-import type { FrozenRule, Method, ModelRule, Slots } from "../core/slots.ts";
+import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/words.ts";
 import { grpoSlots } from "./baseline/slots.ts";
 import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
@@ -21,12 +21,21 @@ export interface Difference {
   readonly summary: string;
   /** Title of the paper. */
   readonly paper?: string;
+  /** How it works and why that should help, in two to five sentences. */
+  readonly mechanism?: string;
+  /** The mathematics that differ from the baseline, as plain text, one line a formula, with every symbol said. */
+  readonly equation?: string;
+  /** Where defaults and constants come from: the paper, its code, or us. */
+  readonly source?: string;
+  /** The method that it is checked against. Default "grpo". */
+  readonly baseline?: string;
   /** What it asks of the model beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
   /** Defaults that this method changes. */
   readonly defaults?: Partial<Settings>;
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
+  readonly helpers?: Readonly<Record<string, MakeHelper>>;
   /** The slots that differ; a function of the settings where a piece depends on them. */
   readonly slots: SlotChoices | ((settings: Settings) => SlotChoices);
   readonly phases?: readonly { readonly name: string; readonly from: number; readonly slots: SlotChoices }[];

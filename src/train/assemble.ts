@@ -10,6 +10,7 @@ import { bestFolder, findCheckpoint, saveCheckpoint, saveModel } from "./checkpo
 import { makeContext } from "./context.ts";
 import { average, evaluate, rewardOf } from "./evaluate.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
+import { addFurther, blendAll, type Further, helperStates } from "./further.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
 import type { Iteration } from "./loop.ts";
@@ -28,8 +29,8 @@ export interface Run {
   isSpent(): boolean;
   context(practice: readonly Task[], phase?: string): Ctx;
   report(event: RunEvent): void;
-  /** Lets the frozen models follow the policy, as the method says. */
-  blendFrozen(): Promise<void>;
+  /** Lets the frozen models follow the policy, as the method says, and notes what the helpers remember. */
+  settle(): Promise<void>;
   /** Records an iteration: metrics, trajectories, one line of progress. */
   commit(done: Iteration): Promise<void>;
   /** Measures the policy on the validation split where that is due, and keeps the best so far. */
@@ -59,6 +60,9 @@ export interface Surroundings {
   readonly stop: AbortSignal;
 }
 
+/** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
+const savingShare = 50;
+
 /** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
 const logpTolerance = 1e-4;
 
@@ -74,6 +78,7 @@ export async function assemble(
   const resumed = found && structuredClone(state);
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
+  const further: Further = { models, frozen, helpers: new Map() };
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
@@ -93,6 +98,7 @@ export async function assemble(
   const began = performance.now() - state.seconds * 1000;
   let practiceBegan: number | undefined;
   let lastSaved = performance.now();
+  let pause = 0;
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
   await store.rewind(settings.name, state.iteration);
 
@@ -103,8 +109,10 @@ export async function assemble(
   async function save(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
     of.practised = practised();
+    const from = performance.now();
     const folder = await saveCheckpoint(out, of, { models, frozen });
     lastSaved = performance.now();
+    pause = savingShare * (lastSaved - from);
     report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
   }
 
@@ -114,7 +122,8 @@ export async function assemble(
   }
 
   async function checkpointIfDue(): Promise<void> {
-    if (performance.now() - lastSaved >= settings.checkpointSeconds * 1000) await checkpoint();
+    if (performance.now() - lastSaved >= Math.max(settings.checkpointSeconds * 1000, pause))
+      await checkpoint();
   }
 
   async function saveIfStopped<T>(of: RunState, work: () => Promise<T>): Promise<T> {
@@ -154,8 +163,7 @@ export async function assemble(
     context: (practice, phase) =>
       makeContext(
         {
-          models,
-          frozen,
+          ...further,
           environment,
           tasks: taskMap,
           state,
@@ -174,10 +182,9 @@ export async function assemble(
     saveIfStopped,
     validate,
 
-    async blendFrozen() {
-      for (const [name, rule] of Object.entries(method.frozen ?? {})) {
-        if (rule.blend) await frozen.get(name)?.blend(policy, rule.blend);
-      }
+    async settle() {
+      await blendAll(method, further);
+      state.helpers = helperStates(further);
     },
 
     async commit(done) {
@@ -241,20 +248,12 @@ export async function assemble(
 
     async beginPractice() {
       practiceBegan = performance.now() - state.practised * 1000;
-      const restore = resumed !== undefined && resumed.phase !== "warm start";
-      for (const [id, rule] of Object.entries(method.models ?? {})) {
-        const made = restore
-          ? await engine.open(id, saved("models", id))
-          : rule.from === "policy"
-            ? await policy.fork("fresh")
-            : await create(id, rule.heads);
-        models.set(id, made);
-      }
-      for (const name of Object.keys(method.frozen ?? {})) {
-        const from = restore ? await engine.open(name, saved("frozen", name)) : policy;
-        frozen.set(name, await from.freeze());
-        if (from !== policy) await from.dispose();
-      }
+      const again = resumed !== undefined && resumed.phase !== "warm start";
+      await addFurther(method, further, state, {
+        create,
+        random,
+        ...(again ? { restore: (kind, id) => engine.open(id, saved(kind, id)) } : {}),
+      });
     },
     close: () => journal.close(),
   };
@@ -262,7 +261,7 @@ export async function assemble(
 }
 
 /** Every number of an iteration by name; what was not measured is absent. */
-function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
+export function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
   const ended = experience.trajectories.filter((t) => t.end.kind !== "failed");
   const tokens = experience.trajectories.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
   const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);

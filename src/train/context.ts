@@ -1,5 +1,5 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
-import type { Counter, Ctx, Play } from "../core/context.ts";
+import type { Counter, Ctx, Helper, Play, StatefulHelper } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
@@ -13,6 +13,7 @@ import { clockOf, type RunState } from "./state.ts";
 
 export interface ContextParts extends Weighted {
   readonly environment: Environment;
+  readonly helpers: ReadonlyMap<string, StatefulHelper<never, never, unknown>>;
   readonly tasks: ReadonlyMap<Id, Task>;
   readonly state: RunState;
   readonly iterations: number;
@@ -140,7 +141,17 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     task: taskOf,
     model,
     frozen: frozenOf,
-    helper: (name) => unavailable(`helper "${name}"`),
+    helper: <In, Label, Out>(name: string): Helper<In, Label, Out> => {
+      const found = parts.helpers.get(name);
+      // what a helper takes and gives is between the method's pieces
+      if (found) return found as unknown as Helper<In, Label, Out>;
+      throw missing(
+        "helper",
+        name,
+        [...parts.helpers.keys()].join(", "),
+        "Declare it in the method's `helpers`.",
+      );
+    },
     play,
     async verify(trajectory) {
       const task = taskOf(trajectory.task);

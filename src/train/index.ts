@@ -1,4 +1,14 @@
+export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm } from "./armOf.ts";
+export {
+  type Arm,
+  type Check,
+  type CheckEvidence,
+  type Choice,
+  defineCheck,
+  type Measured,
+} from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
+export { type Practised, type PractiseOptions, practise } from "./practise.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";

@@ -9,6 +9,7 @@ import { batchOf } from "../core/pack.ts";
 import type { Advantages, Channels, Evidence, Experience, Method, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/words.ts";
 import type { Run } from "./assemble.ts";
+import type { RunSettings } from "./settings.ts";
 import { clockOf, type RunState } from "./state.ts";
 
 /** What one iteration brought. */
@@ -33,8 +34,16 @@ export async function loop(run: Run): Promise<void> {
   await run.validate("last");
 }
 
+/** What one iteration needs of a run. */
+export interface Practice extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
+  readonly settings: Pick<RunSettings, "method" | "iterations">;
+}
+
+/** One iteration, and nothing of it recorded. */
+export const iterate = async (run: Practice): Promise<Iteration> => learn(run, await gather(run));
+
 /** Everything before learning: what was tried, what came of it, and what that says about each action. */
-async function gather(run: Run) {
+async function gather(run: Practice) {
   const { state, settings, tasks } = run;
   const began = performance.now();
   const { slots, phase } = inForce(settings.method, state);
@@ -58,7 +67,10 @@ async function gather(run: Run) {
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(run: Run, { slots, chosen, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
+async function learn(
+  run: Practice,
+  { slots, chosen, ctx, evidence, ...gathered }: Gathered,
+): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
@@ -67,7 +79,7 @@ async function learn(run: Run, { slots, chosen, ctx, evidence, ...gathered }: Ga
   const { batch, cuts } = batchOf(evidence.trajectories, evidence.units, advantages, evidence.rows, columns);
   ctx.count("rows.cut", cuts);
   const learnt = await update(ctx, batch, objective, evidence);
-  await run.blendFrozen();
+  await run.settle();
 
   state.data = { ...state.data, [data.name]: data.observe(evidence, chosen.next, ctx.clock) };
   state.advantage = next;

@@ -37,6 +37,8 @@ export const stateSchema = z.object({
   /** States of the advantage slot's pieces, by place and name. */
   advantage: z.record(z.string(), json),
   memory: z.record(z.string(), json),
+  /** What the method's helpers remember, as of the last checkpoint. */
+  helpers: z.record(z.string(), json).default({}),
   counters: z.record(z.string(), z.number()),
   before: z.array(evaluation),
   /** Iterations after which the policy was last validated; -1 before the first time. */
@@ -56,6 +58,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   data: {},
   advantage: {},
   memory: {},
+  helpers: {},
   counters: {},
   before: [],
   validated: -1,

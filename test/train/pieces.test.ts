@@ -90,6 +90,7 @@ test("evaluate and play: a model's methods keep their object", async () => {
       stop: new AbortController().signal,
       models: new Map([["policy", model]]),
       frozen: new Map(),
+      helpers: new Map(),
     },
     [],
   );
@@ -108,7 +109,8 @@ function playing(environment: Environment, model: Model, practice: readonly Task
   const tasks = new Map(environment.tasks("train").map((t) => [t.id, t]));
   const models = new Map([["policy", model]]);
   const stop = new AbortController().signal;
-  const parts = { environment, tasks, state, iterations: 1, random, limit, stop, models, frozen: new Map() };
+  const further = { models, frozen: new Map(), helpers: new Map() };
+  const parts = { environment, tasks, state, iterations: 1, random, limit, stop, ...further };
   return { ctx: makeContext(parts, practice), state };
 }
 
@@ -172,6 +174,7 @@ test("verify: a verdict that fails is counted silence", async () => {
       stop: new AbortController().signal,
       models: new Map(),
       frozen: new Map(),
+      helpers: new Map(),
     },
     [],
   );

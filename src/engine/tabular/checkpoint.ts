@@ -5,8 +5,8 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import { writeFlushed } from "../../core/files.ts";
 import { wordCodec } from "./codec.ts";
-import { newTable, type Table } from "./table.ts";
-import { newWeights, type Weights, weightsName } from "./weights.ts";
+import type { Table } from "./table.ts";
+import { newWeights, type Prior, type Weights, weightsName } from "./weights.ts";
 
 /** What a checkpoint holds. */
 export interface Contents {
@@ -25,7 +25,7 @@ const savedShape = z.strictObject({
   format: z.literal(1),
   words: z.array(z.string()),
   /** null: the whole prefix. */
-  context: z.number().nullable(),
+  context: z.union([z.number(), z.literal("message")]).nullable(),
   contextTokens: z.int().positive(),
   steps: z.int().nonnegative(),
   parts: z.record(
@@ -64,7 +64,7 @@ export async function writeCheckpoint(folder: string, contents: Contents): Promi
   const saved: Saved = {
     format: 1,
     words: [...weights.codec.words],
-    context: Number.isFinite(weights.context) ? weights.context : null,
+    context: weights.context === Number.POSITIVE_INFINITY ? null : weights.context,
     contextTokens,
     steps,
     parts: Object.fromEntries(parts),
@@ -86,8 +86,8 @@ async function readSaved(file: string): Promise<Saved> {
   throw damaged(file, `${at}${issue?.message ?? "other fields"}`, parsed.error);
 }
 
-function tableOf(file: string, name: string, part: Saved["parts"][string], width: number): Table {
-  const table = newTable(width);
+function tableOf(file: string, name: string, part: Saved["parts"][string], table: Table): void {
+  const { width } = table;
   for (const context of part.contexts) table.row(context);
   if (table.rows.size !== part.contexts.length) throw damaged(file, `${name} with a context given twice`);
   const length = table.rows.size * width;
@@ -99,17 +99,17 @@ function tableOf(file: string, name: string, part: Saved["parts"][string], width
     }
     table.array(array).set(values);
   }
-  return table;
 }
 
-/** Reads what {@link writeCheckpoint} wrote. @throws WhetstoneError `checkpoint.damaged`. */
-export async function readCheckpoint(folder: string): Promise<Contents> {
+/**
+ * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen: it is not in the file.
+ * @throws WhetstoneError `checkpoint.damaged`.
+ */
+export async function readCheckpoint(folder: string, prior?: Prior): Promise<Contents> {
   const file = checkpointFile(folder);
   const { words, context, contextTokens, steps, parts } = await readSaved(file);
   if (new Set(words).size !== words.length) throw damaged(file, "a word given twice");
-  const weights = newWeights(wordCodec(words), context ?? Number.POSITIVE_INFINITY);
-  for (const [name, part] of Object.entries(parts)) {
-    weights.parts.set(name, tableOf(file, name, part, name === "logits" ? weights.width : 1));
-  }
+  const weights = newWeights(wordCodec(words), context ?? Number.POSITIVE_INFINITY, prior);
+  for (const [name, part] of Object.entries(parts)) tableOf(file, name, part, weights.part(name));
   return { weights, contextTokens, steps };
 }

@@ -15,6 +15,10 @@ export interface WordCodec extends Codec {
   /** First id that a policy may write: the end token, then the words. */
   readonly writable: number;
   readonly words: readonly string[];
+  /** A token as it is written: a word, or a marker in angle brackets. */
+  nameOf(id: number): string;
+  /** Where the last message that the policy did not write begins; 0 where there is none. */
+  lastMessage(tokens: Int32Array): number;
 }
 
 /**
@@ -45,6 +49,12 @@ export function wordCodec(words: readonly string[]): WordCodec {
     endId,
     writable: endId,
     words,
+    nameOf: (id) => names[id] ?? "",
+    lastMessage: (tokens) =>
+      Math.max(
+        0,
+        tokens.findLastIndex((id) => id > 0 && id < endId && id !== reply),
+      ),
     encode: (text) => Int32Array.from(encode(text)),
     decode: (tokens) => {
       let text = "";

@@ -1,23 +1,27 @@
 import type { Engine } from "../engine.ts";
 import { lexiconCodec } from "./codec.ts";
 import { openTabular, tabularCan, tabularModel } from "./model.ts";
-import { newWeights } from "./weights.ts";
+import { type ContextRule, newWeights, type Prior } from "./weights.ts";
+
+export type { ContextRule, Prior } from "./weights.ts";
 
 /** Settings of {@link tabularEngine}. */
 export interface TabularOptions {
-  /** How many of the last tokens make a context. Default: the whole prefix. */
-  readonly context?: number;
+  /** What of a prefix makes a context: its last so many tokens, or the last message and the reply so far. Default: all. */
+  readonly context?: ContextRule;
+  /** Logits before any learning, of a word ("<end>" for the end) after a context in words. Default 0. */
+  readonly prior?: Prior;
 }
 
 /** Policies that are tables: one softmax over the lexicon's words per context, exact gradients, no generalisation. */
-export function tabularEngine({ context = Number.POSITIVE_INFINITY }: TabularOptions = {}): Engine {
+export function tabularEngine({ context = Number.POSITIVE_INFINITY, prior }: TabularOptions = {}): Engine {
   return {
     name: "tabular",
     can: tabularCan,
     learningRate: 0.1,
     create: async ({ id, lexicon, contextTokens }) =>
-      tabularModel(id, newWeights(lexiconCodec(lexicon), context), contextTokens),
-    open: openTabular,
+      tabularModel(id, newWeights(lexiconCodec(lexicon), context, prior), contextTokens),
+    open: (id, folder) => openTabular(id, folder, prior),
     dispose: async () => {},
   };
 }

@@ -20,7 +20,7 @@ import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
 import { sampleOne } from "./sample.ts";
-import { blendWeights, copyWeights, outputsOf, type Weights, weightsName } from "./weights.ts";
+import { blendWeights, copyWeights, outputsOf, type Prior, type Weights, weightsName } from "./weights.ts";
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -135,7 +135,7 @@ export function tabularModel(
   }
 
   async function load(folder: string): Promise<void> {
-    const read = await readCheckpoint(folder);
+    const read = await readCheckpoint(folder, weights.prior);
     const file = checkpointFile(folder);
     if (read.contextTokens !== contextTokens || read.weights.context !== weights.context) {
       throw damaged(file, "a model of another shape");
@@ -232,8 +232,8 @@ function tabularFrozen(weights: Weights, startVersion: string, contextTokens: nu
 }
 
 /** A model as its `save` wrote it. */
-export async function openTabular(id: ModelId, folder: string): Promise<TabularModel> {
-  const { weights, contextTokens, steps } = await readCheckpoint(folder);
+export async function openTabular(id: ModelId, folder: string, prior?: Prior): Promise<TabularModel> {
+  const { weights, contextTokens, steps } = await readCheckpoint(folder, prior);
   return tabularModel(id, weights, contextTokens, steps);
 }
 

@@ -5,7 +5,8 @@ export interface Table {
   /** Numbers per context. */
   readonly width: number;
   readonly rows: ReadonlyMap<string, number>;
-  /** Row of a context, made with zeros if it is new. */
+  readonly beginning: Beginning | undefined;
+  /** Row of a context, made if it is new. */
   row(context: string): number;
   /** The named array over all rows so far, [rows × width]; a view that a new row may outdate. */
   array(name: string): Float64Array;
@@ -13,14 +14,29 @@ export interface Table {
   drop(name: string): void;
 }
 
+/** Numbers of a context that was never seen, in one of a table's arrays. */
+export interface Beginning {
+  readonly array: string;
+  of(context: string): ArrayLike<number>;
+}
+
 /** A table without rows. */
-export function newTable(width: number): Table {
+export function newTable(width: number, beginning?: Beginning): Table {
   const rows = new Map<string, number>();
   const arrays = new Map<string, Float64Array>();
   let capacity = 16;
+  const array = (name: string): Float64Array => {
+    let xs = arrays.get(name);
+    if (!xs) {
+      xs = new Float64Array(capacity * width);
+      arrays.set(name, xs);
+    }
+    return xs.subarray(0, rows.size * width);
+  };
   return {
     width,
     rows,
+    beginning,
     row: (context) => {
       const known = rows.get(context);
       if (known !== undefined) return known;
@@ -34,16 +50,10 @@ export function newTable(width: number): Table {
           arrays.set(name, grown);
         }
       }
+      if (beginning) array(beginning.array).set(beginning.of(context), row * width);
       return row;
     },
-    array: (name) => {
-      let xs = arrays.get(name);
-      if (!xs) {
-        xs = new Float64Array(capacity * width);
-        arrays.set(name, xs);
-      }
-      return xs.subarray(0, rows.size * width);
-    },
+    array,
     names: () => [...arrays.keys()],
     drop: (name) => void arrays.delete(name),
   };
@@ -51,7 +61,7 @@ export function newTable(width: number): Table {
 
 /** A copy of the arrays named. */
 export function copyTable(table: Table, keep: (name: string) => boolean): Table {
-  const out = newTable(table.width);
+  const out = newTable(table.width, table.beginning);
   for (const context of table.rows.keys()) out.row(context);
   for (const name of table.names()) if (keep(name)) out.array(name).set(table.array(name));
   return out;

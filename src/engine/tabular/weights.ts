@@ -4,36 +4,51 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import type { WordCodec } from "./codec.ts";
 import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
-import { copyTable, newTable, type Table } from "./table.ts";
+import { type Beginning, copyTable, newTable, type Table } from "./table.ts";
 
 export const weightsName = "weights";
+
+/** What of a prefix makes a context: its last so many tokens, or the last message and the reply to it so far. */
+export type ContextRule = number | "message";
+
+/** Logits before any learning, of a word ("<end>" for the end) after a context given in words. */
+export type Prior = (context: readonly string[], word: string) => number;
 
 /** Logits over writable tokens by context, and one table per value head. */
 export interface Weights {
   readonly codec: WordCodec;
-  /** How many of the last tokens make a context; Infinity for the whole prefix. */
-  readonly context: number;
+  /** Infinity for the whole prefix. */
+  readonly context: ContextRule;
+  readonly prior: Prior | undefined;
   /** Number of writable tokens. */
   readonly width: number;
   readonly parts: Map<string, Table>;
   /** The table of that name, made if it is new. */
   part(name: string): Table;
   keyOf(prefix: Int32Array): string;
-  /** A row as it is; zeros where the context is new. Makes no row. */
+  /** A row as it is, or would begin. Makes no row. */
   read(part: string, context: string): Float64Array;
 }
 
 /** Weights that have seen no context, or those of `parts`. */
 export function newWeights(
   codec: WordCodec,
-  context: number,
+  context: ContextRule,
+  prior?: Prior,
   parts: Map<string, Table> = new Map(),
 ): Weights {
   const width = codec.vocabulary - codec.writable;
+  const beginning: Beginning | undefined = prior && {
+    array: weightsName,
+    of: (key) => {
+      const words = key === "" ? [] : key.split(" ").map((id) => codec.nameOf(Number(id)));
+      return Float64Array.from({ length: width }, (_, w) => prior(words, codec.nameOf(codec.writable + w)));
+    },
+  };
   const part = (name: string): Table => {
     let table = parts.get(name);
     if (!table) {
-      table = newTable(name === "logits" ? width : 1);
+      table = name === "logits" ? newTable(width, beginning) : newTable(1);
       parts.set(name, table);
     }
     return table;
@@ -41,15 +56,19 @@ export function newWeights(
   return {
     codec,
     context,
+    prior,
     width,
     parts,
     part,
-    keyOf: (prefix) =>
-      (context < prefix.length ? prefix.subarray(prefix.length - context) : prefix).join(" "),
+    keyOf: (prefix) => {
+      const kept = context === "message" ? prefix.length - codec.lastMessage(prefix) : context;
+      return (kept < prefix.length ? prefix.subarray(prefix.length - kept) : prefix).join(" ");
+    },
     read: (name, key) => {
       const table = part(name);
       const row = table.rows.get(key);
-      if (row === undefined) return new Float64Array(table.width);
+      if (row === undefined)
+        return Float64Array.from(table.beginning?.of(key) ?? new Float64Array(table.width));
       return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
     },
   };
@@ -114,7 +133,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
 /** A copy of the tables' arrays that are kept. */
 export function copyWeights(weights: Weights, keep: (name: string) => boolean): Weights {
   const parts = [...weights.parts].map(([name, table]): [string, Table] => [name, copyTable(table, keep)]);
-  return newWeights(weights.codec, weights.context, new Map(parts));
+  return newWeights(weights.codec, weights.context, weights.prior, new Map(parts));
 }
 
 /** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */

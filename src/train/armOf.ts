@@ -1,0 +1,77 @@
+/** An arm of a check that practises in an environment: a method of the catalogue, or a variant of one. */
+import type { Recipe } from "../method/index.ts";
+import { defaultSettings, type Settings } from "../method/settings.ts";
+import type { Arm, Choice } from "./check.ts";
+import type { Practised, PractiseOptions } from "./practise.ts";
+import { practise } from "./practise.ts";
+
+export interface PracticeArm extends Pick<PractiseOptions, "iterations" | "contextTokens" | "prepare"> {
+  /** Default: the recipe's summary. */
+  readonly what?: string;
+  readonly recipe: Recipe;
+  /** Settings that hold for every choice. */
+  readonly settings?: Partial<Settings>;
+  /** Settings to choose from, e.g. `[{ learningRate: 0.1 }, { learningRate: 0.3 }]`. */
+  readonly grid: readonly Partial<Settings>[];
+  /** Made anew for each run. */
+  environment(seed: number): PractiseOptions["environment"];
+  engine(seed: number): PractiseOptions["engine"];
+  /** What the run is judged by. Default: mean success over all iterations. */
+  metric?(done: Practised, seed: number): number | Promise<number>;
+  /** Further numbers. */
+  more?(
+    done: Practised,
+    seed: number,
+  ): Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
+}
+
+/** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
+export function armOf(of: PracticeArm): Arm {
+  const { recipe, settings, grid, iterations, contextTokens, prepare, metric = meanSuccess } = of;
+  return {
+    what: of.what ?? recipe.summary,
+    grid: grid.map((choice): Choice => ({ ...choice })),
+    async measure(choice, seed) {
+      const engine = of.engine(seed);
+      try {
+        const done = await practise({
+          environment: of.environment(seed),
+          method: recipe.build({ ...settings, ...settingsIn(choice) }),
+          engine,
+          seed,
+          iterations,
+          ...(contextTokens === undefined ? {} : { contextTokens }),
+          ...(prepare ? { prepare } : {}),
+        });
+        const { counters } = done;
+        return {
+          value: await metric(done, seed),
+          cost: { episodes: counters.episodes ?? 0, tokens: counters["tokens.sampled"] ?? 0 },
+          curve: done.curve.map((m) => m.success ?? Number.NaN),
+          ...(of.more ? { more: await of.more(done, seed) } : {}),
+        };
+      } finally {
+        await engine.dispose();
+      }
+    },
+  };
+}
+
+/** A choice is settings by name; `build` checks each. */
+const settingsIn = (choice: Choice): Partial<Settings> =>
+  Object.fromEntries(Object.entries(choice).filter(([name]) => name in defaultSettings));
+
+/** Mean success over all iterations of practice: what learning fast and learning far both raise. */
+export const meanSuccess = ({ curve }: Practised): number => averageOf(curve, "success");
+
+/** Mean success of the last iterations. */
+export const finalSuccess =
+  (last = 10) =>
+  ({ curve }: Practised): number =>
+    averageOf(curve.slice(-last), "success");
+
+/** Mean of a metric over iterations that have it. */
+export function averageOf(curve: Practised["curve"], name: string): number {
+  const found = curve.flatMap((m) => (m[name] === undefined ? [] : [m[name]]));
+  return found.reduce((a, b) => a + b, 0) / found.length;
+}

@@ -1,0 +1,247 @@
+/**
+ * A check: one small experiment per method, said before it is looked at. Baseline and method get grids of equal size,
+ * chosen on seeds that are not reported; the verdict follows from a paired t interval over fresh seeds alone.
+ */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import {
+  type Hypothesis,
+  type Interval,
+  looks,
+  mean,
+  sequentialVerdict,
+  type Verdict,
+} from "../core/statistics.ts";
+
+/** One choice of settings, by name: what is tried for an arm. */
+export type Choice = Readonly<Record<string, Json>>;
+
+/** What one run of an arm came to. */
+export interface Measured {
+  /** The check's metric. */
+  readonly value: number;
+  /** What it cost, so that arms can be seen to have had the same. */
+  readonly cost: { readonly episodes: number; readonly tokens: number };
+  /** Success, or what else was followed, over the run. For the curve in the report. */
+  readonly curve?: readonly number[];
+  /** Further numbers worth showing. */
+  readonly more?: Readonly<Record<string, number>>;
+}
+
+/** One side of a comparison. */
+export interface Arm {
+  /** In a few words, e.g. "GRPO, outcome at every token". */
+  readonly what: string;
+  /** As many as on the other side. */
+  readonly grid: readonly Choice[];
+  /** Pure in its arguments: the same choice and seed give the same numbers. */
+  measure(choice: Choice, seed: number): Promise<Measured>;
+}
+
+export interface Check extends Hypothesis {
+  /** The method's id. */
+  readonly id: string;
+  /** What the paper says, as far as this check can show it. One sentence. */
+  readonly claim: string;
+  /** What is measured, with its unit, e.g. "mean success over training". */
+  readonly metric: string;
+  readonly baseline: Arm;
+  readonly method: Arm;
+  /** Further arms, reported beside the two with no say in the verdict: ablations, upper bounds. */
+  readonly others?: Readonly<Record<string, Arm>>;
+  /** Seeds per choice while choosing. Default 3. */
+  readonly tuningSeeds?: number;
+  /** Why the arms' costs differ, where they do by more than 5 %. */
+  readonly unequalCost?: string;
+  /** What was tried before and given up, and, once it failed, why it may fail at this size. */
+  readonly notes?: string;
+}
+
+/** Checks a check at the door. @throws WhetstoneError `config.invalid`. */
+export function defineCheck(check: Check): Check {
+  const arms = { baseline: check.baseline, method: check.method, ...check.others };
+  const sizes = Object.values(arms).map((arm) => arm.grid.length);
+  const wrong =
+    check.smallestEffect < 0 || !Number.isFinite(check.smallestEffect)
+      ? `a smallest effect of ${check.smallestEffect}`
+      : sizes.some((n) => n !== sizes[0] || n === 0)
+        ? `grids of ${sizes.join(", ")} choices`
+        : undefined;
+  if (wrong === undefined) return check;
+  throw new WhetstoneError("config.invalid", {
+    where: `check "${check.id}"`,
+    got: wrong,
+    expected: "a smallest effect of 0 or more, and as many choices for every arm",
+    mend: "Give every arm the same number of choices to try, so that none is tuned harder.",
+  });
+}
+
+/** One run to make. */
+export interface Unit {
+  readonly arm: string;
+  readonly choice: number;
+  readonly seed: number;
+}
+
+/** What was found for an arm. */
+export interface ArmEvidence {
+  readonly what: string;
+  readonly chosen: Choice;
+  /** Mean of the metric over the tuning seeds for each choice, in the order of the grid. */
+  readonly tuning: readonly number[];
+  /** Whether the choice lies at an end of a grid of three or more: a better one may lie beyond. */
+  readonly atEdge: boolean;
+  /** By seed. */
+  readonly values: readonly number[];
+  readonly cost: { readonly episodes: number; readonly tokens: number };
+  readonly curve?: readonly number[];
+  readonly more?: Readonly<Record<string, number>>;
+}
+
+export interface CheckEvidence {
+  readonly id: string;
+  readonly claim: string;
+  readonly metric: string;
+  readonly direction: Hypothesis["direction"];
+  readonly smallestEffect: number;
+  readonly verdict: Verdict;
+  /** Mean of method − baseline. */
+  readonly effect: number;
+  readonly interval: Interval;
+  readonly seeds: readonly number[];
+  readonly baseline: ArmEvidence;
+  readonly method: ArmEvidence;
+  readonly others?: Readonly<Record<string, ArmEvidence>>;
+  readonly unequalCost?: string;
+  readonly notes?: string;
+}
+
+/** Makes runs, in any order and as many at once as it likes. Results come in the order asked for. */
+export type MakeRuns = (units: readonly Unit[]) => Promise<readonly Measured[]>;
+
+/** Tuning seeds lie far from those that are reported. */
+const firstTuningSeed = 1_000_000;
+
+/**
+ * Runs a check to its verdict.
+ * @param base first of the reported seeds; the default one makes evidence.
+ */
+export async function runCheck(check: Check, make: MakeRuns, base = 1): Promise<CheckEvidence> {
+  const arms = new Map<string, Arm>([
+    ["baseline", check.baseline],
+    ["method", check.method],
+    ...Object.entries(check.others ?? {}),
+  ]);
+  const chosen = await choose(check, arms, make);
+  const measured = new Map([...arms.keys()].map((name) => [name, [] as Measured[]]));
+  let wanted: number | undefined = looks.seeds[0];
+  let done = 0;
+  let look: ReturnType<typeof sequentialVerdict> | undefined;
+  while (wanted !== undefined) {
+    const units: Unit[] = [];
+    for (const arm of arms.keys())
+      for (let i = done; i < wanted; i++) units.push({ arm, choice: chosen.get(arm)!.at, seed: base + i });
+    const results = await make(units);
+    units.forEach(({ arm }, i) => void measured.get(arm)!.push(results[i]!));
+    done = wanted;
+    const [b, m] = [measured.get("baseline")!, measured.get("method")!];
+    look = sequentialVerdict(
+      m.map((x, i) => x.value - b[i]!.value),
+      check,
+    );
+    wanted = look.extendTo;
+  }
+  requireEqualCost(check, measured.get("baseline")!, measured.get("method")!);
+  const evidence = (name: string): ArmEvidence =>
+    armEvidence(arms.get(name)!, chosen.get(name)!, measured.get(name)!);
+  const { claim, metric, direction, smallestEffect, unequalCost, notes } = check;
+  return {
+    id: check.id,
+    claim,
+    metric,
+    direction,
+    smallestEffect,
+    verdict: look!.verdict,
+    effect: look!.interval.mean,
+    interval: look!.interval,
+    seeds: Array.from({ length: done }, (_, i) => base + i),
+    baseline: evidence("baseline"),
+    method: evidence("method"),
+    ...(check.others && {
+      others: Object.fromEntries(Object.keys(check.others).map((name) => [name, evidence(name)])),
+    }),
+    ...(unequalCost && { unequalCost }),
+    ...(notes && { notes }),
+  };
+}
+
+interface Chosen {
+  readonly at: number;
+  readonly tuning: readonly number[];
+}
+
+/** The best choice of each arm, by the mean over seeds that are reported nowhere. The first of equals. */
+async function choose(
+  check: Check,
+  arms: ReadonlyMap<string, Arm>,
+  make: MakeRuns,
+): Promise<ReadonlyMap<string, Chosen>> {
+  const { tuningSeeds = 3, direction } = check;
+  const sign = direction === "higher" ? 1 : -1;
+  const units = [...arms].flatMap(([arm, { grid }]) =>
+    grid.length === 1
+      ? []
+      : grid.flatMap((_, choice) =>
+          Array.from({ length: tuningSeeds }, (_, i) => ({ arm, choice, seed: firstTuningSeed + i })),
+        ),
+  );
+  const results = await make(units);
+  return new Map(
+    [...arms].map(([name, { grid }]): [string, Chosen] => {
+      const tuning = grid.map((_, choice) =>
+        mean(
+          results.filter((_, i) => units[i]!.arm === name && units[i]!.choice === choice).map((m) => m.value),
+        ),
+      );
+      const worth = tuning.map((x) => (Number.isFinite(x) ? sign * x : Number.NEGATIVE_INFINITY));
+      return [
+        name,
+        { at: Math.max(0, worth.indexOf(Math.max(...worth))), tuning: grid.length === 1 ? [] : tuning },
+      ];
+    }),
+  );
+}
+
+function armEvidence(arm: Arm, { at, tuning }: Chosen, measured: readonly Measured[]): ArmEvidence {
+  const curves = measured.flatMap((m) => (m.curve ? [m.curve] : []));
+  const names = Object.keys(measured[0]?.more ?? {});
+  return {
+    what: arm.what,
+    chosen: arm.grid[at]!,
+    tuning,
+    atEdge: arm.grid.length >= 3 && (at === 0 || at === arm.grid.length - 1),
+    values: measured.map((m) => m.value),
+    cost: {
+      episodes: mean(measured.map((m) => m.cost.episodes)),
+      tokens: mean(measured.map((m) => m.cost.tokens)),
+    },
+    ...(curves.length > 0 && {
+      curve: curves[0]!.map((_, i) => mean(curves.map((c) => c[i] ?? Number.NaN))),
+    }),
+    ...(names.length > 0 && {
+      more: Object.fromEntries(names.map((n) => [n, mean(measured.map((m) => m.more?.[n] ?? Number.NaN))])),
+    }),
+  };
+}
+
+/** Episodes are what is held equal; tokens follow from what the policies say. */
+function requireEqualCost(check: Check, baseline: readonly Measured[], method: readonly Measured[]): void {
+  const [b, m] = [baseline, method].map((arm) => mean(arm.map((x) => x.cost.episodes)));
+  if (check.unequalCost !== undefined || Math.abs(m! - b!) <= 0.05 * Math.max(b!, m!)) return;
+  throw new WhetstoneError("config.invalid", {
+    where: `check "${check.id}"`,
+    got: `${b} episodes for the baseline and ${m} for the method`,
+    expected: "the same budget for both, within 5 %",
+    mend: "Give both the same number of episodes, or say in `unequalCost` why they differ.",
+  });
+}

@@ -1,0 +1,102 @@
+/** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
+import type { Model } from "../core/model.ts";
+import { randomStream } from "../core/random.ts";
+import type { Method } from "../core/slots.ts";
+import type { Stats } from "../core/words.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import { metricsOf } from "./assemble.ts";
+import { makeContext } from "./context.ts";
+import { evaluate } from "./evaluate.ts";
+import type { EvaluationResult } from "./events.ts";
+import { addFurther, blendAll, type Further } from "./further.ts";
+import { limitConcurrency } from "./limit.ts";
+import { type Iteration, iterate, type Practice } from "./loop.ts";
+import { freshState, type RunState } from "./state.ts";
+
+export interface PractiseOptions {
+  readonly environment: Environment;
+  readonly method: Method;
+  readonly engine: Engine;
+  readonly seed: number;
+  readonly iterations: number;
+  /** Longest sequence, in tokens. Default 256. */
+  readonly contextTokens?: number;
+  /** Done once to the fresh policy, e.g. a few steps of imitation. */
+  readonly prepare?: (policy: Model) => Promise<void>;
+  /** Sees every iteration as it is done. */
+  readonly watch?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  readonly stop?: AbortSignal;
+}
+
+export interface Practised {
+  /** Metrics of each iteration, as a run records them: `success`, `reward`, `turns`, `entropy`, and those of the pieces. */
+  readonly curve: readonly Stats[];
+  /** Everything that was counted: `episodes`, `tokens.sampled`, … */
+  readonly counters: Readonly<Stats>;
+  /** Success of the policy as it is now, on tasks of a split. */
+  evaluate(split: string, mode?: "sampled" | "greedy", tasks?: number): Promise<EvaluationResult>;
+  readonly policy: Model;
+}
+
+/** Trains a fresh policy and hands everything back. The engine's models are the caller's to dispose of. */
+export async function practise(options: PractiseOptions): Promise<Practised> {
+  const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
+  const random = randomStream(seed);
+  const lexicon = environment.lexicon?.() ?? [];
+  const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
+    engine.create({
+      id,
+      seed: random.split("model").seed,
+      lexicon,
+      contextTokens,
+      ...(heads.length > 0 ? { heads } : {}),
+    });
+  const policy = await create("policy");
+  await options.prepare?.(policy);
+  const further: Further = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
+  const state = freshState("train");
+  await addFurther(method, further, state, { create, random });
+  const tasks = environment.tasks("train");
+  const byId = new Map(tasks.map((t) => [t.id, t]));
+  const limit = limitConcurrency(64);
+  const run: Practice = {
+    settings: { method, iterations },
+    state,
+    random,
+    stop,
+    tasks,
+    context: (practice, phase) =>
+      makeContext(
+        {
+          ...further,
+          environment,
+          tasks: byId,
+          state,
+          iterations,
+          random,
+          limit,
+          stop,
+          ...(phase === undefined ? {} : { phase }),
+        },
+        practice,
+      ),
+    settle: () => blendAll(method, further),
+  };
+  const curve: Stats[] = [];
+  while (state.iteration < iterations) {
+    stop.throwIfAborted();
+    const done = await iterate(run);
+    curve.push(metricsOf(done, state));
+    await options.watch?.(done, state, policy);
+  }
+  return {
+    curve,
+    counters: state.counters,
+    policy,
+    evaluate: async (split, mode = "sampled", count = Number.POSITIVE_INFINITY) =>
+      (await evaluate({ environment, agent: policy, split, mode, tasks: count, random, limit, stop })).result,
+  };
+}
+
+const forever = new AbortController().signal;

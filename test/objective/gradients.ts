@@ -1,0 +1,127 @@
+/** What every objective has to keep, as tests: its cotangents are slopes, its parts add up, weightless tokens are silent. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Batch } from "../../src/core/batch.ts";
+import type { Objective } from "../../src/core/model.ts";
+import type { Outputs } from "../../src/core/outputs.ts";
+import { gather, selectRows, togetherGroups, withColumns } from "../../src/core/pack.ts";
+import { batchOfRows, ctxOf, type RowSpec } from "../core/make.ts";
+
+const token = fc.record({
+  old: fc.double({ min: -3, max: -0.1, noNaN: true }),
+  now: fc.double({ min: -0.8, max: 0.8, noNaN: true }),
+  advantage: fc.constantFrom(-1.5, -0.5, 0.75, 2),
+  weight: fc.constantFrom(0, 1, 1, 0.5),
+  turn: fc.constantFrom(0, 1),
+});
+const row = fc.record({
+  tokens: fc.array(token, { minLength: 1, maxLength: 5 }),
+  group: fc.constantFrom("a", "b", "dead"),
+});
+
+function make(
+  rows: readonly {
+    tokens: readonly { old: number; now: number; advantage: number; weight: number; turn: number }[];
+    group: string;
+  }[],
+) {
+  const specs = rows.map(
+    ({ tokens, group }): RowSpec => ({
+      group,
+      behaviour: tokens.map((t) => t.old),
+      advantage: tokens.map((t) => (group === "dead" ? 0 : t.advantage)),
+      weight: tokens.map((t) => t.weight),
+      turn: tokens.map((t) => t.turn).toSorted((a, b) => a - b),
+    }),
+  );
+  const batch = batchOfRows(specs);
+  const reference = batch.behaviour_A.map((x, a) => x + ((a % 3) - 1) / 4);
+  const logp = Float32Array.from(rows.flatMap(({ tokens }) => tokens.map((t) => t.old + t.now)));
+  const outputs: Outputs = { logp, entropy: logp.map((x) => -x / 2), heads: {} };
+  return { batch: withColumns(batch, { "reference.logp": reference }), outputs };
+}
+
+/**
+ * Tests an objective of log-probabilities, or of entropies if it is named entropyBonus.
+ * @param columns further columns of the batch, each [A].
+ */
+export function agrees(
+  name: string,
+  // biome-ignore lint/suspicious/noExplicitAny: rows of one table, each with its own aux
+  objective: Objective<any>,
+  columns: (batch: Batch) => Readonly<Record<string, Float32Array>> = () => ({}),
+): void {
+  const made = (rows: Parameters<typeof make>[0]) => {
+    const { batch, outputs } = make(rows);
+    return { batch: withColumns(batch, columns(batch)), outputs };
+  };
+  test(`${name}: cotangents are the slope of the loss`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (rows) => {
+        const { batch, outputs } = made(rows);
+        const aux = await objective.prepare(ctxOf({}), batch);
+        const { cotangents } = objective.evaluate(outputs, batch, aux);
+        const which = objective.name === "entropyBonus" ? "entropy" : "logp";
+        const xs = outputs[which]!;
+        for (let a = 0; a < xs.length; a++) {
+          const h = 1e-5;
+          const at = (d: number): number => {
+            // float64, so that differences are exact enough; the maths reads numbers and does not care
+            const moved = Float64Array.from(xs) as unknown as Float32Array;
+            moved[a] = xs[a]! + d;
+            return objective.evaluate({ ...outputs, [which]: moved }, batch, aux).loss;
+          };
+          const slope = (at(h) - at(-h)) / (2 * h);
+          const [left, right] = [(at(0) - at(-h)) / h, (at(h) - at(0)) / h];
+          if (Math.abs(left - right) > 1e-3) continue; // the kink of a clip has two slopes
+          const got = cotangents[which]?.[a] ?? 0;
+          assert.ok(
+            Math.abs(got - slope) <= 1e-6 * Math.max(1, Math.abs(slope)),
+            `[${a}] ${got}, expected ${slope}`,
+          );
+        }
+      }),
+      { seed: 1, numRuns: 25 },
+    );
+  });
+
+  test(`${name}: parts add up to the whole`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 2, maxLength: 5 }), async (rows) => {
+        const { batch, outputs } = made(rows);
+        const aux = await objective.prepare(ctxOf({}), batch);
+        const whole = objective.evaluate(outputs, batch, aux);
+        const logp = new Float32Array(outputs.logp.length);
+        let loss = 0;
+        for (const rowsOf of togetherGroups(batch, objective.together)) {
+          const part = selectRows(batch, rowsOf);
+          const own = {
+            logp: gather(outputs.logp, part.index_A),
+            entropy: gather(outputs.entropy!, part.index_A),
+            heads: {},
+          };
+          const evaluated = objective.evaluate(own, part, aux);
+          loss += evaluated.loss;
+          const cotangent = evaluated.cotangents.logp ?? evaluated.cotangents.entropy!;
+          part.index_A.forEach((at, a) => {
+            logp[at] = cotangent[a]!;
+          });
+        }
+        assert.ok(Math.abs(loss - whole.loss) < 1e-9);
+        assert.deepEqual([...logp], [...(whole.cotangents.logp ?? whole.cotangents.entropy!)]);
+      }),
+      { seed: 2, numRuns: 25 },
+    );
+  });
+
+  test(`${name}: tokens without weight change nothing, and nothing is NaN when all are without`, async () => {
+    const { batch, outputs } = made([
+      { group: "a", tokens: [{ old: -1, now: 0.1, advantage: 2, weight: 0, turn: 0 }] },
+    ]);
+    const aux = await objective.prepare(ctxOf({}), batch);
+    const { loss, cotangents } = objective.evaluate(outputs, batch, aux);
+    assert.ok(loss === 0);
+    for (const xs of [cotangents.logp, cotangents.entropy]) assert.ok(xs?.every((x) => x === 0) ?? true);
+  });
+}
