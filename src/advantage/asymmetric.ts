@@ -31,9 +31,10 @@ export function asymmetric(options: AsymmetricOptions = {}): Advantage<null> {
       const m = all.reduce((sum, { mean }) => sum + mean / all.length, 0);
       const values = new Map<Id, number>();
       groups.forEach((group, g) => {
-        const { mean: p, deviation } = all[g]!;
+        const { mean, deviation } = all[g]!;
+        const p = Math.min(1, Math.max(0, mean));
         for (const { unit, value } of group) {
-          const a = deviation === 0 ? 0 : (value - p) / Math.max(deviation, leastDeviation);
+          const a = deviation === 0 ? 0 : (value - mean) / Math.max(deviation, leastDeviation);
           const easy = a / (2 * (1 - Math.sqrt(p) + tiny));
           const hard = a / (2 * (Math.sqrt(p) + tiny));
           const A = focus === "mix" ? (1 - m) * easy + m * hard : a;

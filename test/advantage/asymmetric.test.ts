@@ -16,7 +16,14 @@ test("asymmetric is worked by hand", () => {
 });
 
 test("asymmetric: the clock is the mean of the groups' means, dead groups among them", () => {
-  const { stats } = asymmetric().apply(evidenceOf([[1, 1], [1, 0, 0, 0]]), null, undefined);
+  const { stats } = asymmetric().apply(
+    evidenceOf([
+      [1, 1],
+      [1, 0, 0, 0],
+    ]),
+    null,
+    undefined,
+  );
   assert.ok(Math.abs(stats.progress! - 0.625) < 1e-12);
 });
 

@@ -135,7 +135,7 @@ export function obeys(name: string, make: () => Advantage, named: readonly Law[]
     ]);
     const { advantages } = second.apply(evidence, second.init(), soFar);
     const own = alone.get("0.0")!;
-    assert.deepEqual([...advantages.get("0.0")!], [own[0]! + 2, own[1]! + 3]);
+    assert.deepEqual([...advantages.get("0.0")!], [Math.fround(own[0]! + 2), Math.fround(own[1]! + 3)]);
     assert.deepEqual(advantages.get("0.1"), alone.get("0.1"));
     assert.deepEqual(advantages.get("0.2"), other);
     assert.deepEqual([...soFar.get("0.0")!], [2, 3]);
