@@ -1,5 +1,6 @@
 /** What a run may set of any method, with the defaults for small agents trained from scratch. */
 import { WhetstoneError } from "../core/errors.ts";
+import type { StepRule } from "../core/model.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Schedule } from "../update/minibatches.ts";
 
@@ -10,6 +11,8 @@ export interface Settings {
   readonly groupSize: number;
   /** Sampling temperature while practising. */
   readonly temperature: number;
+  /** How a gradient becomes a step: AdamW, or plain descent, where theory is about the gradient itself. */
+  readonly optimiser: StepRule["optimiser"] & string;
   /** Step size of AdamW. Right for a small transformer; a table of logits wants about 0.1, LoRA about 1e-5. */
   readonly learningRate: number;
   readonly schedule: Schedule["shape"] & string;
@@ -43,7 +46,8 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   tasks: { help: "tasks practised per iteration", fallback: 16, low: 1, whole: true },
   groupSize: { help: "attempts at each task", fallback: 8, low: 1, whole: true },
   temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
-  learningRate: { help: "step size of AdamW", fallback: 5e-4, low: 0 },
+  optimiser: { help: "how a gradient becomes a step", fallback: "adamw", oneOf: ["adamw", "sgd"] },
+  learningRate: { help: "step size", fallback: 5e-4, low: 0 },
   schedule: {
     help: "shape of the step size over the run",
     fallback: "linear",
@@ -63,6 +67,7 @@ export const defaultSettings: Settings = {
   tasks: settingRows.tasks.fallback,
   groupSize: settingRows.groupSize.fallback,
   temperature: settingRows.temperature.fallback,
+  optimiser: settingRows.optimiser.fallback,
   learningRate: settingRows.learningRate.fallback,
   schedule: settingRows.schedule.fallback,
   warmUp: settingRows.warmUp.fallback,

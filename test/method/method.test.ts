@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
+import type { Model, StepRule } from "../../src/core/model.ts";
+import { randomStream } from "../../src/core/random.ts";
 import { defaultSettings, findMethod, method, methods, type Settings } from "../../src/method/index.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
+import { batchOfRows, ctxOf, evidenceOf } from "../core/make.ts";
 
 test("every method of the catalogue builds, and says what differs", () => {
   assert.equal(new Set(methods.map((m) => m.id)).size, methods.length);
@@ -59,4 +62,28 @@ test("wrong settings and names are refused with what was meant", () => {
   assert.throws(() => findMethod("grpo").build(slip), /Did you mean learningRate/);
   assert.throws(() => findMethod("grpo").build({ groupSize: 1.5 }), /a whole number from 1/);
   assert.throws(() => findMethod("grpoo"), /Did you mean grpo/);
+});
+
+test("plain descent can be asked for, and reaches the step", async () => {
+  const rules: StepRule[] = [];
+  const model: Pick<Model, "accumulate" | "score" | "step"> = {
+    accumulate: async () => ({}),
+    score: async () => ({ logp: new Float32Array(), heads: {} }),
+    step: async (rule) => {
+      rules.push(rule);
+      return { gradientNorm: 0 };
+    },
+  };
+  const batch = batchOfRows([{ behaviour: [-1], advantage: [1] }]);
+  for (const optimiser of ["adamw", "sgd"] as const) {
+    const { update, objective } = findMethod("grpo").build({ optimiser }).slots;
+    const ctx = ctxOf({ model: () => model as Model, random: randomStream(1) });
+    await update(ctx, batch, objective, evidenceOf([]));
+  }
+  assert.deepEqual(
+    rules.map((rule) => rule.optimiser),
+    ["adamw", "sgd"],
+  );
+  const unknown: object = { optimiser: "lion" };
+  assert.throws(() => findMethod("grpo").build(unknown), /one of adamw, sgd/);
 });

@@ -24,6 +24,7 @@ export function grpoSlots(s: Settings): Slots {
       minibatches: s.minibatches,
       schedule: { shape: s.schedule, warmUp: s.warmUp },
       step: {
+        optimiser: s.optimiser,
         learningRate: s.learningRate,
         clip: s.gradientClip,
         weightDecay: s.weightDecay,
