@@ -37,6 +37,27 @@ export function scoredGroups(evidence: Evidence, options: ChannelOptions): Score
   return [...Map.groupBy(scoredUnits(evidence, options), (s) => s.unit.group).values()];
 }
 
+/**
+ * What each trajectory was credited at each of its turns, [turns]; a credit about the whole of it counts at its last
+ * turn. A trajectory without any credit is absent.
+ */
+export function creditsByTurn(evidence: Evidence, { channels }: ChannelOptions): Map<Id, Float64Array> {
+  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const out = new Map<Id, Float64Array>();
+  for (const [name, credits] of Object.entries(evidence.channels)) {
+    if (!(channels?.includes(name) ?? true)) continue;
+    for (const { at, value } of credits) {
+      const t = byId.get(at.trajectory);
+      if (!t) continue;
+      const perTurn = out.get(t.id) ?? new Float64Array(t.turns.length);
+      out.set(t.id, perTurn);
+      const turn = at.turn ?? t.turns.length - 1;
+      if (turn >= 0 && turn < perTurn.length) perTurn[turn]! += value;
+    }
+  }
+  return out;
+}
+
 /** Smallest deviation that a difference is divided by unless told, in the unit of the rewards. */
 export const leastDeviation = 1e-4;
 

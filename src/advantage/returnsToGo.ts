@@ -1,14 +1,24 @@
 import { overTurns } from "../core/places.ts";
 import type { Advantage } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/words.ts";
-import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.ts";
+import { type ChannelOptions, creditsByTurn, leastDeviation, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link returnsToGo}. */
 export interface ReturnsToGoOptions extends ChannelOptions {
-  /** Worth of a reward one turn later, in [0, 1]. Default 1. */
+  /** Worth of a reward one turn later, in [0, 1]; at 0 each turn stands for itself. Default 1. */
   readonly discount?: number;
-  /** What a turn's return is compared with: its group's returns at the same turn, at all turns, or nothing. Default "turn". */
-  readonly baseline?: "turn" | "group" | "none";
+  /**
+   * What a turn's return is compared with: the returns at the same turn of its group ("turn") or of the whole batch
+   * ("stage"), at all turns of its group ("group") or of the batch ("batch"), or nothing ("none"). Default "turn".
+   */
+  readonly baseline?: "turn" | "stage" | "group" | "batch" | "none";
+  /**
+   * Compare with the others alone, which keeps the gradient unbiased however few are left at a turn. Where there is
+   * nobody else the baseline is 0 and the return stays as it is. Default false.
+   */
+  readonly leaveOneOut?: boolean;
+  /** Fewest returns to be compared with at baseline "turn"; where there are fewer, the stage is taken. Default 1. */
+  readonly least?: number;
   /**
    * Divide by the deviation of what it is compared with, of its group without a baseline; returns that nothing is
    * taken off and that differ by less than the floor stay as they are. Default false.
@@ -16,35 +26,31 @@ export interface ReturnsToGoOptions extends ChannelOptions {
   readonly normalise?: boolean;
   /** Smallest deviation to divide by. Default 1e-4. */
   readonly floor?: number;
+  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  readonly weight?: number;
 }
 
 /**
  * The discounted return that follows each turn, on the tokens of that turn.
  *
  *     G[k] = Σ_{j ≥ k} discount^(j − k) · r[j],   A[k] = G[k] − mean(compared)   (/ max(std, floor))
+ *     leave one out:   A[k] = G[k] − mean(the others) = n/(n − 1) · (G[k] − mean(compared))
  *
  * Needs credits per turn; one about a whole trajectory counts at its last turn.
- * A trajectory without any credit is left out. Compared with nobody, a return gives a zero.
+ * A trajectory without any credit is left out. Compared with nobody, a return gives a zero, unless it is left out itself.
+ *
+ * Papers: the same turn of a group, left out, in "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel
+ * Generations"; stages and batches, normalised, in "MAPO: Mixed Advantage Policy Optimization for Long-Horizon
+ * Multi-Turn Dialogue".
  */
 export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
-  const { channels, discount = 1, baseline = "turn", normalise = false, floor = leastDeviation } = options;
+  const { discount = 1, baseline = "turn", least = 1, weight = 1 } = options;
   return {
     name: "returnsToGo",
     init: () => null,
     apply: (evidence, _state, soFar) => {
       const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
-      const rewards = new Map<Id, Float64Array>();
-      for (const [name, credits] of Object.entries(evidence.channels)) {
-        if (!(channels?.includes(name) ?? true)) continue;
-        for (const { at, value } of credits) {
-          const t = byId.get(at.trajectory);
-          if (!t) continue;
-          const r = rewards.get(t.id) ?? new Float64Array(t.turns.length);
-          rewards.set(t.id, r);
-          const turn = at.turn ?? t.turns.length - 1;
-          if (turn >= 0 && turn < r.length) r[turn]! += value;
-        }
-      }
+      const rewards = creditsByTurn(evidence, options);
       const returns: { t: Trajectory; group: Id; toGo: Float64Array }[] = [];
       for (const unit of evidence.units) {
         for (const member of unit.members) {
@@ -55,29 +61,54 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
           returns.push({ t, group: unit.group, toGo });
         }
       }
-      const key = (group: Id, k: number): string => (baseline === "turn" ? `${k} ${group}` : group);
-      const compared = new Map<string, number[]>();
-      for (const { group, toGo } of returns) {
-        toGo.forEach((g, k) => {
-          const list = compared.get(key(group, k));
-          if (list) list.push(g);
-          else compared.set(key(group, k), [g]);
-        });
-      }
-      const scales = new Map([...compared].map(([name, values]) => [name, moments(values)]));
+      const pooled = (key: (group: Id, k: number) => string): Map<string, Pool> => {
+        const places = returns.flatMap(({ group, toGo }) =>
+          [...toGo].map((g, k) => [key(group, k), g] as const),
+        );
+        const byKey = Map.groupBy(places, ([name]) => name);
+        return new Map([...byKey].map(([name, of]) => [name, poolOf(of.map(([, g]) => g))]));
+      };
+      const pools = pooled(keys[baseline]);
+      const stages = least > 1 ? pooled(keys.stage) : pools;
+      const comparedAt = (group: Id, k: number): Pool => {
+        const own = pools.get(keys[baseline](group, k))!;
+        return baseline === "turn" && own.size < least ? stages.get(keys.stage(group, k))! : own;
+      };
       const advantages = new Map<Id, Float32Array>();
       for (const { t, group, toGo } of returns) {
-        const perTurn = toGo.map((g, k) => {
-          const { mean, deviation } = scales.get(key(group, k)) ?? { mean: 0, deviation: 0 };
-          if (baseline === "none") return normalise && deviation > floor ? g / deviation : g;
-          const centred = deviation === 0 ? 0 : g - mean;
-          return normalise ? centred / Math.max(deviation, floor) : centred;
-        });
+        const perTurn = toGo.map((g, k) => weight * against(g, comparedAt(group, k), options));
         advantages.set(t.id, overTurns(t, perTurn));
       }
-      const dead = [...scales.values()].filter((s) => s.deviation === 0).length;
-      const stats = scales.size > 0 ? { groups: scales.size, deadGroups: dead / scales.size } : { groups: 0 };
+      const dead = [...pools.values()].filter((p) => p.deviation === 0).length;
+      const stats = pools.size > 0 ? { groups: pools.size, deadGroups: dead / pools.size } : { groups: 0 };
       return { advantages: onTop(advantages, soFar), next: null, stats };
     },
   };
+}
+
+/** Returns with equal keys are compared with each other. Without a baseline the group still gives the deviation. */
+const keys: Readonly<Record<NonNullable<ReturnsToGoOptions["baseline"]>, (group: Id, k: number) => string>> =
+  {
+    turn: (group, k) => `${k} ${group}`,
+    stage: (_group, k) => `${k}`,
+    group: (group) => group,
+    batch: () => "",
+    none: (group) => group,
+  };
+
+interface Pool {
+  readonly mean: number;
+  readonly deviation: number;
+  readonly size: number;
+}
+
+const poolOf = (values: readonly number[]): Pool => ({ ...moments(values), size: values.length });
+
+/** One return against those that it is compared with. */
+function against(g: number, { mean, deviation, size }: Pool, options: ReturnsToGoOptions): number {
+  const { baseline = "turn", leaveOneOut = false, normalise = false, floor = leastDeviation } = options;
+  if (baseline === "none") return normalise && deviation > floor ? g / deviation : g;
+  if (leaveOneOut && size === 1) return g;
+  const centred = deviation === 0 ? 0 : (g - mean) * (leaveOneOut ? size / (size - 1) : 1);
+  return normalise ? centred / Math.max(deviation, floor) : centred;
 }

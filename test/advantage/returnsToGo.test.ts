@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ReturnsToGoOptions, returnsToGo } from "../../src/advantage/returnsToGo.ts";
+import type { Evidence } from "../../src/core/slots.ts";
+import { evidenceOf } from "../core/make.ts";
+import { near, obeys } from "./laws.ts";
+
+/** Rewards by group, trajectory and turn; episodes may end at different turns. */
+type TurnRewards = readonly (readonly (readonly number[])[])[];
+
+function paid(rewards: TurnRewards): Evidence {
+  const evidence = evidenceOf(
+    rewards.map((group) => group.map(() => undefined)),
+    (g, i) => rewards[g]![i]!.length,
+  );
+  const step = rewards.flatMap((group, g) =>
+    group.flatMap((turns, i) =>
+      turns.map((value, turn) => ({ at: { trajectory: `${g}.${i}`, turn }, value })),
+    ),
+  );
+  return { ...evidence, channels: { step } };
+}
+
+/** Advantages by group, trajectory and turn. */
+function perTurn(rewards: TurnRewards, options: ReturnsToGoOptions): number[][][] {
+  const { advantages } = returnsToGo(options).apply(paid(rewards), null, undefined);
+  return rewards.map((group, g) =>
+    group.map((turns, i) => turns.map((_, k) => advantages.get(`${g}.${i}`)![2 * k]!)),
+  );
+}
+
+function same(got: number[][][], want: TurnRewards): void {
+  got.forEach((group, g) => {
+    near(group, want[g]!, 1e-5);
+  });
+}
+
+obeys("returnsToGo, one left out", () => returnsToGo({ leaveOneOut: true }), [
+  "scales",
+  "permutes",
+  "deadIsZero",
+]);
+obeys("returnsToGo against the stage", () => returnsToGo({ baseline: "stage" }), [
+  "shift",
+  "scales",
+  "loneIsZero",
+]);
+obeys("returnsToGo against the batch", () => returnsToGo({ baseline: "batch", normalise: true }), [
+  "shift",
+  "scaleFree",
+]);
+
+test("one left out, by turn: who has ended is no part of the mean", () => {
+  // to go a (3, 2), b (1, 0), c (4) alone after turn 0: 3 − (1 + 4)/2 = 0.5, 1 − 3.5, 4 − 2; turn 1: 2 − 0, 0 − 2
+  const rewards = [[[1, 2], [1, 0], [4]]];
+  same(perTurn(rewards, { leaveOneOut: true }), [[[0.5, 2], [-2.5, -2], [2]]]);
+});
+
+test("one left out: the last one still playing is measured against 0", () => {
+  same(perTurn([[[0, 5], [1]]], { leaveOneOut: true }), [[[4, 5], [-4]]]);
+  same(perTurn([[[0, 5], [1]]], {}), [[[2, 0], [-2]]]);
+});
+
+test("one left out: what is expected is what the others got, whatever the size of the group", () => {
+  // the sum of (A − G) over all is −Σ_i mean of the others = −Σ G
+  for (const group of [
+    [[1], [2]],
+    [[3], [1], [5]],
+    [[0], [0], [0], [8]],
+  ]) {
+    const sum = perTurn([group], { leaveOneOut: true })[0]!
+      .flat()
+      .reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum) < 1e-5);
+  }
+});
+
+test("the stage compares across groups, the batch across turns as well", () => {
+  // discount 0: turn 0 holds 1, 3, 8, turn 1 holds 2, 6. Means 4 and 4; of all five 4
+  const rewards = [[[1, 2], [3]], [[8, 6]]];
+  same(perTurn(rewards, { discount: 0, baseline: "stage" }), [[[-3, -2], [-1]], [[4, 2]]]);
+  same(perTurn(rewards, { discount: 0, baseline: "batch" }), [[[-3, -2], [-1]], [[4, 2]]]);
+  // to go: (3, 2), (3), (14, 6): turn 0 mean 20/3, turn 1 mean 4; of all 28/5
+  same(perTurn(rewards, { baseline: "stage" }), [[[-11 / 3, -2], [-11 / 3]], [[22 / 3, 2]]]);
+  same(perTurn(rewards, { baseline: "batch" }), [[[-2.6, -3.6], [-2.6]], [[8.4, 0.4]]]);
+});
+
+test("where too few of a group reach a turn, the stage takes their place", () => {
+  // turn 0 has two in each group: 1 and 3, 5 and 9. Turn 1 has one in each: 2 and 6, mean 4
+  const rewards = [
+    [[1, 2], [3]],
+    [[5, 6], [9]],
+  ];
+  same(perTurn(rewards, { discount: 0, least: 2 }), [
+    [[-1, -2], [1]],
+    [[-2, 2], [2]],
+  ]);
+});
+
+test("a weight is a share: two estimators in a list mix", () => {
+  const rewards = [[[1, 2], [3]], [[8, 6]]];
+  const first = returnsToGo({ baseline: "stage", weight: 0.25 }).apply(
+    paid(rewards),
+    null,
+    undefined,
+  ).advantages;
+  const both = returnsToGo({ baseline: "batch", weight: 0.75 }).apply(paid(rewards), null, first).advantages;
+  // 0.0 at turn 0: −11/3 against the stage, −2.6 against the batch
+  assert.ok(Math.abs(both.get("0.0")![0]! - ((0.25 * -11) / 3 + 0.75 * -2.6)) < 1e-5);
+});
