@@ -1,3 +1,4 @@
+export { constant } from "./constant.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";
 export { leaveOneOut } from "./leaveOneOut.ts";
 export { type ReturnsToGoOptions, returnsToGo } from "./returnsToGo.ts";

@@ -20,6 +20,7 @@ export interface Clock {
 export type Counter =
   | "episodes"
   | "episodes.failed"
+  | "demonstrations"
   | "turns"
   | "environment.steps"
   | "generations"
@@ -40,6 +41,11 @@ export interface Play {
   readonly attempt: number;
   /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
   readonly models?: Readonly<Record<Role, ModelId>>;
+  /**
+   * The environment's scripted player of that name plays every role instead: a demonstration, of origin "demonstrated",
+   * in the policy's tokens and without log-probabilities. Its attempts are numbered apart from sampled ones.
+   */
+  readonly player?: "expert" | "flawed";
   /** Replay this trajectory's actions up to the turn, then go on. */
   readonly from?: {
     readonly trajectory: Trajectory;
@@ -99,6 +105,11 @@ export interface Ctx {
   play(play: Play): Promise<readonly Trajectory[]>;
   /** The environment's own verdict on a trajectory, as signals. */
   verify(trajectory: Trajectory): Promise<readonly Signal[]>;
+  /**
+   * Probability that the environment's judge prefers the first of two trajectories of one task; absent where it failed.
+   * @throws WhetstoneError `capability.missing` where the environment compares nothing.
+   */
+  prefer(first: Trajectory, second: Trajectory): Promise<number | undefined>;
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;

@@ -1,2 +1,8 @@
+export {
+  type DemonstratedOptions,
+  demonstrated,
+  type WithDemonstrationsOptions,
+  withDemonstrations,
+} from "./demonstrated.ts";
 export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";

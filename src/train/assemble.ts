@@ -262,8 +262,10 @@ export async function assemble(
 
 /** Every number of an iteration by name; what was not measured is absent. */
 export function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
-  const ended = experience.trajectories.filter((t) => t.end.kind !== "failed");
-  const tokens = experience.trajectories.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
+  // what somebody else showed is not what the policy can do
+  const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
+  const ended = own.filter((t) => t.end.kind !== "failed");
+  const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
   const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);
   let [surprise, measured] = [0, 0];
   for (const { entropy = [] } of tokens) {
@@ -279,7 +281,7 @@ export function metricsOf({ experience, stats, seconds }: Iteration, state: RunS
     }),
     // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
     ...(measured > 0 && { entropy: surprise / measured }),
-    failed: experience.trajectories.length - ended.length,
+    failed: own.length - ended.length,
     tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
     "seconds.rollout": seconds.rollout,
     "seconds.update": seconds.update,

@@ -4,7 +4,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/words.ts";
-import type { Environment } from "../env/environment.ts";
+import type { Environment, Player } from "../env/environment.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
@@ -82,11 +82,27 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     const id = chosen?.[role] ?? "policy";
     return modelSeat(id, models.get(id) ?? frozenOf(id), model().contextTokens, parts.stop);
   };
+  const playerSeat = (player: Player): Seat => {
+    const { codec, contextTokens } = model();
+    return { kind: "player", id: "policy", player, codec, contextTokens };
+  };
+
+  const scripted = (name: "expert" | "flawed"): Player => {
+    const found = environment[name];
+    if (found) return found;
+    throw new WhetstoneError("capability.missing", {
+      where: `environment ${environment.name}`,
+      got: `a method that learns from its ${name} player`,
+      expected: "an environment with such a player",
+      mend: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
+    });
+  };
 
   async function play({
     task: named,
     attempt,
     models: chosen,
+    player: playing,
     from,
     advice,
     limits,
@@ -94,7 +110,9 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
-    const id = `${state.iteration}/${task.id}/${attempt}`;
+    const player = playing && scripted(playing);
+    const tag = player ? `${playing} ${attempt}` : attempt;
+    const id = `${state.iteration}/${task.id}/${tag}`;
     if (from && !environment.abilities.has("replay")) {
       throw new WhetstoneError("capability.missing", {
         where: `environment ${environment.name}`,
@@ -118,8 +136,8 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         environment,
         task,
         id,
-        seat: (role) => seat(role, chosen),
-        random: random.split("episode", task.id, attempt),
+        seat: (role) => (player ? playerSeat(player) : seat(role, chosen)),
+        random: random.split("episode", task.id, tag),
         ...(temperature === undefined ? {} : { temperature }),
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
@@ -129,7 +147,8 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       return finished;
     };
     const played = parts.journal?.find(id) ?? (await parts.limit(playNow));
-    countEpisode(played, from, count);
+    if (player) count("demonstrations", 1);
+    else countEpisode(played, from, count);
     return played;
   }
 
@@ -171,6 +190,24 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         about: [{ trajectory: trajectory.id }],
         source: environment.name,
       }));
+    },
+    async prefer(first, second) {
+      if (!environment.prefer) {
+        throw new WhetstoneError("capability.missing", {
+          where: `environment ${environment.name}`,
+          got: "a method that learns from preferences",
+          expected: "an environment with prefer",
+          mend: "Choose an environment that compares trajectories, or a method that learns from rewards.",
+        });
+      }
+      count("judge.calls", 1);
+      try {
+        return await environment.prefer(taskOf(first.task), first, second);
+      } catch {
+        // silence, not a tie
+        count("judge.failures", 1);
+        return undefined;
+      }
     },
     embed: async () => unavailable("embed"),
     learn: async () => unavailable("learn"),

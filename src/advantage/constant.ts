@@ -1,0 +1,19 @@
+import type { Advantage } from "../core/slots.ts";
+import type { Id } from "../core/words.ts";
+import { spread } from "./returns.ts";
+
+/**
+ * The same number on every action token of every unit, whatever came back, feedback or not: imitation.
+ *
+ *     A[i] = value
+ */
+export function constant(value = 1): Advantage<null> {
+  return {
+    name: "constant",
+    init: () => null,
+    apply: (evidence, _state, soFar) => {
+      const values = new Map<Id, number>(evidence.units.map((unit) => [unit.id, value]));
+      return { advantages: spread(evidence, values, soFar), next: null, stats: {} };
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** Episodes that the environment's own player shows, alone or beside the policy's. */
+import type { Ctx } from "../core/context.ts";
+import type { Rollout } from "../core/slots.ts";
+import type { Id, Trajectory } from "../core/words.ts";
+
+/** Settings of {@link demonstrated}. */
+export interface DemonstratedOptions {
+  /** The environment's scripted player that shows how. Default "expert". */
+  readonly player?: "expert" | "flawed";
+  /** Demonstrations of each practised task. Default 1. */
+  readonly perTask?: number;
+}
+
+/** Settings of {@link withDemonstrations}. */
+export interface WithDemonstrationsOptions extends DemonstratedOptions {
+  /**
+   * Whom a demonstration is compared with: the policy's attempts at its task, as one more member of their group, or
+   * nobody but the other demonstrations of its task. Default "task".
+   */
+  readonly group?: "task" | "own";
+}
+
+/**
+ * Nothing but demonstrations: every practised task, played by the environment's own player. The trajectories are of
+ * origin "demonstrated", in the policy's tokens, and without log-probabilities. Units: one trajectory each, grouped by
+ * task. A player that gets nowhere (a failed episode, no turn) gives no unit.
+ */
+export function demonstrated(options: DemonstratedOptions = {}): Rollout {
+  return async (ctx) => {
+    const trajectories = await shown(ctx, options);
+    return {
+      trajectories,
+      units: trajectories.filter(isWhole).map((t) => ({ id: t.id, group: t.task, members: [t.id] })),
+    };
+  };
+}
+
+/** What a rollout brings home, and demonstrations of the same tasks beside it. */
+export function withDemonstrations(rollout: Rollout, options: WithDemonstrationsOptions = {}): Rollout {
+  const { group = "task" } = options;
+  return async (ctx) => {
+    const [own, extra] = await Promise.all([rollout(ctx), shown(ctx, options)]);
+    const sampled = new Map(own.trajectories.map((t) => [t.id, t]));
+    const key = ({ task, role }: Trajectory): Id => `${task}/${role}`;
+    const groups = new Map<Id, Id>();
+    for (const unit of own.units) {
+      for (const member of unit.members) {
+        const t = sampled.get(member);
+        if (t) groups.set(key(t), unit.group);
+      }
+    }
+    const groupOf = (t: Trajectory): Id =>
+      group === "own" ? `${t.task}/demonstrated` : (groups.get(key(t)) ?? t.task);
+    return {
+      ...own,
+      trajectories: [...own.trajectories, ...extra],
+      units: [
+        ...own.units,
+        ...extra.filter(isWhole).map((t) => ({ id: t.id, group: groupOf(t), members: [t.id] })),
+      ],
+    };
+  };
+}
+
+async function shown(ctx: Ctx, options: DemonstratedOptions): Promise<readonly Trajectory[]> {
+  const { player = "expert", perTask = 1 } = options;
+  const plays = ctx.practice.flatMap((task) =>
+    Array.from({ length: perTask }, (_, attempt) => ctx.play({ task: task.id, attempt, player })),
+  );
+  return (await Promise.all(plays)).flat();
+}
+
+const isWhole = (t: Trajectory): boolean => t.end.kind !== "failed" && t.turns.length > 0;
