@@ -1,0 +1,46 @@
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { artefact } from "../../src/env/artefact.ts";
+import { outcome } from "../../src/feedback/outcome.ts";
+import { qualityCurve } from "../../src/feedback/qualityCurve.ts";
+import { preGrpo } from "../../src/method/credit/pre-grpo.ts";
+import { method } from "../../src/method/method.ts";
+import { type Arm, armOf, defineCheck, finalSuccess, type PracticeArm } from "../../src/train/index.ts";
+
+/** One number per trajectory instead of the curve: the best state that the scorer saw, or the true last one. */
+const single = (state: "peak" | "last") =>
+  method({
+    id: `${state}-state`,
+    family: "credit",
+    summary: `GRPO, reward of the ${state} state`,
+    slots: {
+      feedback:
+        state === "peak" ? qualityCurve({ retention: 0, efficiency: 0 }) : outcome({ rewards: ["outcome"] }),
+    },
+  });
+
+const words = ["stop", "guided", "random"];
+
+const arm = (recipe: PracticeArm["recipe"]): Arm =>
+  armOf({
+    recipe,
+    environment: () => artefact({ noise: 0.1 }),
+    engine: () =>
+      tabularEngine({ context: "message", prior: (_, word) => (words.includes(word) ? 0 : -1e9) }),
+    iterations: 50,
+    settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
+    grid: [{ learningRate: 0.1 }, { learningRate: 0.3 }, { learningRate: 1 }],
+    metric: finalSuccess(20),
+    more: ({ curve }) => ({ turns: curve.at(-1)!.turns! }),
+  });
+
+export default defineCheck({
+  id: "pre-grpo",
+  claim: "Paying the whole curve of qualities leaves better artefacts than paying the best state alone.",
+  metric: "share of the last 640 episodes that end with a true quality of 0.8 or more",
+  direction: "higher",
+  smallestEffect: 0.02,
+  baseline: arm(single("peak")),
+  tuningSeeds: 2,
+  method: arm(preGrpo),
+  others: { last: arm(single("last")) },
+});
