@@ -8,6 +8,8 @@ import { deadGroupsOf, type Normaliser, rowOfTarget, scales, type Totals, totals
 export interface ClippedRatioOptions {
   /** How far the ratio may go from 1 before it stops counting; below and above apart if wished. Default 0.2. */
   readonly clip?: number | { readonly low: number; readonly high: number };
+  /** Column of factors on both distances, above 0; a ratio of several tokens takes that of its first. Without one it is 1. */
+  readonly widths?: string;
   /** What one ratio is made of: a token, a turn's tokens, or a row's tokens. Default "token". */
   readonly level?: "token" | "turn" | "sequence";
   /** Default "tokens". */
@@ -36,11 +38,13 @@ export const oldColumn = "old.logp";
  *
  * Stats, as sums: tokens, clipFraction, ratio, kl (k3 from the old policy to this one), unknown.
  * Papers: "Proximal Policy Optimization Algorithms"; "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in
- * Open Language Models"; unequal bounds: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale".
+ * Open Language Models"; unequal bounds: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale";
+ * widths: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping".
  */
 export function clippedRatio(options: ClippedRatioOptions = {}): Objective<Aux> {
   const { clip = 0.2, level = "token", normaliser = "tokens", deadGroups = "count" } = options;
   const { low, high } = typeof clip === "number" ? { low: clip, high: clip } : clip;
+  const widths = options.widths;
   return {
     name: "clippedRatio",
     together: "row",
@@ -53,6 +57,7 @@ export function clippedRatio(options: ClippedRatioOptions = {}): Objective<Aux> 
     evaluate: ({ logp }, batch, { totals, dead }) => {
       const A = logp.length;
       const old_A = batch.columns[oldColumn] ?? batch.behaviour_A;
+      const width_A = widths === undefined ? undefined : batch.columns[widths];
       const scale_A = scales(batch, normaliser, totals, countsIn(batch, dead));
       const cotangent_A = new Float32Array(A);
       let loss = 0;
@@ -76,11 +81,12 @@ export function clippedRatio(options: ClippedRatioOptions = {}): Objective<Aux> 
         }
         if (n === 0) continue;
         const ratio = Math.exp(sum / n);
+        const width = width_A?.[from] || 1;
         let slope = 0;
         for (let a = from; a < to; a++) {
           if (scale_A[a] === 0 || Number.isNaN(logp[a]! - old_A[a]!)) continue;
           const advantage = batch.advantage_A[a]!;
-          const held = Math.min(Math.max(ratio, 1 - low), 1 + high);
+          const held = Math.min(Math.max(ratio, 1 - width * low), 1 + width * high);
           const stops = held * advantage < ratio * advantage;
           loss -= scale_A[a]! * (stops ? held : ratio) * advantage;
           if (stops) clipped++;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "../../src/core/batch.ts";
 import type { Objective } from "../../src/core/model.ts";
+import { withColumns } from "../../src/core/pack.ts";
 import { averageStats } from "../../src/core/stats.ts";
 import { clippedRatio, oldColumn } from "../../src/objective/clippedRatio.ts";
 import { entropyBonus } from "../../src/objective/entropyBonus.ts";
@@ -59,6 +60,18 @@ test("clippedRatio is worked by hand", async () => {
   assert.ok(Math.abs(averages.ratio! - 1) < 1e-6);
   // k3: (1/1.5 − 1 + ln 1.5 + 1/0.5 − 1 + ln 0.5) / 2
   assert.ok(Math.abs(averages.kl! - (1 / 1.5 - 1 + Math.log(1.5) + 2 - 1 + Math.log(0.5)) / 2) < 1e-6);
+});
+
+test("clippedRatio: widths move both bounds of a token, and one that has none keeps them", async () => {
+  // advantages 1, 1, −1, 1 at ratios 1.25, 1.25, 0.85, 1.25, clip 0.2: bounds 1.3 and 1.2 above, 0.9 below, 1.2 without
+  const made = batchOfRows([{ behaviour: [-1, -1, -1, -1], advantage: [1, 1, -1, 1] }]);
+  const batch = withColumns(made, { "clip.width": Float32Array.of(1.5, 1, 0.5, Number.NaN) });
+  const logp = [1.25, 1.25, 0.85, 1.25].map((ratio) => -1 + Math.log(ratio));
+  const { loss, cotangents } = await run(clippedRatio({ widths: "clip.width" }), batch, logp);
+  [-1.25 / 4, 0, 0, 0].forEach((slope, a) => {
+    assert.ok(Math.abs(cotangents.logp![a]! - slope) < 1e-6);
+  });
+  assert.ok(Math.abs(loss - -(1.25 + 1.2 - 0.9 + 1.2) / 4) < 1e-6);
 });
 
 test("clippedRatio does not stop a bad ratio from being mended", async () => {
