@@ -4,3 +4,4 @@ export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
 export { type LikelihoodOptions, likelihood } from "./likelihood.ts";
 export type { Normaliser } from "./normaliser.ts";
 export { type PolicyGradientOptions, policyGradient } from "./policyGradient.ts";
+export { type ValueRegressionOptions, valueRegression } from "./valueRegression.ts";
