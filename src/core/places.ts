@@ -46,3 +46,8 @@ export function spansOf(t: Trajectory, span: string): Ref[] {
 export function byTrajectory(credits: readonly Credited[]): Map<Id, Credited[]> {
   return Map.groupBy(credits, (c) => c.at.trajectory);
 }
+
+/** Order of places within a trajectory: by turn, then by where their span begins; a whole turn before its spans. */
+export function byPlace(a: Ref, b: Ref): number {
+  return (a.turn ?? -1) - (b.turn ?? -1) || (a.span?.[0] ?? -1) - (b.span?.[0] ?? -1);
+}

@@ -13,7 +13,8 @@ import {
   trajectoryRows,
   withColumns,
 } from "../../src/core/pack.ts";
-import { tokenRange, turnOffsets } from "../../src/core/places.ts";
+import { byPlace, tokenRange, turnOffsets } from "../../src/core/places.ts";
+import type { Ref } from "../../src/core/words.ts";
 import { oldColumn } from "../../src/objective/clippedRatio.ts";
 import { batchOfRows, trajectoryOf, turnOf } from "./make.ts";
 
@@ -145,4 +146,24 @@ test("batchOf gives each row its part of an estimator's columns; a trajectory wi
   const { batch } = batchOf([cut, whole], [unit("a"), unit("b")], advantages, [], { spread });
   assert.deepEqual([...batch.columns.spread!], [10, 20, 30, Number.NaN]);
   assert.deepEqual([...selectRows(batch, [1]).columns.spread!], [20, 30]);
+});
+
+test("places are ordered by turn, a whole turn before its spans, spans by their beginning", () => {
+  const places: Ref[] = [
+    { trajectory: "t", turn: 1 },
+    { trajectory: "t", turn: 0, span: [2, 3] },
+    { trajectory: "t", turn: 0, span: [0, 2] },
+    { trajectory: "t" },
+    { trajectory: "t", turn: 0 },
+  ];
+  assert.deepEqual(
+    places.toSorted(byPlace).map(({ turn, span }) => [turn, span?.[0]]),
+    [
+      [undefined, undefined],
+      [0, undefined],
+      [0, 0],
+      [0, 2],
+      [1, undefined],
+    ],
+  );
 });
