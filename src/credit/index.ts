@@ -1,2 +1,3 @@
+export { type LongestPrefixOptions, longestPrefix } from "./longestPrefix.ts";
 export { perTurn } from "./perTurn.ts";
 export { toTrajectory } from "./toTrajectory.ts";

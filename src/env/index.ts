@@ -1,17 +1,24 @@
 /** The catalogue of environments. */
 import { bandit, contextualBandit } from "./bandit.ts";
+import { chains } from "./chains.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
+import { inquiry } from "./inquiry.ts";
 import { maze } from "./maze.ts";
+import { preferenceGame } from "./preferenceGame.ts";
 
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
+export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
+export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { maze } from "./maze.ts";
+export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
+export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
@@ -31,10 +38,25 @@ export const environments: readonly EnvironmentEntry[] = [
     summary: "walk to the goal of a small maze that shows only the open ways",
     make: () => maze(),
   },
+  {
+    name: "preference-game",
+    summary: "reply with one word; replies are compared in pairs, and preferences may run in circles",
+    make: () => preferenceGame(),
+  },
   { name: "bandit", summary: "pull one of two arms; one pays more often", make: () => bandit() },
   {
     name: "contextual-bandit",
     summary: "open one of three doors; which one pays depends on the colour",
     make: () => contextualBandit(),
+  },
+  {
+    name: "chains",
+    summary: "chained arithmetic modulo ten, one step a turn; every step can be checked",
+    make: () => chains(),
+  },
+  {
+    name: "inquiry",
+    summary: "ask the right queries in order to find a hidden answer",
+    make: () => inquiry(),
   },
 ];

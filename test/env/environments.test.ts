@@ -5,9 +5,12 @@ import { obeysTheLaws, type Promised } from "./laws.ts";
 
 const promises: Readonly<Record<string, Promised>> = {
   facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
+  inquiry: { garbage: 0.05 },
   maze: { garbage: 0.1, flawed: [0.4, 0.46] },
   bandit: { garbage: 0.4 },
   "contextual-bandit": { garbage: 0.3 },
+  chains: { garbage: 0.02 },
+  "preference-game": { garbage: 0.25 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {

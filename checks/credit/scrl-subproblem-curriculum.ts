@@ -1,0 +1,58 @@
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { applied, chains } from "../../src/env/chains.ts";
+import { outcome } from "../../src/feedback/outcome.ts";
+import { scrlSubproblemCurriculum } from "../../src/method/credit/scrl-subproblem-curriculum.ts";
+import { method } from "../../src/method/method.ts";
+import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+
+const base = 10;
+const operations = ["plus3", "times7", "plus8", "times3"];
+
+/** Every step begins right with a chance of 0.2, the other nine digits sharing the rest. */
+const engine = () =>
+  tabularEngine({
+    context: "message",
+    prior: ([, operation = "", value = ""], word) => {
+      if (!/^\d$/.test(word)) return -1e9;
+      return Number(word) === applied(operation, Number(value), base) ? Math.log((0.2 * 9) / 0.8) : 0;
+    },
+  });
+
+/** The same problem, judged by its last value alone. */
+const finalOnly = method({
+  id: "grpo-final",
+  family: "baseline",
+  summary: "GRPO on the final answer",
+  slots: { feedback: outcome({ rewards: ["outcome"] }) },
+});
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => chains({ operations, order: "fixed", base, seed }),
+    engine,
+    iterations: 100,
+    settings: {
+      tasks: 8,
+      groupSize: 8,
+      minibatches: 1,
+      schedule: "constant",
+      warmUp: 0,
+      optimiser: "sgd",
+      gradientClip: 1e9,
+    },
+    grid: [100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
+    more: ({ curve }) => ({ final: curve.at(-1)!.success!, deadGroupsAtFirst: curve[0]!.deadGroups! }),
+  });
+
+export default defineCheck({
+  id: "scrl-subproblem-curriculum",
+  claim:
+    "Sub-problem answers, credited by position, teach a hard problem sooner than its final answer alone.",
+  metric: "mean success over 100 updates",
+  direction: "higher",
+  smallestEffect: 0.02,
+  tuningSeeds: 2,
+  baseline: arm(finalOnly),
+  method: arm(scrlSubproblemCurriculum),
+});
