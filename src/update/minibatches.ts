@@ -22,6 +22,8 @@ export interface Schedule {
 /** Settings of {@link minibatches}. */
 export interface MinibatchesOptions {
   readonly step: StepRule;
+  /** Step sizes of further models, as multiples of the one in `step`. Default 1 for each. */
+  readonly rates?: Readonly<Record<ModelId, number>>;
   /** Passes over the batch. Default 1. */
   readonly epochs?: number;
   /** Optimiser steps per pass; groups are dealt out evenly and never split. Default 1. */
@@ -64,7 +66,9 @@ export function minibatches(options: MinibatchesOptions): Update {
       const factor = scheduled(schedule, ctx.clock, step, (step + 1) / steps);
       addStats(stepped, { learningRate: options.step.learningRate * factor });
       for (const [id, model] of learning) {
-        const measured = Object.entries(await model.step(scaledRule(options.step, factor)));
+        const measured = Object.entries(
+          await model.step(scaledRule(options.step, factor * (options.rates?.[id] ?? 1))),
+        );
         addStats(
           stepped,
           Object.fromEntries(measured.map(([k, x]) => [learning.size > 1 ? `${id}.${k}` : k, x])),

@@ -97,11 +97,13 @@ test("minibatches: each row trains the model that acted in it; an objective may 
   const made = new Map(["white", "black", "critic"].map((id) => [id, recorder(id)]));
   const ctx = ctxOf({ model: (id = "policy") => made.get(id)!.model, random: randomStream(1) });
   const critic = { ...counting, name: "critic", model: "critic" };
-  await minibatches({ step: { learningRate: 1 } })(ctx, mixed, [counting, critic], evidenceOf([]));
+  const update = minibatches({ step: { learningRate: 1 }, rates: { critic: 3 } });
+  await update(ctx, mixed, [counting, critic], evidenceOf([]));
   assert.deepEqual(made.get("white")!.seen[0]!.rows, ["t0", "t2", "t4"]);
   assert.deepEqual(made.get("black")!.seen[0]!.rows, ["t1", "t3", "t5"]);
   assert.equal(made.get("critic")!.seen[0]!.rows!.length, 6);
-  for (const { seen } of made.values()) assert.equal(seen.at(-1)!.kind, "step");
+  const rates = [...made.values()].map(({ seen }) => seen.at(-1)!.rule?.learningRate);
+  assert.deepEqual(rates, [1, 1, 3]);
 });
 
 test("minibatches: an empty batch makes no step", async () => {
