@@ -8,6 +8,7 @@ export type * from "./model.ts";
 export { capabilities } from "./model.ts";
 export type * from "./outputs.ts";
 export * from "./pack.ts";
+export * from "./pairs.ts";
 export * from "./places.ts";
 export { type Random, randomStream, shuffled } from "./random.ts";
 export { rewritten } from "./rewrite.ts";

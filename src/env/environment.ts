@@ -75,6 +75,11 @@ export interface Environment {
   readonly flawed?: Player;
   /** The environment's own verdict on a finished trajectory, as named rewards. Total: never throws on garbage. */
   verify?(task: Task, trajectory: Trajectory): Promise<Readonly<Record<string, number>>>;
+  /**
+   * Probability in [0, 1] that the first of two finished trajectories is preferred; 1 less it with the two swapped. Need
+   * not follow from any scores: preferences may run in circles. Total, as `verify` is.
+   */
+  prefer?(task: Task, first: Trajectory, second: Trajectory): Promise<number>;
 }
 
 /**

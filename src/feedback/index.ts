@@ -1,2 +1,4 @@
+export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
+export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";

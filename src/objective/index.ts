@@ -3,5 +3,6 @@ export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
 export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
 export { type LikelihoodOptions, likelihood } from "./likelihood.ts";
 export type { Normaliser } from "./normaliser.ts";
+export { type PairLoss, type PairwiseOptions, pairwise } from "./pairwise.ts";
 export { type PolicyGradientOptions, policyGradient } from "./policyGradient.ts";
 export { type ValueRegressionOptions, valueRegression } from "./valueRegression.ts";

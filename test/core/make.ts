@@ -128,6 +128,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     helper: missing,
     play: missing,
     verify: missing,
+    prefer: missing,
     embed: missing,
     learn: missing,
     count: () => {},

@@ -104,6 +104,21 @@ test("evaluate and play: a model's methods keep their object", async () => {
   assert.throws(() => ctx.task("other"), withCode("capability.missing", /by its value/));
 });
 
+test("prefer asks the environment's judge; one that fails is silence, none at all an error", async () => {
+  const engine = tabularEngine();
+  const model = await engine.create(request);
+  const t = trajectoryOf("t", [], { task: "echo/train/0" });
+  const { ctx, state } = playing(echo({ prefer: async () => 0.75 }), model);
+  assert.equal(await ctx.prefer(t, t), 0.75);
+  const fails = playing(echo({ prefer: () => Promise.reject(new Error("away")) }), model);
+  assert.equal(await fails.ctx.prefer(t, t), undefined);
+  assert.deepEqual(
+    [state.counters, fails.state.counters],
+    [{ "judge.calls": 1 }, { "judge.calls": 1, "judge.failures": 1 }],
+  );
+  await assert.rejects(playing(echo(), model).ctx.prefer(t, t), withCode("capability.missing", /compares/));
+});
+
 function playing(environment: Environment, model: Model, practice: readonly Task[] = []) {
   const state = freshState("train");
   const tasks = new Map(environment.tasks("train").map((t) => [t.id, t]));

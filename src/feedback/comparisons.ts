@@ -1,0 +1,85 @@
+import type { Ctx } from "../core/context.ts";
+import type { Signal } from "../core/signal.ts";
+import type { Feedback } from "../core/slots.ts";
+import type { Trajectory } from "../core/words.ts";
+
+/** Settings of {@link comparisons}. */
+export interface ComparisonsOptions {
+  /**
+   * Who is compared within a group. "neighbours": the first with the second, the third with the fourth…, so that pairs
+   * are independent; one left over is not compared. "all": everyone with everyone. "extremes": the one that is preferred
+   * most on average with the one that is preferred least. Default "neighbours".
+   */
+  readonly pairs?: "neighbours" | "all" | "extremes";
+  /**
+   * "drawn": one vote, drawn with the oracle's probability. "likelier": the likelier one wins, and a tie says nothing.
+   * "expected": the likelier one wins, and the signal's value is how likely; a tie is a win of the first by 1/2.
+   * Default "drawn".
+   */
+  readonly label?: "drawn" | "likelier" | "expected";
+  /** Default "preference". */
+  readonly channel?: string;
+}
+
+/**
+ * Asks the environment which of two attempts at a task is preferred: one `preference` signal for each pair compared.
+ * A group of one, and a pair that the environment fails to judge, give none.
+ */
+export function comparisons(options: ComparisonsOptions = {}): Feedback {
+  const { pairs = "neighbours", label = "drawn", channel = "preference" } = options;
+  return async (ctx, { trajectories, units }) => {
+    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const groups = Map.groupBy(units, (u) => u.group);
+    const judged = await Promise.all(
+      [...groups.values()].map((group) => {
+        const members = group.flatMap((u) => u.members.flatMap((id) => byId.get(id) ?? []));
+        return chosenPairs[pairs](ctx, members);
+      }),
+    );
+    return judged.flat().flatMap(({ first, second, p }): Signal[] => {
+      const vote = ctx.random.split("comparisons", first.id, second.id);
+      if (label === "likelier" && p === 0.5) return [];
+      const wins = label === "drawn" ? vote.next() < p : p >= 0.5;
+      const about = [{ trajectory: first.id }, { trajectory: second.id }];
+      const value = label === "expected" ? { value: Math.max(p, 1 - p) } : {};
+      return [{ kind: "preference", channel, about, best: wins ? 0 : 1, ...value, source: "environment" }];
+    });
+  };
+}
+
+interface Judged {
+  readonly first: Trajectory;
+  readonly second: Trajectory;
+  /** Probability that the first is preferred. */
+  readonly p: number;
+}
+
+async function judge(ctx: Ctx, first: Trajectory, second: Trajectory): Promise<Judged[]> {
+  const p = await ctx.prefer(first, second);
+  return p === undefined ? [] : [{ first, second, p }];
+}
+
+const chosenPairs = { neighbours, all, extremes };
+
+async function neighbours(ctx: Ctx, group: readonly Trajectory[]): Promise<Judged[]> {
+  const asked: Promise<Judged[]>[] = [];
+  for (let i = 0; i + 1 < group.length; i += 2) asked.push(judge(ctx, group[i]!, group[i + 1]!));
+  return (await Promise.all(asked)).flat();
+}
+
+async function all(ctx: Ctx, group: readonly Trajectory[]): Promise<Judged[]> {
+  const asked = group.flatMap((first, i) => group.slice(i + 1).map((second) => judge(ctx, first, second)));
+  return (await Promise.all(asked)).flat();
+}
+
+/** The first of equals is the best, the last of equals the worst. */
+async function extremes(ctx: Ctx, group: readonly Trajectory[]): Promise<Judged[]> {
+  const wins = new Map(group.map((t) => [t, 0]));
+  for (const { first, second, p } of await all(ctx, group)) {
+    wins.set(first, wins.get(first)! + p);
+    wins.set(second, wins.get(second)! + 1 - p);
+  }
+  const ranked = [...wins].sort(([, a], [, b]) => b - a).map(([t]) => t);
+  const [best, worst] = [ranked[0], ranked.at(-1)];
+  return best && worst && best !== worst ? judge(ctx, best, worst) : [];
+}

@@ -1,0 +1,139 @@
+import type { Batch } from "../core/batch.ts";
+import type { Ctx } from "../core/context.ts";
+import { present } from "../core/errors.ts";
+import type { Objective } from "../core/model.ts";
+import { pairsOf } from "../core/pairs.ts";
+
+/** Settings of {@link pairwise}. */
+export interface PairwiseOptions {
+  /** What a pair's margin h costs; see {@link pairwise}. Default "logistic". */
+  readonly loss?: PairLoss;
+  /** Strength β of the pull towards what log-probabilities are taken against, > 0. Default 0.1. */
+  readonly beta?: number;
+  /**
+   * What log-probabilities are taken against: shares of frozen models by name, and `sampled` for the policy as it was
+   * when it sampled. {} takes them as they are. Default { reference: 1 }.
+   */
+  readonly against?: Readonly<Record<string, number>>;
+  /** λ, how much of the rejected side counts in the margin, in (0, 1]. Default 1. */
+  readonly rejected?: number;
+  /** ε of "reverseKl": the share of doubt left in a label. Default 0.001. */
+  readonly doubt?: number;
+  /** What holds pairs together in one part of the batch: pairs lie within groups, or anywhere. Default "group". */
+  readonly together?: "group" | "batch";
+}
+
+/** A loss of the margin. */
+export type PairLoss = "logistic" | "squared" | "reverseKl";
+
+interface Aux {
+  /** Pairs of the whole batch. */
+  readonly pairs: number;
+}
+
+/**
+ * Learning from pairs: a loss on the difference of two summed log-ratios.
+ *
+ *     S(y) = Σ_a w[a] · (logp[a] − Σ_m share[m] · logp_m[a])       over the tokens of y that are in the pair
+ *     h    = S(chosen) − λ · S(rejected)
+ *     "logistic"    f(h) = −ln σ(β h)
+ *     "squared"     f(h) = (h − 1/(2β))²
+ *     "reverseKl"   f(h) = KL((q, 1 − q) ‖ (1 − ε, ε)),  q = σ(β h)
+ *     loss = 1/P Σ_pairs p · f(h) + (1 − p) · f(h with the sides swapped)        p: strength of the label, P: pairs
+ *
+ * Sums over tokens, never means. Pairs come from the columns of `core/pairs.ts`. A pair with a token whose
+ * log-probability under `sampled` is unknown is left out and counted.
+ *
+ * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), unknown (pairs).
+ * Papers: "logistic" is "Direct Preference Optimization: Your Language Model is Secretly a Reward Model"; "squared" is
+ * "A General Theoretical Paradigm to Understand Learning from Human Preferences"; "reverseKl" is "Towards Efficient Exact
+ * Optimization of Language Model Alignment"; λ and no reference is "Contrastive Preference Learning: Learning from Human
+ * Feedback without RL".
+ */
+export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
+  const { loss: kind = "logistic", beta = 0.1, against = { reference: 1 }, rejected: lambda = 1 } = options;
+  const { doubt = 1e-3, together = "group" } = options;
+  const f = losses[kind](beta, doubt);
+  return {
+    name: "pairwise",
+    together,
+    wants: () => ({}),
+    columns: (ctx, batch) => referenceColumns(ctx, batch, Object.keys(against)),
+    prepare: async (_ctx, batch) => ({ pairs: pairsOf(batch).length }),
+    evaluate: ({ logp }, batch, aux) => {
+      const base_A = baseline(batch, against);
+      const cotangent_A = new Float32Array(logp.length);
+      const sum = (side: readonly number[]): number =>
+        side.reduce((s, a) => s + batch.weight_A[a]! * (logp[a]! - base_A[a]!), 0);
+      const push = (side: readonly number[], slope: number): void => {
+        for (const a of side) cotangent_A[a]! += (batch.weight_A[a]! * slope) / aux.pairs;
+      };
+      const stats = { loss: 0, pairs: 0, "accuracy/pairs": 0, "margin/pairs": 0, unknown: 0 };
+      for (const { chosen, rejected, strength } of pairsOf(batch)) {
+        const [won, lost] = [sum(chosen), sum(rejected)];
+        const h = won - lambda * lost;
+        if (Number.isNaN(h)) {
+          stats.unknown++;
+          continue;
+        }
+        const said = f(h);
+        const swapped = f(lost - lambda * won);
+        stats.loss += (strength * said.value + (1 - strength) * swapped.value) / aux.pairs;
+        push(chosen, strength * said.slope - (1 - strength) * lambda * swapped.slope);
+        push(rejected, (1 - strength) * swapped.slope - strength * lambda * said.slope);
+        stats.pairs++;
+        stats["accuracy/pairs"] += Number(h > 0);
+        stats["margin/pairs"] += h;
+      }
+      return { loss: stats.loss, cotangents: { logp: cotangent_A }, stats };
+    },
+  };
+}
+
+/** Log-probabilities of frozen models at every target, as columns `<name>.logp`. */
+async function referenceColumns(
+  ctx: Ctx,
+  batch: Batch,
+  names: readonly string[],
+): Promise<Record<string, Float32Array>> {
+  const columns: Record<string, Float32Array> = {};
+  for (const name of names) {
+    if (name !== "sampled") columns[`${name}.logp`] = (await ctx.frozen(name).score(batch)).logp;
+  }
+  return columns;
+}
+
+/** Σ_m share[m] · logp_m, [A]. */
+function baseline(batch: Batch, against: Readonly<Record<string, number>>): Float64Array {
+  const out_A = new Float64Array(batch.target_A.length);
+  for (const [name, share] of Object.entries(against)) {
+    const logp_A =
+      name === "sampled"
+        ? batch.logp_A
+        : present(batch.columns[`${name}.logp`], "pairwise", `column ${name}.logp`);
+    for (let a = 0; a < out_A.length; a++) out_A[a]! += share * logp_A[a]!;
+  }
+  return out_A;
+}
+
+interface Point {
+  readonly value: number;
+  /** d value / d h. */
+  readonly slope: number;
+}
+
+/** ln σ(x), without overflow. */
+export const logSigmoid = (x: number): number => Math.min(x, 0) - Math.log1p(Math.exp(-Math.abs(x)));
+export const sigmoid = (x: number): number => Math.exp(logSigmoid(x));
+
+const losses: Readonly<Record<PairLoss, (beta: number, doubt: number) => (h: number) => Point>> = {
+  logistic: (beta) => (h) => ({ value: -logSigmoid(beta * h), slope: -beta * sigmoid(-beta * h) }),
+  squared: (beta) => (h) => ({ value: (h - 1 / (2 * beta)) ** 2, slope: 2 * (h - 1 / (2 * beta)) }),
+  reverseKl: (beta, doubt) => (h) => {
+    const u = beta * h;
+    const [q, r] = [sigmoid(u), sigmoid(-u)];
+    const [logQ, logR] = [logSigmoid(u) - Math.log1p(-doubt), logSigmoid(-u) - Math.log(doubt)];
+    // d/du [q logQ + r logR] = q r (logQ − logR): the parts that come from the logarithms cancel
+    return { value: q * logQ + r * logR, slope: beta * q * r * (logQ - logR) };
+  },
+};
