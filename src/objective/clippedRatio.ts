@@ -132,7 +132,7 @@ function* segments(batch: Batch, level: "token" | "turn" | "sequence"): Generato
 }
 
 /** Behaviour log-probabilities; rows that lack some are scored by the model that they train, as it is now. */
-async function oldLogp(ctx: Ctx, batch: Batch): Promise<Float32Array> {
+export async function oldLogp(ctx: Ctx, batch: Batch): Promise<Float32Array> {
   const old_A = batch.behaviour_A.slice();
   const lacking = new Map<string, number[]>();
   batch.rows.forEach((row, r) => {

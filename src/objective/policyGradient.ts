@@ -1,10 +1,13 @@
 import type { Objective } from "../core/model.ts";
+import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link policyGradient}. */
 export interface PolicyGradientOptions {
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
+  /** Weighs each token by its importance ratio, held between 1 − low and 1 + high. Default: no weights. */
+  readonly importance?: { readonly low: number; readonly high: number };
 }
 
 /**
@@ -12,26 +15,51 @@ export interface PolicyGradientOptions {
  *
  *     loss = −Σ_a w[a]/N · A[a] · logp[a]
  *
- * Paper: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning".
+ * With `importance` it also serves samples of an older policy. No gradient goes through the weight, and a weight at its
+ * bound still teaches, other than in {@link clippedRatio}, where such a token falls silent:
+ *
+ *     loss = −Σ_a w[a]/N · sg(clamp(ρ[a], 1 − low, 1 + high)) · A[a] · logp[a],    ρ = exp(logp − old)
+ *
+ * `old` is the distribution really drawn from; a token without one is left out and counted.
+ *
+ * Stats, as sums: tokens; with `importance` also ratio, clipFraction (weights at a bound), unknown.
+ * Papers: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning"; importance:
+ * "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention" (CISPO).
  */
-export function policyGradient({ normaliser = "tokens" }: PolicyGradientOptions = {}): Objective<Totals> {
+export function policyGradient(options: PolicyGradientOptions = {}): Objective<Totals> {
+  const { normaliser = "tokens", importance } = options;
   return {
     name: "policyGradient",
     together: "row",
     wants: () => ({}),
+    ...(importance && { columns: async (ctx, batch) => ({ [oldColumn]: await oldLogp(ctx, batch) }) }),
     prepare: async (_ctx, batch) => totalsOf(batch),
     evaluate: ({ logp }, batch, totals) => {
       const scale_A = scales(batch, normaliser, totals);
+      const old_A = batch.columns[oldColumn] ?? batch.behaviour_A;
+      const cotangent_A = new Float32Array(logp.length);
       let loss = 0;
       let tokens = 0;
-      const cotangent_A = new Float32Array(logp.length);
+      let ratios = 0;
+      let clipped = 0;
+      let unknown = 0;
       for (let a = 0; a < logp.length; a++) {
         if (scale_A[a] === 0) continue;
-        cotangent_A[a] = -scale_A[a]! * batch.advantage_A[a]!;
-        loss -= scale_A[a]! * batch.advantage_A[a]! * logp[a]!;
+        const ratio = importance ? Math.exp(logp[a]! - old_A[a]!) : 1;
+        if (Number.isNaN(ratio)) {
+          unknown++;
+          continue;
+        }
+        const held = importance ? Math.min(Math.max(ratio, 1 - importance.low), 1 + importance.high) : 1;
+        cotangent_A[a] = -scale_A[a]! * held * batch.advantage_A[a]!;
+        loss -= scale_A[a]! * held * batch.advantage_A[a]! * logp[a]!;
         tokens++;
+        ratios += ratio;
+        if (held !== ratio) clipped++;
       }
-      return { loss, cotangents: { logp: cotangent_A }, stats: { loss, tokens } };
+      const weights = { "ratio/tokens": ratios, "clipFraction/tokens": clipped, unknown };
+      const stats = { loss, tokens, ...(importance && weights) };
+      return { loss, cotangents: { logp: cotangent_A }, stats };
     },
   };
 }
