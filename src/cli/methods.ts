@@ -1,53 +1,87 @@
 /** `whetstone methods`: ways to learn. */
 import type { Command } from "commander";
 import { unknownName } from "../core/suggest.ts";
-import { methods, type Recipe } from "../method/index.ts";
-import { addCommand, type Io, table } from "./output.ts";
+import { methods, type Recipe, slotNames } from "../method/index.ts";
+import { readEvidence } from "./check-files.ts";
+import { addCommand, type Io, number, table } from "./output.ts";
 
-const baseline = "grpo";
+interface MethodsOptions {
+  readonly family?: string;
+  readonly slot?: string;
+  readonly need?: string;
+  readonly verdict?: string;
+}
+
+/** What a check may have come to; "none" has no evidence. */
+const verdicts = ["reproduced", "inconclusive", "not reproduced", "none"] as const;
 
 export function addMethods(program: Command, io: Io): void {
   addCommand(program, "methods", "List and search the methods.", [
     "whetstone methods",
-    "whetstone methods baseline",
-    "whetstone methods --json",
+    'whetstone methods "credit for turns without a critic"',
+    "whetstone methods --family objective --verdict reproduced",
+    "whetstone methods --slot advantage --json",
   ])
-    .argument("[query]", "words to look for in names and summaries")
+    .argument("[query]", "what they should be about, in your own words")
     .option("--family <name>", "only this family")
-    .action((query: string | undefined, { family }: { family?: string }) => {
-      const families = [...new Set(methods.map((m) => m.family))];
-      if (family !== undefined && !families.includes(family)) throw unknownName("--family", family, families);
-      const inFamily = methods.filter((m) => family === undefined || m.family === family);
-      const found = query === undefined ? inFamily : inFamily.filter((m) => speaksOf(m, query));
-      if (query !== undefined && found.length === 0) {
-        throw unknownName(
-          "methods",
-          query,
-          inFamily.map((m) => m.id),
-        );
-      }
-      for (const m of found) {
-        io.record({
-          id: m.id,
-          family: m.family,
-          summary: m.summary,
-          slots: m.differs,
-          needs: m.needs,
-          baseline,
-          verdict: null,
-          effect: null,
-          interval: null,
-        });
-      }
-      const rows = found.map((m) => [m.id, m.family, m.differs.join(", ") || "–", m.summary]);
-      io.say(...table(["id", "family", `differs from ${baseline} in`, "what it does"], rows));
+    .option("--slot <name>", `only those that differ in it: ${slotNames.join(", ")}`)
+    .option("--need <name>", "only those that need it of the model, e.g. entropy")
+    .option("--verdict <name>", `only those with this one: ${verdicts.join(", ")}`)
+    .action(async (query: string | undefined, options: MethodsOptions) => {
+      const chosen = filtered(options);
+      const found = query === undefined ? chosen : await search(query, chosen);
+      for (const m of found) io.record(entryOf(m));
+      const rows = found.map((m) => {
+        const e = readEvidence(m.id);
+        const effect = e ? `${e.effect > 0 ? "+" : ""}${number(e.effect)}` : "";
+        return [m.id, m.family, m.differs.join(", ") || "–", e?.verdict ?? "", effect, m.summary];
+      });
+      io.say(...table(["id", "family", "differs in", "verdict", "effect", "what it does"], rows));
+      io.say("", "More about one: whetstone explain ID");
     });
 }
 
-function speaksOf(m: Recipe, query: string): boolean {
-  const text = `${m.id} ${m.family} ${m.summary} ${m.paper ?? ""}`.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+async function search(query: string, among: readonly Recipe[]): Promise<readonly Recipe[]> {
+  const { searchMethods } = await import("../method/search.ts");
+  const found = searchMethods(query, among);
+  if (found.length > 0) return found;
+  throw unknownName(
+    "methods",
+    query,
+    among.map((m) => m.id),
+  );
+}
+
+function filtered({ family, slot, need, verdict }: MethodsOptions): readonly Recipe[] {
+  const known = (flag: string, name: string | undefined, names: readonly string[]): void => {
+    if (name !== undefined && !names.includes(name)) throw unknownName(flag, name, names);
+  };
+  known("--family", family, [...new Set(methods.map((m) => m.family))]);
+  known("--slot", slot, slotNames);
+  known("--need", need, [...new Set(methods.flatMap((m) => m.needs))]);
+  known("--verdict", verdict, verdicts);
+  return methods.filter(
+    (m) =>
+      (family === undefined || m.family === family) &&
+      (slot === undefined || m.differs.some((s) => s === slot)) &&
+      (need === undefined || m.needs.some((n) => n === need)) &&
+      (verdict === undefined || (readEvidence(m.id)?.verdict ?? "none") === verdict),
+  );
+}
+
+/** A line of `methods --json`. */
+function entryOf(m: Recipe): Readonly<Record<string, unknown>> {
+  const e = readEvidence(m.id);
+  return {
+    id: m.id,
+    family: m.family,
+    summary: m.summary,
+    paper: m.paper ?? null,
+    slots: m.differs,
+    needs: m.needs,
+    baseline: m.baseline ?? "grpo",
+    verdict: e?.verdict ?? null,
+    effect: e?.effect ?? null,
+    interval: e ? { low: e.interval.low, high: e.interval.high, n: e.interval.n } : null,
+  };
 }

@@ -4,9 +4,11 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
 import { addCheck } from "./check.ts";
+import { addCompare } from "./compare.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvs } from "./envs.ts";
 import { addEval } from "./eval.ts";
+import { addExplain } from "./explain.ts";
 import { addExport } from "./export.ts";
 import { addInit } from "./init.ts";
 import { addMethods } from "./methods.ts";
@@ -41,7 +43,9 @@ export function createProgram(io: Io): Command {
     addExport,
     addEnvs,
     addMethods,
+    addExplain,
     addCheck,
+    addCompare,
     addPlay,
     addRuns,
     addShow,

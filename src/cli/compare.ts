@@ -1,0 +1,322 @@
+/** `whetstone compare`: methods beside each other, from the same starting weights, at equal budgets. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import { replaceFile } from "../core/files.ts";
+import { mean } from "../core/statistics.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import type { Recipe, Settings } from "../method/index.ts";
+import { openStore } from "../store/store.ts";
+import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
+import type { RunEvent } from "../train/events.ts";
+import { type EngineName, engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { statedNumber } from "./options.ts";
+import { addCommand, duration, type Io, number } from "./output.ts";
+
+interface CompareOptions {
+  readonly env: string;
+  readonly engine: EngineName;
+  readonly seeds: string;
+  readonly seed: string;
+  readonly iterations: string;
+  readonly rates?: string;
+  readonly tuningSeeds: string;
+  readonly out?: string;
+  readonly contextTokens: string;
+  readonly tasks: string;
+}
+
+export function addCompare(program: Command, io: Io): void {
+  addCommand(program, "compare", "Compare methods: same environment, seeds and budget, paired intervals.", [
+    "whetstone compare grpo rloo reinforce --env contextual-bandit --engine tabular --seeds 8",
+    "whetstone compare grpo igpo a2tgpo turn-ppo --env facts --seeds 5",
+    "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3    # each tuned on other seeds",
+  ])
+    .argument("<methods...>", "two or more; the first is what the others are compared with")
+    .option("--env <name>", "environment, or a module that exports one", "facts")
+    .option("--engine <name>", `what computes: ${engineNames.join(" or ")}`, "local")
+    .option("--seeds <n>", "runs of each method", "5")
+    .option("--seed <n>", "first seed", "1")
+    .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")
+    .option("--rates <list>", "step sizes to choose from for each method, on seeds that are not reported")
+    .option("--tuning-seeds <n>", "runs for each step size", "2")
+    .option("--tasks <n>", "held-out tasks per split", "200")
+    .option("--context-tokens <n>", "longest sequence", "128")
+    .option(
+      "--out <folder>",
+      "folder of the comparison; the same one goes on (default: runs/compare-<env>-…)",
+    )
+    .action(async (ids: string[], options: CompareOptions) => {
+      await compare(ids, options, io);
+    });
+}
+
+/** Everything that the runs of a comparison share. */
+interface Plan {
+  readonly environment: Environment;
+  readonly engine: EngineName;
+  readonly out: string;
+  readonly iterations: number;
+  readonly tasks: number;
+  readonly contextTokens: number;
+  readonly stop: AbortSignal;
+  readonly io: Io;
+}
+
+const firstTuningSeed = 1_000_000;
+
+async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
+  const recipes = [...new Set(ids)].map((id) => requireMethod("whetstone compare", id));
+  if (recipes.length < 2) {
+    throw new WhetstoneError("option.range", {
+      where: "whetstone compare",
+      got: `${recipes.length} method`,
+      expected: "two or more different ones",
+      mend: "Name a baseline first, then what is to be compared with it.",
+    });
+  }
+  const environment = await requireEnvironment("--env", options.env);
+  const rates = options.rates?.split(",").map((text) => positive("--rates", text));
+  const [seeds, first] = [statedNumber("--seeds", options.seeds, 1), statedNumber("--seed", options.seed)];
+  const iterations = statedNumber("--iterations", options.iterations, 1);
+  const out = options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`;
+  const control = new AbortController();
+  const plan: Plan = {
+    environment,
+    engine: options.engine,
+    out,
+    iterations,
+    tasks: statedNumber("--tasks", options.tasks, 1),
+    contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+    stop: control.signal,
+    io,
+  };
+  mkdirSync(out, { recursive: true });
+  const interrupt = (): void => {
+    if (control.signal.aborted) process.exit(130);
+    io.error("Saving; the same command goes on. Ctrl-C again ends at once.");
+    control.abort();
+  };
+  process.on("SIGINT", interrupt);
+  try {
+    const chosen = new Map<string, { readonly learningRate: number }>();
+    const runs: ComparedRun[] = [];
+    const tuning = rates
+      ? recipes.length * rates.length * statedNumber("--tuning-seeds", options.tuningSeeds, 1)
+      : 0;
+    const tell = teller(recipes.length * seeds + tuning, io);
+    for (const recipe of recipes) {
+      if (rates) chosen.set(recipe.id, await tuned(recipe, rates, Number(options.tuningSeeds), plan, tell));
+    }
+    // seed by seed, so that a comparison that is cut short has whole pairs
+    const list = Array.from({ length: seeds }, (_, i) => first + i);
+    for (const seed of list)
+      for (const recipe of recipes)
+        runs.push(await tell(recipe.id, seed, () => oneRun(recipe, seed, plan, chosen.get(recipe.id))));
+    const about = { env: environment.name, engine: plan.engine, seeds: list, iterations };
+    const comparison = compareRuns(about, runs, chosen);
+    await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
+    await replaceFile(join(out, "report.md"), comparisonPage(comparison));
+    io.record({ type: "comparison", out, ...comparison });
+    io.say("", comparisonPage(comparison), `Written: ${join(out, "report.md")} and report.json`);
+  } catch (e) {
+    if (!control.signal.aborted || e !== control.signal.reason) throw e;
+    io.code = 130;
+  } finally {
+    process.off("SIGINT", interrupt);
+  }
+}
+
+type Tell = (id: string, seed: number, run: () => Promise<ComparedRun>) => Promise<ComparedRun>;
+
+/** A line for every run that is done, with how long the rest may take. */
+function teller(total: number, io: Io): Tell {
+  let done = 0;
+  const began = performance.now();
+  return async (id, seed, run) => {
+    const result = await run();
+    done++;
+    const elapsed = (performance.now() - began) / 1000;
+    const success = Object.values(result.heldOut)[0];
+    const left = duration((elapsed / done) * (total - done));
+    io.error(
+      `${done} of ${total}: ${id}, seed ${seed}: held-out success ${success === undefined ? "–" : number(success)}, ${duration(result.seconds)}; about ${left} left`,
+    );
+    return result;
+  };
+}
+
+/** The best of some step sizes for a method, by success in practice, on seeds of its own. */
+async function tuned(
+  recipe: Recipe,
+  rates: readonly number[],
+  seeds: number,
+  plan: Plan,
+  tell: Tell,
+): Promise<{ readonly learningRate: number }> {
+  const worth: number[] = [];
+  for (const learningRate of rates) {
+    const runs: ComparedRun[] = [];
+    for (let i = 0; i < seeds; i++) {
+      const seed = firstTuningSeed + i;
+      runs.push(
+        await tell(`${recipe.id} at ${learningRate}`, seed, () =>
+          oneRun(recipe, seed, plan, { learningRate }),
+        ),
+      );
+    }
+    worth.push(mean(runs.map((r) => mean(r.curve))));
+  }
+  const best = worth.indexOf(Math.max(...worth));
+  if (rates.length >= 3 && (best === 0 || best === rates.length - 1))
+    plan.io.error(`${recipe.id}: the best step size, ${rates[best]}, lies at the list's edge.`);
+  return { learningRate: rates[best]! };
+}
+
+/** One run, or what the folder remembers of it. */
+async function oneRun(
+  recipe: Recipe,
+  seed: number,
+  plan: Plan,
+  settings: Partial<Settings> = {},
+): Promise<ComparedRun> {
+  const { environment, out, iterations, tasks, contextTokens, stop } = plan;
+  const rate = settings.learningRate === undefined ? "" : `-${settings.learningRate}`;
+  const name = `${recipe.id}${rate}-${seed}`;
+  const memory = join(out, "runs.jsonl");
+  const known = remembered(memory, name, iterations);
+  if (known) return known;
+  stop.throwIfAborted();
+  const { train } = await import("../train/run.ts");
+  const engine = await startedFrom(await startingWeights(seed, plan), plan.engine);
+  const folder = join(out, name);
+  const store = join(out, "whetstone.sqlite");
+  const began = performance.now();
+  try {
+    const learningRate = engine.learningRate === undefined ? {} : { learningRate: engine.learningRate };
+    const done = await train(
+      {
+        environment,
+        method: recipe.build({ ...learningRate, ...settings }),
+        engine,
+        seed,
+        iterations,
+        contextTokens,
+        out: folder,
+        store,
+        resume: existsSync(join(folder, "run.json")),
+        warmStart: false,
+        evaluation: { tasks, every: 0 },
+      },
+      warnings(name, plan.io),
+      stop,
+    );
+    const curves = await readStore(store, done.out);
+    const run: ComparedRun = {
+      method: recipe.id,
+      seed,
+      heldOut: Object.fromEntries(
+        done.after.filter((e) => e.mode === "sampled").map((e) => [e.split, e.success.mean]),
+      ),
+      ...curves,
+      seconds: (performance.now() - began) / 1000,
+    };
+    appendFileSync(memory, `${JSON.stringify({ name, iterations, run })}\n`);
+    return run;
+  } finally {
+    await engine.dispose();
+  }
+}
+
+function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {
+  if (!existsSync(memory)) return undefined;
+  for (const line of readFileSync(memory, "utf8").split("\n").slice(0, -1)) {
+    const entry = JSON.parse(line) as { name: string; iterations: number; run: ComparedRun };
+    if (entry.name === name && entry.iterations === iterations) return entry.run;
+  }
+  return undefined;
+}
+
+const warnings =
+  (name: string, io: Io) =>
+  (event: RunEvent): void => {
+    if (event.type === "warning") io.error(`${name}: ${event.message}`);
+  };
+
+async function readStore(
+  file: string,
+  run: string,
+): Promise<Pick<ComparedRun, "curve" | "episodes" | "tokens">> {
+  const store = await openStore(file);
+  try {
+    const metrics = await store.metrics(run);
+    const of = (name: string): number[] =>
+      metrics
+        .filter((m) => m.name === name)
+        .sort((a, b) => a.iteration - b.iteration)
+        .map((m) => m.value);
+    return {
+      curve: of("success"),
+      episodes: of("total.episodes").at(-1) ?? 0,
+      tokens: of("total.tokens.sampled").at(-1) ?? 0,
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The policy of a seed before any practice, where the environment has somebody to imitate: made once for all methods. */
+async function startingWeights(seed: number, plan: Plan): Promise<string | undefined> {
+  const { environment, out, contextTokens, stop, io } = plan;
+  if (!environment.flawed) return undefined;
+  const folder = join(out, `start-${seed}`);
+  const weights = join(folder, "final");
+  if (existsSync(weights)) return weights;
+  const { train } = await import("../train/run.ts");
+  const engine = await makeEngine(plan.engine);
+  io.error(`start-${seed}: the policy that all methods begin from imitates a scripted player first`);
+  try {
+    await train(
+      {
+        environment,
+        method: requireMethod("whetstone compare", "grpo").build(),
+        engine,
+        seed,
+        iterations: 0,
+        contextTokens,
+        out: folder,
+        store: join(out, "whetstone.sqlite"),
+        resume: existsSync(join(folder, "run.json")),
+        evaluation: { tasks: 0, every: 0 },
+      },
+      warnings(`start-${seed}`, io),
+      stop,
+    );
+  } finally {
+    await engine.dispose();
+  }
+  return weights;
+}
+
+/** An engine whose policies begin from these weights; further models of a method begin as they would. */
+async function startedFrom(weights: string | undefined, name: EngineName): Promise<Engine> {
+  const engine = await makeEngine(name);
+  if (weights === undefined) return engine;
+  return {
+    ...engine,
+    create: (request) => (request.id === "policy" ? engine.open("policy", weights) : engine.create(request)),
+  };
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value;
+  throw new WhetstoneError("option.range", {
+    where: flag,
+    got: `"${text}"`,
+    expected: "numbers above 0 with commas between",
+    mend: "For example 2e-4,5e-4,1e-3.",
+  });
+}

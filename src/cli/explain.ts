@@ -1,0 +1,93 @@
+/** `whetstone explain`: one method, with everything that is known about it. */
+import type { Command } from "commander";
+import { findMethod, methods, type Recipe, settingRows } from "../method/index.ts";
+import { checkFiles, readEvidence, type StoredEvidence } from "./check-files.ts";
+import { addCommand, duration, type Io, number, paint } from "./output.ts";
+
+export function addExplain(program: Command, io: Io): void {
+  addCommand(program, "explain", "Show a method: mechanism, mathematics, composition, evidence.", [
+    "whetstone explain grpo",
+    "whetstone explain igpo --json",
+  ])
+    .argument("<id>", "a method (see whetstone methods)")
+    .action((id: string) => {
+      const m = findMethod(id, methods);
+      const evidence = readEvidence(m.id);
+      io.record({ ...about(m), evidence: evidence ?? null, command: command(m) });
+      const title = (text: string): string => paint(io, "bold", text);
+      io.say(title(`${m.id}: ${m.summary}`), `family ${m.family}${m.paper ? `; paper: ${m.paper}` : ""}`);
+      if (m.mechanism) io.say("", title("Mechanism"), ...wrapped(m.mechanism, io.width));
+      if (m.equation) io.say("", title("Mathematics"), ...m.equation.split("\n").map((line) => `  ${line}`));
+      io.say("", title("Composition"), ...composition(m));
+      if (m.source) io.say("", title("Where its constants come from"), ...wrapped(m.source, io.width));
+      io.say("", title("Evidence"), ...evidenceLines(m, evidence, io.width));
+      io.say("", title("Try it"), `  ${command(m)}`);
+    });
+}
+
+function about(m: Recipe): Readonly<Record<string, unknown>> {
+  const { id, family, summary, paper, mechanism, equation, source, needs, differs, defaults } = m;
+  return { id, family, summary, paper, mechanism, equation, source, needs, slots: differs, defaults };
+}
+
+const command = (m: Recipe): string => `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+
+function composition(m: Recipe): string[] {
+  const { slots } = m.build();
+  const names = (pieces: readonly { readonly name: string }[]): string =>
+    pieces.map((p) => p.name).join(", ");
+  const lines = m.differs.map((slot) => {
+    const pieces = slots[slot];
+    const named = (Array.isArray(pieces) ? pieces : [pieces]).filter(
+      (p): p is { readonly name: string } => typeof p === "object" && p !== null && "name" in p,
+    );
+    return `  ${slot.padEnd(10)} ${named.length > 0 ? names(named) : "its own"}`;
+  });
+  const changed = Object.entries(m.defaults).filter(
+    ([name, value]) => settingRows[name as keyof typeof settingRows].fallback !== value,
+  );
+  return [
+    ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as GRPO has it"]),
+    ...(lines.length > 0 ? ["  the rest   as GRPO has it"] : []),
+    ...(changed.length > 0 ? [`  settings   ${changed.map(([n, v]) => `${n} ${v}`).join(", ")}`] : []),
+    `  needs      ${m.needs.join(", ")}`,
+  ];
+}
+
+function evidenceLines(m: Recipe, e: StoredEvidence | undefined, width: number): string[] {
+  if (!e) {
+    const has = checkFiles().some((f) => f.id === m.id);
+    return [
+      has
+        ? `  not run yet: whetstone check ${m.id}`
+        : "  none: baselines are what others are measured against",
+    ];
+  }
+  const sign = (x: number): string => `${x > 0 ? "+" : ""}${number(x)}`;
+  const mean = (values: readonly number[]): string =>
+    number(values.reduce((a, b) => a + b, 0) / values.length);
+  const arm = (a: StoredEvidence["method"]): string =>
+    `  ${mean(a.values).padStart(8)}  ${a.what} (${JSON.stringify(a.chosen)})`;
+  return [
+    ...wrapped(`${e.verdict}: ${e.claim}`, width),
+    `  ${e.metric}, ${e.direction} is better; difference ${sign(e.effect)} [${sign(e.interval.low)}, ${sign(e.interval.high)}], ${e.seeds.length} seeds, attempt ${e.attempts}, ${duration(e.seconds)}`,
+    arm(e.baseline),
+    arm(e.method),
+    ...Object.values(e.others ?? {}).map(arm),
+    ...(e.notes ? wrapped(e.notes, width) : []),
+  ];
+}
+
+/** Lines of at most so many columns, indented by two. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = " ";
+  for (const word of text.split(/\s+/)) {
+    if (line.length + word.length + 1 > Math.min(width, 110) && line !== " ") {
+      lines.push(line);
+      line = " ";
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}

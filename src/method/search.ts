@@ -1,0 +1,54 @@
+/** Finds methods by what they are about: names, papers, mechanisms, mathematics and slots. No network, no model. */
+import MiniSearch from "minisearch";
+import type { Recipe } from "./method.ts";
+
+/** Words that people use, and words that papers use for the same. */
+const kin: readonly (readonly string[])[] = [
+  ["exploration", "entropy", "diversity", "novelty", "collapse"],
+  ["credit", "attribution", "turn", "step", "process"],
+  ["critic", "value", "baseline"],
+  ["thumbs", "reaction", "user", "satisfaction"],
+  ["preference", "pairwise", "comparison", "ranking", "dpo"],
+  ["imitation", "demonstration", "supervised", "sft", "expert"],
+  ["curriculum", "difficulty", "schedule", "easy", "hard"],
+  ["judge", "reward model", "verifier", "critique", "rubric"],
+  ["search", "retrieval", "query", "look-up"],
+  ["tool", "function", "call", "api"],
+  ["variance", "noise", "leave-one-out"],
+  ["clip", "trust region", "ratio", "off-policy"],
+  ["length", "verbose", "short", "long"],
+  ["hierarchy", "subgoal", "option", "plan"],
+  ["game", "opponent", "self-play", "nash"],
+  ["memory", "experience", "replay"],
+];
+
+function widened(query: string): string[] {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}*-]+/u)
+    .filter((w) => w !== "");
+  const near = kin.filter((family) =>
+    family.some((word) => words.some((w) => word === w || `${word}s` === w)),
+  );
+  return [...new Set([...words, ...near.flat()])];
+}
+
+/** @returns methods about the query, the best first; none when nothing is. */
+export function searchMethods(query: string, among: readonly Recipe[]): readonly Recipe[] {
+  const index = new MiniSearch<{ readonly id: string }>({
+    fields: ["id", "family", "summary", "paper", "mechanism", "equation", "slots"],
+    searchOptions: {
+      boost: { id: 6, summary: 3, paper: 3, slots: 2 },
+      prefix: (term) => term.length > 2,
+      fuzzy: (term) => (term.length > 5 ? 0.2 : false),
+    },
+  });
+  index.addAll(among.map(({ differs, ...m }) => ({ ...m, slots: differs.join(" ") })));
+  const own = new Set(query.toLowerCase().split(/[^\p{L}\p{N}*-]+/u));
+  const found = index.search(widened(query).join(" "), {
+    // what was really asked for counts more than what is akin to it
+    boostTerm: (term) => (own.has(term) ? 1 : 0.25),
+  });
+  const byId = new Map(among.map((m) => [m.id, m]));
+  return found.flatMap(({ id }) => byId.get(String(id)) ?? []);
+}

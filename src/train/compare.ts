@@ -1,0 +1,157 @@
+/** Methods beside each other: the same environment, seeds and budget, paired by seed. */
+import {
+  type Interval,
+  mean,
+  meanInterval,
+  pairedInterval,
+  probabilityOfImprovement,
+} from "../core/statistics.ts";
+
+/** What one run came to. */
+export interface ComparedRun {
+  readonly method: string;
+  readonly seed: number;
+  /** Success on held-out tasks at the end, by split, actions sampled. */
+  readonly heldOut: Readonly<Record<string, number>>;
+  /** Success in practice, by iteration. */
+  readonly curve: readonly number[];
+  readonly episodes: number;
+  readonly tokens: number;
+  readonly seconds: number;
+}
+
+/** A method against the first one. */
+export interface Against {
+  /** Paired difference of held-out success, 95 % t interval. */
+  readonly difference: Interval;
+  /** P(a run of it beats a run of the first), ties counting half. */
+  readonly improvement: number;
+}
+
+export interface ComparedMethod {
+  readonly method: string;
+  /** By split, 95 % t interval over seeds. */
+  readonly heldOut: Readonly<Record<string, Interval>>;
+  /** Mean success over practice. */
+  readonly practice: Interval;
+  /** Mean over seeds, by iteration. */
+  readonly curve: readonly number[];
+  readonly episodes: number;
+  readonly tokens: number;
+  readonly seconds: number;
+  /** By split; absent for the first. */
+  readonly against?: Readonly<Record<string, Against>>;
+  /** The settings that were chosen for it, on seeds that are not reported. */
+  readonly chosen?: Readonly<Record<string, number>>;
+}
+
+export interface Comparison {
+  readonly env: string;
+  readonly engine: string;
+  readonly seeds: readonly number[];
+  readonly iterations: number;
+  readonly methods: readonly ComparedMethod[];
+}
+
+/** @param runs of every method on every seed. The first method is what the others are compared with. */
+export function compareRuns(
+  about: Pick<Comparison, "env" | "engine" | "seeds" | "iterations">,
+  runs: readonly ComparedRun[],
+  chosen: ReadonlyMap<string, Readonly<Record<string, number>>> = new Map(),
+): Comparison {
+  const ids = [...new Set(runs.map((r) => r.method))];
+  const of = (method: string): readonly ComparedRun[] =>
+    about.seeds.flatMap((seed) => runs.find((r) => r.method === method && r.seed === seed) ?? []);
+  const first = of(ids[0]!);
+  const splits = Object.keys(first[0]?.heldOut ?? {});
+  const values = (some: readonly ComparedRun[], split: string): number[] =>
+    some.map((r) => r.heldOut[split] ?? Number.NaN);
+  const bySplit = <T>(make: (split: string) => T): Record<string, T> =>
+    Object.fromEntries(splits.map((split) => [split, make(split)]));
+  return {
+    ...about,
+    methods: ids.map((method): ComparedMethod => {
+      const own = of(method);
+      const length = Math.max(...own.map((r) => r.curve.length));
+      const settings = chosen.get(method);
+      return {
+        method,
+        heldOut: bySplit((split) => meanInterval(values(own, split))),
+        practice: meanInterval(own.map((r) => mean(r.curve))),
+        curve: Array.from({ length }, (_, i) => mean(own.flatMap((r) => r.curve[i] ?? []))),
+        episodes: mean(own.map((r) => r.episodes)),
+        tokens: mean(own.map((r) => r.tokens)),
+        seconds: mean(own.map((r) => r.seconds)),
+        ...(method === ids[0]
+          ? {}
+          : {
+              against: bySplit((split) => ({
+                difference: pairedInterval(values(own, split), values(first, split)),
+                improvement: probabilityOfImprovement(values(own, split), values(first, split)),
+              })),
+            }),
+        ...(settings ? { chosen: settings } : {}),
+      };
+    }),
+  };
+}
+
+const percent = (x: number): string => (100 * x).toFixed(1);
+const interval = (x: Interval): string =>
+  Number.isFinite(x.low) ? `${percent(x.mean)} [${percent(x.low)}, ${percent(x.high)}]` : percent(x.mean);
+
+const bars = "▁▂▃▄▅▆▇█";
+
+/** A curve of shares as a line of at most so many blocks. */
+function blocks(curve: readonly number[], width = 24): string {
+  const n = Math.min(width, curve.length);
+  return Array.from({ length: n }, (_, i) => {
+    const part = curve.slice(Math.floor((i * curve.length) / n), Math.floor(((i + 1) * curve.length) / n));
+    const share = Math.min(1, Math.max(0, mean(part)));
+    return bars[Math.min(bars.length - 1, Math.floor(share * bars.length))]!;
+  }).join("");
+}
+
+/** The comparison as a page. */
+export function comparisonPage(c: Comparison): string {
+  const [first] = c.methods;
+  const lines = [
+    `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
+    "",
+    `${c.engine} engine, ${c.seeds.length} seeds (${c.seeds.join(", ")}), ${c.iterations} iterations, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+  ];
+  for (const split of Object.keys(first!.heldOut)) {
+    lines.push("", `## Held out: ${split}`, "");
+    lines.push(
+      `| method | success | difference | P(better) | practice | curve | episodes | tokens | seconds |`,
+    );
+    lines.push("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (const m of c.methods) {
+      const against = m.against?.[split];
+      lines.push(
+        `| ${[
+          `\`${m.method}\`${
+            m.chosen
+              ? ` (${Object.entries(m.chosen)
+                  .map(([k, v]) => `${k} ${v}`)
+                  .join(", ")})`
+              : ""
+          }`,
+          interval(m.heldOut[split]!),
+          against ? interval(against.difference) : "",
+          against ? against.improvement.toFixed(2) : "",
+          interval(m.practice),
+          blocks(m.curve),
+          Math.round(m.episodes).toLocaleString("en"),
+          Math.round(m.tokens).toLocaleString("en"),
+          m.seconds.toFixed(0),
+        ].join(" | ")} |`,
+      );
+    }
+  }
+  lines.push(
+    "",
+    "*practice* is the mean success over all iterations: what learning fast and learning far both raise. *P(better)* is the probability that a run of the method beats a run of the first. Tokens are those sampled in practice.",
+  );
+  return `${lines.join("\n")}\n`;
+}
