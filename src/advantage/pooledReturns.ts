@@ -1,0 +1,135 @@
+import { overTurns } from "../core/places.ts";
+import type { Advantage, Evidence } from "../core/slots.ts";
+import type { Id, Trajectory } from "../core/words.ts";
+import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.ts";
+
+/** Settings of {@link pooledReturns}. */
+export interface PooledReturnsOptions extends ChannelOptions {
+  /** What a turn's reward is compared with: those of its group at all turns, or at the same turn. Default "group". */
+  readonly pool?: "group" | "turn";
+  /** Channels are compared each with itself, or added up before they are compared. Default "apart". */
+  readonly together?: "apart" | "sum";
+  /** Worth of a reward one turn later, in [0, 1]. Default 1. */
+  readonly discount?: number;
+  /** Later rewards are added up, or their sum is divided by the root of how many they are. Default "sum". */
+  readonly accumulate?: "sum" | "root";
+  /** The advantage's factor. Default 1. */
+  readonly weight?: number;
+  /** β in [0, 1): hand the objective a width of its clip for each turn, in column {@link clipWidth}. Default: none. */
+  readonly clipWidth?: number;
+  /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
+  readonly floor?: number;
+}
+
+/** The column of factors on how far a token's ratio may go from 1, as objectives read it. */
+export const clipWidth = "clip.width";
+
+/**
+ * Rewards per turn, normalised before they are added up to returns.
+ *
+ *     z[k] = (r[k] − mean(pool)) / max(std(pool), floor)
+ *     A[k] = weight · Σ_{j ≥ k} discount^(j − k) · z[j]   (/ √n[k], n[k] how many turns of those have a reward)
+ *     clip.width[k] = 1 + β (2 σ(z[k]) − 1)
+ *
+ * A pool is one group and channel, and one turn index if so asked; a pool of one, or of equal rewards, gives zeros. A
+ * turn without reward adds nothing and belongs to no pool; its clip has width 1. Rewards about a whole trajectory count
+ * at its last turn. A trajectory without any reward is left out.
+ * Papers: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents";
+ * root and clip: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping".
+ */
+export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<null> {
+  const { pool = "group", discount = 1, accumulate = "sum", weight = 1, clipWidth: beta } = options;
+  const { floor = leastDeviation } = options;
+  return {
+    name: "pooledReturns",
+    init: () => null,
+    apply: (evidence, _state, soFar) => {
+      const rewards = turnRewards(evidence, options);
+      const keyOf = ({ channel, group, turn }: TurnReward): string =>
+        JSON.stringify(pool === "turn" ? [channel, group, turn] : [channel, group]);
+      const pools = Map.groupBy(rewards, keyOf);
+      const scores = new Map<Trajectory, { z: Float64Array; known: Uint8Array }>();
+      let dead = 0;
+      for (const members of pools.values()) {
+        const { mean, deviation } = moments(members.map((m) => m.value));
+        if (deviation === 0) dead++;
+        for (const { trajectory, turn, value } of members) {
+          const length = trajectory.turns.length;
+          const own = scores.get(trajectory) ?? {
+            z: new Float64Array(length),
+            known: new Uint8Array(length),
+          };
+          scores.set(trajectory, own);
+          own.z[turn]! += deviation === 0 ? 0 : (value - mean) / Math.max(deviation, floor);
+          own.known[turn] = 1;
+        }
+      }
+      const advantages = new Map<Id, Float32Array>();
+      const widths = new Map<Id, Float32Array>();
+      for (const [t, { z, known }] of scores) {
+        const toGo = z.slice();
+        const terms = Float64Array.from(known);
+        for (let k = z.length - 2; k >= 0; k--) {
+          toGo[k]! += discount * toGo[k + 1]!;
+          terms[k]! += terms[k + 1]!;
+        }
+        const scale = (k: number): number => (accumulate === "root" ? Math.sqrt(Math.max(1, terms[k]!)) : 1);
+        advantages.set(
+          t.id,
+          overTurns(
+            t,
+            toGo.map((sum, k) => (weight * sum) / scale(k)),
+          ),
+        );
+        if (beta === undefined) continue;
+        widths.set(
+          t.id,
+          overTurns(
+            t,
+            z.map((x) => 1 + beta * (2 / (1 + Math.exp(-x)) - 1)),
+          ),
+        );
+      }
+      const stats = { pools: pools.size, ...(pools.size > 0 && { deadPools: dead / pools.size }) };
+      return {
+        advantages: onTop(advantages, soFar),
+        next: null,
+        stats,
+        ...(beta !== undefined && { columns: { [clipWidth]: widths } }),
+      };
+    },
+  };
+}
+
+interface TurnReward {
+  readonly channel: string;
+  readonly group: Id;
+  readonly trajectory: Trajectory;
+  readonly turn: number;
+  readonly value: number;
+}
+
+/** What each turn of the units' trajectories was paid, by channel or in all. */
+function turnRewards(
+  evidence: Evidence,
+  { channels, together = "apart" }: PooledReturnsOptions,
+): TurnReward[] {
+  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const groupOf = new Map(evidence.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
+  const sums = new Map<string, TurnReward>();
+  for (const [name, credits] of Object.entries(evidence.channels)) {
+    if (!(channels?.includes(name) ?? true)) continue;
+    for (const { at, value } of credits) {
+      const trajectory = byId.get(at.trajectory);
+      const group = groupOf.get(at.trajectory);
+      if (!trajectory || group === undefined) continue;
+      const turn = at.turn ?? trajectory.turns.length - 1;
+      if (turn < 0 || turn >= trajectory.turns.length) continue;
+      const channel = together === "sum" ? "" : name;
+      const key = JSON.stringify([channel, trajectory.id, turn]);
+      const before = sums.get(key)?.value ?? 0;
+      sums.set(key, { channel, group, trajectory, turn, value: before + value });
+    }
+  }
+  return [...sums.values()];
+}

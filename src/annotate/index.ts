@@ -1,0 +1,2 @@
+export { type GoldLikelihoodOptions, goldLikelihood } from "./goldLikelihood.ts";
+export { type ValuesOptions, values } from "./values.ts";

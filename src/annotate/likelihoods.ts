@@ -1,0 +1,64 @@
+/** What annotations share: how likely a model finds given answers before each turn of a trajectory. */
+import { present } from "../core/errors.ts";
+import type { Codec, Frozen, Model } from "../core/model.ts";
+import { concatIds, pairRows } from "../core/pack.ts";
+import type { Id, Trajectory } from "../core/words.ts";
+
+/** A trajectory and the answers whose likelihoods are averaged. */
+export interface Asked {
+  readonly trajectory: Trajectory;
+  readonly answers: readonly string[];
+}
+
+/**
+ * Mean over the answers of the geometric mean of their tokens' probabilities, given the exact prompt of each turn and
+ * the opening of an answer. One call of the model; each distinct context and answer once, those that share a beginning
+ * side by side.
+ * @returns by trajectory, one number per turn.
+ */
+export async function answerLikelihoods(
+  model: Pick<Model | Frozen, "codec" | "score">,
+  asked: readonly Asked[],
+  opening: string,
+): Promise<Map<Id, Float32Array>> {
+  const pairs: { prompt: Int32Array; target: Int32Array }[] = [];
+  const places = new Map<string, number>();
+  const place = (prompt: Int32Array, target: Int32Array): number => {
+    const key = `${prompt.join(" ")} > ${target.join(" ")}`;
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    places.set(key, pairs.length);
+    return pairs.push({ prompt, target }) - 1;
+  };
+  const asPlaces = asked.map(({ trajectory, answers }) =>
+    trajectory.turns.map((turn) => {
+      const { prompt } = present(turn.tokens, "answerLikelihoods", "tokens of every turn");
+      return answers.map((answer) => {
+        const { begun, rest } = opened(model.codec, opening, answer);
+        return place(concatIds([prompt, begun]), rest);
+      });
+    }),
+  );
+  if (pairs.length === 0) return new Map();
+  const rows = pairRows(pairs);
+  const { logp } = await model.score(rows);
+  const likelihoods = pairs.map((_, r) => {
+    const own = logp.subarray(rows.targetOffset[r]!, rows.targetOffset[r + 1]!);
+    return Math.exp(own.reduce((sum, x) => sum + x, 0) / own.length);
+  });
+  return new Map(
+    asked.map(({ trajectory }, i) => [
+      trajectory.id,
+      Float32Array.from(asPlaces[i]!, (of) => of.reduce((sum, r) => sum + likelihoods[r]! / of.length, 0)),
+    ]),
+  );
+}
+
+/** The tokens of "opening answer", cut where those of the opening alone end: a blank may belong to either side. */
+function opened(codec: Codec, opening: string, answer: string): { begun: Int32Array; rest: Int32Array } {
+  const alone = codec.encode(opening);
+  const whole = codec.encode(opening === "" ? answer : `${opening} ${answer}`);
+  let cut = 0;
+  while (cut < alone.length && cut < whole.length - 1 && alone[cut] === whole[cut]) cut++;
+  return { begun: whole.subarray(0, cut), rest: whole.subarray(cut) };
+}

@@ -1,0 +1,32 @@
+import type { Feedback } from "../core/slots.ts";
+
+/** Settings of {@link informationGain}. */
+export interface InformationGainOptions {
+  /** Note with a likelihood before each turn. Default "gold". */
+  readonly note?: string;
+  /** Default "gain". */
+  readonly channel?: string;
+}
+
+/**
+ * What each turn has added to the likelihood of an answer, as a reward of that turn:
+ *
+ *     gain[k] = P[k + 1] − P[k],   k = 0 … turns − 2         P[k]: before turn k
+ *
+ * So the turn that asked is paid for the reply that it got. The last turn, which answers or is cut off, gets no gain.
+ * A trajectory without the note gets none at all.
+ * Paper: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents".
+ */
+export function informationGain({ note = "gold", channel = "gain" }: InformationGainOptions = {}): Feedback {
+  return async (_ctx, { trajectories }, notes) =>
+    trajectories.flatMap((t) => {
+      const likelihood = notes[note]?.get(t.id) ?? new Float32Array();
+      return Array.from(likelihood.subarray(1), (after, k) => ({
+        kind: "reward" as const,
+        channel,
+        about: [{ trajectory: t.id, turn: k }],
+        value: after - likelihood[k]!,
+        source: "policy",
+      }));
+    });
+}
