@@ -4,6 +4,7 @@ export { rowCount } from "./batch.ts";
 export type * from "./context.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export type * from "./json.ts";
+export { logSigmoid, sigmoid } from "./logistic.ts";
 export type * from "./model.ts";
 export { capabilities } from "./model.ts";
 export type * from "./outputs.ts";

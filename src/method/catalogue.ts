@@ -1,11 +1,22 @@
 /** Every method there is. Written by scripts/catalogue.ts from the folders beside it. */
 import { aGrae } from "./advantage/a-grae.ts";
 import { loop } from "./advantage/loop.ts";
+import { bestOfN } from "./baseline/best-of-n.ts";
+import { cispo } from "./baseline/cispo.ts";
+import { dapo } from "./baseline/dapo.ts";
+import { dpo } from "./baseline/dpo.ts";
+import { drGrpo } from "./baseline/dr-grpo.ts";
 import { grpo } from "./baseline/grpo.ts";
+import { gspo } from "./baseline/gspo.ts";
+import { ipo } from "./baseline/ipo.ts";
+import { kto } from "./baseline/kto.ts";
+import { ppo } from "./baseline/ppo.ts";
 import { reinforce } from "./baseline/reinforce.ts";
+import { reinforcePlusPlus } from "./baseline/reinforce-plus-plus.ts";
 import { rejectionSampling } from "./baseline/rejection-sampling.ts";
 import { rloo } from "./baseline/rloo.ts";
 import { sft } from "./baseline/sft.ts";
+import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
 import { igpo } from "./credit/igpo.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
@@ -18,28 +29,50 @@ import { raft } from "./objective/raft.ts";
 export {
   a2tgpo,
   aGrae,
+  bestOfN,
+  cispo,
+  dapo,
+  dpo,
+  drGrpo,
   entropyMechanism,
   grpo,
+  gspo,
   igpo,
+  ipo,
+  kto,
   loop,
+  ppo,
   pprRenorm,
   preGrpo,
   raft,
   reinforce,
+  reinforcePlusPlus,
   rejectionSampling,
   rloo,
   scrlSubproblemCurriculum,
   sft,
+  turnPpo,
 };
 
 export const methods: readonly Recipe[] = [
   aGrae,
   loop,
+  bestOfN,
+  cispo,
+  dapo,
+  dpo,
+  drGrpo,
   grpo,
+  gspo,
+  ipo,
+  kto,
+  ppo,
+  reinforcePlusPlus,
   reinforce,
   rejectionSampling,
   rloo,
   sft,
+  turnPpo,
   a2tgpo,
   igpo,
   pprRenorm,

@@ -1,6 +1,7 @@
 import type { Batch } from "../core/batch.ts";
 import type { Ctx } from "../core/context.ts";
 import { present } from "../core/errors.ts";
+import { logSigmoid, sigmoid } from "../core/logistic.ts";
 import type { Objective } from "../core/model.ts";
 import { pairsOf } from "../core/pairs.ts";
 
@@ -121,10 +122,6 @@ interface Point {
   /** d value / d h. */
   readonly slope: number;
 }
-
-/** ln σ(x), without overflow. */
-export const logSigmoid = (x: number): number => Math.min(x, 0) - Math.log1p(Math.exp(-Math.abs(x)));
-export const sigmoid = (x: number): number => Math.exp(logSigmoid(x));
 
 const losses: Readonly<Record<PairLoss, (beta: number, doubt: number) => (h: number) => Point>> = {
   logistic: (beta) => (h) => ({ value: -logSigmoid(beta * h), slope: -beta * sigmoid(-beta * h) }),
