@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type Arm,
+  type Check,
+  defineCheck,
+  type MakeRuns,
+  runCheck,
+  type Unit,
+} from "../../src/train/check.ts";
+import { failsWith } from "../engine/local/support.ts";
+
+/** An arm whose value is a function of its choice and seed. */
+const arm = (what: string, value: (choice: number, seed: number) => number, episodes = 10): Arm => ({
+  what,
+  grid: [{ x: 0 }, { x: 1 }, { x: 2 }],
+  measure: async (choice, seed) => ({
+    value: value(choice.x as number, seed),
+    cost: { episodes, tokens: 100 },
+    curve: [0, value(choice.x as number, seed)],
+  }),
+});
+
+const check = (baseline: Arm, method: Arm, more: Partial<Check> = {}): Check =>
+  defineCheck({
+    id: "tried",
+    claim: "more",
+    metric: "value",
+    direction: "higher",
+    smallestEffect: 0.1,
+    baseline,
+    method,
+    ...more,
+  });
+
+/** Makes runs in this process, and remembers which. */
+function maker(of: Check, made: Unit[] = []): MakeRuns {
+  const arms = { baseline: of.baseline, method: of.method, ...of.others };
+  return (units) =>
+    Promise.all(
+      units.map((unit) => {
+        made.push(unit);
+        const arm = arms[unit.arm as "baseline"];
+        return arm.measure(arm.grid[unit.choice]!, unit.seed);
+      }),
+    );
+}
+
+/** ±1 by turns. */
+const noise = (seed: number): number => (seed % 2 === 0 ? 1 : -1);
+
+test("a check tunes each arm on seeds of their own and reports others", async () => {
+  const of = check(
+    arm("base", (x, seed) => (x === 1 ? 1 : 0) + 0.01 * noise(seed)),
+    arm("new", (x, seed) => x + 0.02 * noise(seed)),
+  );
+  const made: Unit[] = [];
+  const e = await runCheck(of, maker(of, made));
+  assert.deepEqual(e.baseline.chosen, { x: 1 });
+  assert.deepEqual(e.method.chosen, { x: 2 });
+  assert.deepEqual([e.baseline.atEdge, e.method.atEdge], [false, true]);
+  assert.deepEqual(e.seeds, [1, 2, 3, 4, 5, 6, 7, 8]);
+  const [tuning, reported] = [made.filter((u) => u.seed >= 1e6), made.filter((u) => u.seed < 1e6)];
+  assert.equal(tuning.length, 2 * 3 * 3);
+  assert.equal(reported.length, 2 * 8);
+  assert.ok(reported.every((u) => u.choice === (u.arm === "baseline" ? 1 : 2)));
+  // differences 1 ± 0.01 by turns: mean 1
+  assert.equal(e.verdict, "reproduced");
+  assert.ok(Math.abs(e.effect - 1) < 1e-12);
+  assert.ok(e.interval.low > 0.98 && e.interval.high < 1.02);
+  assert.deepEqual(e.method.curve, [0, 2]);
+});
+
+test("an undecided check goes on to 20 seeds, once", async () => {
+  const of = check(
+    arm("base", () => 0),
+    arm("new", (_, seed) => 0.1 + 0.4 * noise(seed)),
+  );
+  const e = await runCheck(of, maker(of));
+  assert.equal(e.seeds.length, 20);
+  assert.equal(e.verdict, "inconclusive");
+});
+
+test("a check that expects less looks for less; other seeds make other runs", async () => {
+  const of = check(
+    arm("base", (x) => 3 - x),
+    arm("new", (x) => 1 - x),
+    { direction: "lower", smallestEffect: 1 },
+  );
+  const e = await runCheck(of, maker(of), 100);
+  assert.equal(e.verdict, "reproduced");
+  assert.deepEqual(e.method.chosen, { x: 2 });
+  assert.equal(e.effect, -2);
+  assert.equal(e.seeds[0], 100);
+});
+
+test("a check without a difference is not reproduced", async () => {
+  const same = (): Arm => arm("same", (_, seed) => seed);
+  const e = await runCheck(check(same(), same()), maker(check(same(), same())));
+  assert.equal(e.verdict, "not reproduced");
+});
+
+test("a check refuses grids of unequal size and unequal budgets, unless it says why", async () => {
+  const few: Arm = { ...arm("few", () => 0), grid: [{ x: 0 }] };
+  assert.throws(
+    () =>
+      check(
+        few,
+        arm("new", () => 1),
+      ),
+    failsWith("config.invalid", /grids of 1, 3/),
+  );
+  const dear = check(
+    arm("base", () => 0),
+    arm("dear", () => 1, 20),
+  );
+  await assert.rejects(runCheck(dear, maker(dear)), failsWith("config.invalid", /10 episodes.*20/));
+  const said = { ...dear, unequalCost: "it draws twice" };
+  assert.equal((await runCheck(said, maker(said))).unequalCost, "it draws twice");
+});
+
+test("others are measured beside the two and change nothing", async () => {
+  const two = check(
+    arm("base", () => 0),
+    arm("new", () => 1),
+  );
+  const three: Check = { ...two, others: { ablation: arm("half", () => 0.5) } };
+  const [e, f] = [await runCheck(two, maker(two)), await runCheck(three, maker(three))];
+  assert.deepEqual({ ...f, others: undefined }, { ...e, others: undefined });
+  assert.equal(f.others!.ablation!.values[0], 0.5);
+});

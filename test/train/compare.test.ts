@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ComparedRun, compareRuns, comparisonPage } from "../../src/train/compare.ts";
+
+const run = (method: string, seed: number, success: number, curve: readonly number[]): ComparedRun => ({
+  method,
+  seed,
+  heldOut: { test: success },
+  curve,
+  episodes: 100,
+  tokens: 1000,
+  seconds: 2,
+});
+
+const about = { env: "maze", engine: "tabular", seeds: [1, 2, 3], iterations: 2 };
+const runs = [
+  run("grpo", 1, 0.5, [0, 0.5]),
+  run("new", 1, 0.7, [0.5, 1]),
+  run("grpo", 2, 0.6, [0, 0.5]),
+  run("new", 2, 0.7, [0.5, 1]),
+  run("grpo", 3, 0.7, [0, 0.5]),
+  run("new", 3, 1, [0.5, 1]),
+];
+
+test("compareRuns pairs by seed against the first method", () => {
+  const { methods } = compareRuns(about, runs);
+  assert.deepEqual(
+    methods.map((m) => m.method),
+    ["grpo", "new"],
+  );
+  const [grpo, other] = methods;
+  assert.equal(grpo!.against, undefined);
+  assert.ok(Math.abs(grpo!.heldOut.test!.mean - 0.6) < 1e-12);
+  // differences 0.2, 0.1, 0.3: mean 0.2, deviation 0.1, t(0.975, 2) = 4.3027, half = 4.3027 · 0.1 / √3 = 0.2484
+  const { difference, improvement } = other!.against!.test!;
+  assert.ok(Math.abs(difference.mean - 0.2) < 1e-12);
+  assert.ok(Math.abs(difference.low + 0.0484) < 1e-4);
+  assert.ok(Math.abs(difference.high - 0.4484) < 1e-4);
+  // 0.7 beats 0.5 and 0.6 and ties with 0.7, twice; 1 beats all: (2.5 + 2.5 + 3) / 9
+  assert.ok(Math.abs(improvement - 8 / 9) < 1e-12);
+  assert.deepEqual(other!.curve, [0.5, 1]);
+  assert.equal(other!.practice.mean, 0.75);
+});
+
+test("the order in which runs were made does not matter, and a page shows every method", () => {
+  const shuffled = compareRuns(about, [
+    ...runs.filter((r) => r.method === "grpo"),
+    ...runs.filter((r) => r.method === "new").toReversed(),
+  ]);
+  assert.deepEqual(shuffled, compareRuns(about, runs));
+  const page = comparisonPage(shuffled);
+  assert.match(page, /# grpo, new on maze/);
+  assert.match(page, /`new` \| 80\.0 \[/);
+  assert.match(page, /▁▅/);
+});
