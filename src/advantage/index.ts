@@ -5,6 +5,7 @@ export { leaveOneOut } from "./leaveOneOut.ts";
 export { clipWidth, type PooledReturnsOptions, pooledReturns } from "./pooledReturns.ts";
 export { type PositionNormalisedOptions, positionNormalised } from "./positionNormalised.ts";
 export { type PreferencePairsOptions, preferencePairs } from "./preferencePairs.ts";
+export { type RejectionSampledOptions, rejectionSampled } from "./rejectionSampled.ts";
 export { type ReturnsToGoOptions, returnsToGo } from "./returnsToGo.ts";
 export { type RunningBaselineOptions, runningBaseline } from "./runningBaseline.ts";
 export { type WhitenedOptions, whitened } from "./whitened.ts";

@@ -6,6 +6,7 @@ import { facts } from "./facts/facts.ts";
 import { inquiry } from "./inquiry.ts";
 import { maze } from "./maze.ts";
 import { preferenceGame } from "./preferenceGame.ts";
+import { sequences } from "./sequences.ts";
 
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
@@ -19,6 +20,7 @@ export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { maze } from "./maze.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
+export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
@@ -58,5 +60,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "inquiry",
     summary: "ask the right queries in order to find a hidden answer",
     make: () => inquiry(),
+  },
+  {
+    name: "sequences",
+    summary: "write a few words; which sequences pay depends on the question",
+    make: () => sequences(),
   },
 ];

@@ -1,3 +1,4 @@
+export { bestOf } from "./bestOf.ts";
 export {
   type DemonstratedOptions,
   demonstrated,

@@ -1,1 +1,2 @@
 export { type MinibatchesOptions, minibatches, type Schedule } from "./minibatches.ts";
+export { nothing } from "./nothing.ts";

@@ -11,6 +11,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "contextual-bandit": { garbage: 0.3 },
   chains: { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
+  sequences: { garbage: 0.1 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {

@@ -1,0 +1,58 @@
+import { rejectionSampled } from "../../src/advantage/rejectionSampled.ts";
+import { sequences } from "../../src/env/sequences.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { method } from "../../src/method/method.ts";
+import { raft } from "../../src/method/objective/raft.ts";
+import { likelihood } from "../../src/objective/likelihood.ts";
+import { armOf, averageOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { expected, meanOver, scattered } from "./_sequences.ts";
+
+const environment = (seed: number) =>
+  sequences({ questions: 4, length: 3, vocabulary: 5, pay: { kind: "sum" }, seed });
+
+/** Exact expected reward as a share of the best one, mean over questions. */
+async function shareOfBest({ policy }: Practised, seed: number): Promise<number> {
+  const env = environment(seed);
+  const share = async (task: Parameters<typeof env.payOf>[0]): Promise<number> =>
+    (await expected(policy, task, env.all, (answer) => env.payOf(task, answer))) / env.bestPay(task);
+  return meanOver(env.tasks("train"), share);
+}
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment,
+    engine: (seed) => scattered(seed, 0.5),
+    iterations: 40,
+    settings: {
+      tasks: 4,
+      groupSize: 8,
+      minibatches: 1,
+      schedule: "constant",
+      warmUp: 0,
+      gradientClip: 1e9,
+      optimiser: "sgd",
+    },
+    grid: [5, 10, 20, 40, 80].map((learningRate) => ({ learningRate })),
+    metric: shareOfBest,
+    more: ({ curve }) => ({ "mean reward": averageOf(curve, "reward"), entropy: curve.at(-1)!.entropy! }),
+  });
+
+/** The same with a weaker choice: the best four of eight. */
+const halfKept = method({
+  id: "raft-half",
+  family: "objective",
+  summary: "imitates the better half of each group",
+  slots: { advantage: rejectionSampled({ keep: { best: 4 } }), objective: likelihood() },
+});
+
+export default defineCheck({
+  id: "raft",
+  claim: "Imitating the best of each group earns more than a policy gradient on the same few samples.",
+  metric: "expected reward after 40 updates as a share of the best one, exact",
+  direction: "higher",
+  smallestEffect: 0.005,
+  baseline: arm(grpo),
+  method: arm(raft),
+  others: { "best half": arm(halfKept) },
+});

@@ -1,0 +1,50 @@
+import type { Advantage } from "../core/slots.ts";
+import type { Id } from "../core/words.ts";
+import { type ChannelOptions, groupStats, type Scored, scoredGroups, spread } from "./returns.ts";
+
+/** Settings of {@link rejectionSampled}. */
+export interface RejectionSampledOptions extends ChannelOptions {
+  /**
+   * "successes": returns of at least `threshold`. { best, among }: the best so many of each group; or as many of all
+   * groups together, so that tasks compete and hard ones may be left out altogether.
+   */
+  readonly keep?: "successes" | { readonly best: number; readonly among?: "group" | "batch" };
+  /** Least return that is a success, in the unit of the rewards. Default 1. */
+  readonly threshold?: number;
+}
+
+/**
+ * Chooses what is imitated: 1 on every token of the units that are kept; the others are not trained on.
+ *
+ *     "successes":     keep i where R[i] ≥ threshold
+ *     { best: k }:     keep the k highest R of each group; among "batch", the k · groups highest R of all
+ *
+ * Of equal returns the first ones are kept. A group without a success gives nothing; a group of one, its only member,
+ * if `best` decides. No feedback is no return: such units are never kept. Stats: `kept`, the share of scored units.
+ * Papers: "RAFT: Reward rAnked FineTuning for Generative Foundation Model Alignment" (best of each group, or of the batch);
+ * "Scaling Relationship on Learning Mathematical Reasoning with Large Language Models" (successes).
+ */
+export function rejectionSampled(options: RejectionSampledOptions = {}): Advantage<null> {
+  const { keep = "successes", threshold = 1 } = options;
+  const chosen = (groups: readonly Scored[][]): Scored[] => {
+    if (keep === "successes") return groups.flat().filter((s) => s.value >= threshold);
+    const { best, among = "group" } = keep;
+    if (among === "batch") return highest(groups.flat(), best * groups.length);
+    return groups.flatMap((group) => highest(group, best));
+  };
+  return {
+    name: "rejectionSampled",
+    init: () => null,
+    apply: (evidence, _state, soFar) => {
+      const groups = scoredGroups(evidence, options);
+      const kept = chosen(groups);
+      const values = new Map<Id, number>(kept.map((s) => [s.unit.id, 1]));
+      const scored = groups.flat().length;
+      const stats = { ...groupStats(groups), ...(scored > 0 && { kept: kept.length / scored }) };
+      return { advantages: spread(evidence, values, soFar), next: null, stats };
+    },
+  };
+}
+
+const highest = (scored: readonly Scored[], count: number): Scored[] =>
+  scored.toSorted((a, b) => b.value - a.value).slice(0, count);

@@ -1,0 +1,81 @@
+/** What environments of a single reply share: a question, an answer of a few words, a verdict. */
+
+import type { Json } from "../core/json.ts";
+import { randomStream } from "../core/random.ts";
+import type { Task } from "../core/words.ts";
+import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+
+/** What a reply is worth. */
+export interface Judged {
+  readonly rewards: Readonly<Record<string, number>>;
+  readonly success: boolean;
+}
+
+export interface OneReplyOptions {
+  readonly name: string;
+  readonly summary: string;
+  /** Questions practised, `q0`, `q1`…; as many others nobody practises. */
+  readonly questions: number;
+  /** Longest reply, in words. */
+  readonly length: number;
+  /** Words to reply with. */
+  readonly words: readonly string[];
+  readonly seed: number;
+  readonly metadata?: (index: number) => Readonly<Record<string, Json>>;
+  /** Total: also for texts that are no answer. */
+  judge(task: Task, reply: string): Judged;
+  expert(task: Task): string;
+}
+
+/** An environment whose episodes are one question and one reply. Each question is a word of its own. */
+export function oneReply(options: OneReplyOptions): Environment {
+  const { name, summary, questions, length, words, seed, judge, expert, metadata } = options;
+  const sizes: Readonly<Record<string, number>> = { train: questions, test: questions };
+  const taskAt = (split: string, index: number): Task => {
+    const number = split === "train" ? index : questions + index;
+    return {
+      id: `${name}/${split}/${index}`,
+      prompt: [{ role: "user", content: `q${number}` }],
+      metadata: { index, ...metadata?.(index) },
+      seed: randomStream(seed).split(name, number).seed,
+    };
+  };
+  const start = (task: Task, over = false): Episode => {
+    let ended = over;
+    return {
+      observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
+      act: async ({ content }) => {
+        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        ended = true;
+        const { rewards, success } = judge(task, content.trim());
+        return { rewards, end: { kind: "done", reason: success ? "right" : "wrong", success } };
+      },
+      fork: async () => start(task, ended),
+    };
+  };
+  return defineEnvironment({
+    name,
+    summary,
+    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    roles: ["agent"],
+    splits: Object.keys(sizes),
+    limits: { turns: 1, actionTokens: length },
+    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
+    expert,
+    start: async (task) => start(task),
+    async verify(task, { turns }) {
+      const reply = turns.at(-1)?.action.content;
+      return reply === undefined ? { outcome: 0 } : judge(task, reply.trim()).rewards;
+    },
+  });
+}
+
+/** Every sequence of so many words, as text, the last word changing fastest. */
+export function allSequences(words: readonly string[], length: number): string[] {
+  let out = [""];
+  for (let k = 0; k < length; k++) {
+    out = out.flatMap((start) => words.map((word) => (start === "" ? word : `${start} ${word}`)));
+  }
+  return out;
+}
