@@ -7,14 +7,21 @@ export interface TurnRewardsOptions {
   readonly rewards?: readonly string[];
   /** One channel for all of them, or one named after each reward. Default "outcome". */
   readonly channel?: string | { readonly perName: true };
+  /**
+   * What an episode is worth whose every turn was paid nothing: silence, or a 0 at its last turn, where an estimator
+   * must see it as well. Default "silence".
+   */
+  readonly unpaid?: "silence" | "zero";
 }
 
 /** What the environment paid for each action: one signal per turn and reward. A turn without rewards gets none. */
-export function turnRewards({ rewards, channel = "outcome" }: TurnRewardsOptions = {}): Feedback {
+export function turnRewards(options: TurnRewardsOptions = {}): Feedback {
+  const { rewards, channel = "outcome", unpaid = "silence" } = options;
   return async (_ctx, { trajectories }) => {
     const signals: Signal[] = [];
     for (const t of trajectories) {
       if (t.end.kind === "failed") continue;
+      const before = signals.length;
       t.turns.forEach((turn, k) => {
         for (const [name, value] of Object.entries(turn.rewards)) {
           if (!(rewards?.includes(name) ?? true)) continue;
@@ -23,6 +30,11 @@ export function turnRewards({ rewards, channel = "outcome" }: TurnRewardsOptions
           signals.push({ kind: "reward", channel: to, about, value, source: "environment" });
         }
       });
+      if (unpaid === "zero" && signals.length === before && t.turns.length > 0) {
+        const to = typeof channel === "string" ? channel : "outcome";
+        const about = [{ trajectory: t.id, turn: t.turns.length - 1 }];
+        signals.push({ kind: "reward", channel: to, about, value: 0, source: "environment" });
+      }
     }
     return signals;
   };

@@ -5,5 +5,6 @@ export {
   type WithDemonstrationsOptions,
   withDemonstrations,
 } from "./demonstrated.ts";
+export { type DynamicSamplingOptions, dynamicSampling } from "./dynamicSampling.ts";
 export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
