@@ -6,15 +6,9 @@ import { inquirer } from "./_inquiry.ts";
 const arm = inquirer(
   { topics: 4, hops: 2, branching: 4, queries: 12, turns: 4 },
   {
-    iterations: 100,
+    iterations: 120,
     settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
-    grid: [
-      { learningRate: 0.1 },
-      { learningRate: 0.3 },
-      { learningRate: 1 },
-      { learningRate: 3 },
-      { learningRate: 10 },
-    ],
+    grid: [0.1, 0.2, 0.4, 0.8, 1.6].map((learningRate) => ({ learningRate })),
   },
 );
 
