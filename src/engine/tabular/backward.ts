@@ -1,7 +1,6 @@
 /** From the cotangents of a table's outputs to the gradient of its numbers. */
 import type { TokenRows } from "../../core/batch.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
-import { entropyOf, logSoftmax } from "./softmax.ts";
 import { contextsOf, type Weights } from "./weights.ts";
 
 /**
@@ -22,14 +21,17 @@ export function backward(
   const table = weights.part("logits");
   const row_A = contexts.map((context) => table.row(context));
   const gradient = table.array(into);
+  // what is due to the whole distribution of a context is added up first, and spread over its words once
+  const due = new Map<string, { row: number; mass: number; entropy: number }>();
   contexts.forEach((context, a) => {
-    const logp_W = logSoftmax(weights.read("logits", context));
-    const out_W = gradient.subarray(row_A[a]! * table.width, (row_A[a]! + 1) * table.width);
-    let mass = 0;
+    const row = row_A[a]!;
+    const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
+    const own = due.get(context) ?? { row, mass: 0, entropy: 0 };
+    due.set(context, own);
     const towards = (id: number, c: number): void => {
       if (c === 0 || id < writable) return;
       out_W[id - writable]! += c;
-      mass += c;
+      own.mass += c;
     };
     towards(rows.tokens_N[rows.target_A[a]!]!, cotangents.logp?.[a] ?? 0);
     if (cotangents.at && wanted.at) {
@@ -40,13 +42,17 @@ export function backward(
       const { ids, k } = outputs.topk;
       for (let i = a * k; i < (a + 1) * k; i++) towards(ids[i]!, cotangents.topk[i]!);
     }
-    const c = cotangents.entropy?.[a] ?? 0;
-    const entropy = c === 0 ? 0 : entropyOf(logp_W);
-    logp_W.forEach((lp, w) => {
+    own.entropy += cotangents.entropy?.[a] ?? 0;
+  });
+  for (const [context, { row, mass, entropy: c }] of due) {
+    const { logp_W, entropy } = weights.distribution(context);
+    const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
+    for (let w = 0; w < logp_W.length; w++) {
+      const lp = logp_W[w]!;
       const p = Math.exp(lp);
       out_W[w]! -= mass * p + (p > 0 ? c * p * (lp + entropy) : 0);
-    });
-  });
+    }
+  }
   for (const [head, cotangent] of Object.entries(cotangents.heads ?? {})) {
     const values = weights.part(`head.${head}`);
     const rowOf = contexts.map((context) => values.row(context));

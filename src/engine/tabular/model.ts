@@ -20,7 +20,15 @@ import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
 import { sampleOne } from "./sample.ts";
-import { blendWeights, copyWeights, outputsOf, type Prior, type Weights, weightsName } from "./weights.ts";
+import {
+  blendWeights,
+  copyWeights,
+  type Distribution,
+  outputsOf,
+  type Prior,
+  type Weights,
+  weightsName,
+} from "./weights.ts";
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -57,12 +65,12 @@ export interface TabularModel extends Model, Holder {
 
 /** What acts by some weights: the half that a model and a frozen one share. */
 function actingBy(weights: Weights, version: () => string) {
-  const logits = (prefix: Int32Array): Float64Array => weights.read("logits", weights.keyOf(prefix));
+  const after = (prefix: Int32Array): Distribution => weights.distribution(weights.keyOf(prefix));
   return {
     [held]: weights,
     codec: weights.codec,
     sample: async (requests: readonly SampleRequest[]): Promise<Sample[]> =>
-      requests.map((request) => sampleOne(request, weights.codec, logits, version())),
+      requests.map((request) => sampleOne(request, weights.codec, after, version())),
     score: async (rows: TokenRows, want: Wanted = {}): Promise<Outputs> => outputsOf(weights, rows, want),
     dispose: async (): Promise<void> => {},
   };
@@ -128,6 +136,7 @@ export function tabularModel(
         step: steps,
       });
     }
+    weights.changed();
     if (pull && toward) blendWeights(weights, toward, rule.learningRate * pull.strength);
     for (const table of weights.parts.values())
       for (const n of table.names()) if (isGradient(n)) table.drop(n);
@@ -145,6 +154,7 @@ export function tabularModel(
     }
     weights.parts.clear();
     for (const [name, table] of read.weights.parts) weights.parts.set(name, table);
+    weights.changed();
     steps = read.steps;
   }
 

@@ -6,7 +6,8 @@ import type { StopReason } from "../../core/words.ts";
 import { type Choice, choiceTree } from "../choices.ts";
 import { endsOf, requireOptions } from "../requests.ts";
 import type { WordCodec } from "./codec.ts";
-import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
+import { logSoftmax, topIndices } from "./softmax.ts";
+import type { Distribution } from "./weights.ts";
 
 /**
  * Continues one prompt. All randomness is the request's seed, so that a batch changes nothing.
@@ -15,7 +16,7 @@ import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
 export function sampleOne(
   request: SampleRequest,
   codec: WordCodec,
-  logits: (prefix: Int32Array) => Float64Array,
+  after: (prefix: Int32Array) => Distribution,
   version: string,
 ): Sample {
   requireOptions(request);
@@ -29,17 +30,17 @@ export function sampleOne(
   const allowed: (Int32Array | null)[] = [];
   let stop: StopReason | undefined;
   while (!stop) {
-    const logits_W = logits(concatIds([request.prompt, Int32Array.from(action)]));
-    const logp_W = logSoftmax(logits_W);
+    const said = after(concatIds([request.prompt, Int32Array.from(action)]));
+    const { logp_W, entropy } = said;
     const may = choice?.ids ?? request.allowed?.[action.length] ?? null;
-    const behaviour_W = behaviourOf(logits_W, request, may, codec.writable);
+    const behaviour_W = behaviourOf(said, request, may, codec.writable);
     const w = draw(behaviour_W, random.next());
     const id = codec.writable + w;
     action.push(id);
     allowed.push(may);
     logps.push(logp_W[w]!);
     behaviours.push(behaviour_W[w]!);
-    entropies.push(entropyOf(logp_W));
+    entropies.push(entropy);
     choice = choice?.next.get(id);
     stop = ends(action) ?? (choice?.ids.length === 0 ? "stop" : undefined);
     if (!stop && action.length >= request.maxTokens) stop = "length";
@@ -57,12 +58,14 @@ export function sampleOne(
 
 /** ln of the distribution really drawn from, [W]: allowed ids, temperature, top k, top p, min p, in this order. */
 function behaviourOf(
-  logits_W: Float64Array,
+  { logits_W, logp_W }: Distribution,
   request: SampleRequest,
   allowed: Int32Array | null,
   first: number,
 ): Float64Array {
   const { temperature = 1, topK, topP, minP } = request;
+  if (temperature === 1 && !allowed && topK === undefined && topP === undefined && minP === undefined)
+    return logp_W;
   const no = Number.NEGATIVE_INFINITY;
   let xs = logits_W;
   if (allowed) {

@@ -3,11 +3,13 @@
 /** ln softmax(logits), [W]. */
 export function logSoftmax(logits_W: Float64Array): Float64Array {
   let top = Number.NEGATIVE_INFINITY;
-  for (const x of logits_W) top = Math.max(top, x);
+  for (const x of logits_W) if (x > top) top = x;
   let sum = 0;
   for (const x of logits_W) sum += Math.exp(x - top);
   const shift = top + Math.log(sum);
-  return logits_W.map((x) => x - shift);
+  const logp_W = new Float64Array(logits_W.length);
+  for (let w = 0; w < logp_W.length; w++) logp_W[w] = logits_W[w]! - shift;
+  return logp_W;
 }
 
 /** −Σ p ln p in nats. */

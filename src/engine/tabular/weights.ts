@@ -28,6 +28,18 @@ export interface Weights {
   keyOf(prefix: Int32Array): string;
   /** A row as it is, or would begin. Makes no row. */
   read(part: string, context: string): Float64Array;
+  /** What the policy says after a context; made once until the numbers change. */
+  distribution(context: string): Distribution;
+  /** To be called whenever numbers have changed. */
+  changed(): void;
+}
+
+/** Of the next token, over the W writable ones. Not to be written to. */
+export interface Distribution {
+  readonly logits_W: Float64Array;
+  readonly logp_W: Float64Array;
+  /** Nats. */
+  readonly entropy: number;
 }
 
 /** Weights that have seen no context, or those of `parts`. */
@@ -45,6 +57,7 @@ export function newWeights(
       return Float64Array.from({ length: width }, (_, w) => prior(words, codec.nameOf(codec.writable + w)));
     },
   };
+  const said = new Map<string, Distribution>();
   const part = (name: string): Table => {
     let table = parts.get(name);
     if (!table) {
@@ -52,6 +65,13 @@ export function newWeights(
       parts.set(name, table);
     }
     return table;
+  };
+  const read: Weights["read"] = (name, key) => {
+    const table = part(name);
+    const row = table.rows.get(key);
+    if (row === undefined)
+      return Float64Array.from(table.beginning?.of(key) ?? new Float64Array(table.width));
+    return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
   };
   return {
     codec,
@@ -64,13 +84,17 @@ export function newWeights(
       const kept = context === "message" ? prefix.length - codec.lastMessage(prefix) : context;
       return (kept < prefix.length ? prefix.subarray(prefix.length - kept) : prefix).join(" ");
     },
-    read: (name, key) => {
-      const table = part(name);
-      const row = table.rows.get(key);
-      if (row === undefined)
-        return Float64Array.from(table.beginning?.of(key) ?? new Float64Array(table.width));
-      return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
+    read,
+    distribution: (key) => {
+      const known = said.get(key);
+      if (known) return known;
+      const logits_W = read("logits", key);
+      const logp_W = logSoftmax(logits_W);
+      const made = { logits_W, logp_W, entropy: entropyOf(logp_W) };
+      said.set(key, made);
+      return made;
     },
+    changed: () => said.clear(),
   };
 }
 
@@ -97,7 +121,8 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   const { writable } = weights.codec;
   const contexts = contextsOf(weights, rows);
   const A = contexts.length;
-  const logp_AW = contexts.map((context) => logSoftmax(weights.read("logits", context)));
+  const said_A = contexts.map((context) => weights.distribution(context));
+  const logp_AW = said_A.map(({ logp_W }) => logp_W);
   // ln p of an id; −Infinity for what the policy never writes
   const logpOf = (a: number, id: number): number => logp_AW[a]![id - writable] ?? Number.NEGATIVE_INFINITY;
   const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
@@ -110,7 +135,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   return {
     logp: Float32Array.from(contexts, (_, a) => logpOf(a, rows.tokens_N[rows.target_A[a]!]!)),
     heads: Object.fromEntries(heads),
-    ...(wanted.entropy ? { entropy: Float32Array.from(logp_AW, entropyOf) } : {}),
+    ...(wanted.entropy ? { entropy: Float32Array.from(said_A, ({ entropy }) => entropy) } : {}),
     ...(at
       ? {
           at: Float32Array.from({ length: A * at.width }, (_, i) =>
@@ -150,4 +175,5 @@ export function blendWeights(weights: Weights, other: Weights, rate: number): vo
       }
     }
   }
+  weights.changed();
 }

@@ -60,6 +60,7 @@ async function warmed(): Promise<TabularModel> {
   weights.forEach((w, i) => {
     weights[i] = w + random.split(i).normal();
   });
+  model.weights.changed();
   return model;
 }
 
@@ -138,6 +139,7 @@ test("tabular gradients of every output agree with finite differences", async ()
         const before = table.array("weights")[i]!;
         const loss = async (d: number): Promise<number> => {
           table.array("weights")[i] = before + d;
+          model.weights.changed();
           return dotOutputs(await model.score(batch, wanted), cotangents);
         };
         const slope = ((await loss(h)) - (await loss(-h))) / (2 * h);

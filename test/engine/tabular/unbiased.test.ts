@@ -39,6 +39,7 @@ async function policy(): Promise<TabularModel> {
   table.array("weights").forEach((_, i, xs) => {
     xs[i] = 0.7 * random.split(i).normal();
   });
+  model.weights.changed();
   return model;
 }
 
