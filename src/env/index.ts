@@ -1,6 +1,7 @@
 /** The catalogue of environments. */
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
+import { documents } from "./documents.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
 import { inquiry } from "./inquiry.ts";
@@ -11,6 +12,7 @@ import { sequences } from "./sequences.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
+export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
 export { facts } from "./facts/facts.ts";
@@ -65,5 +67,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "sequences",
     summary: "write a few words; which sequences pay depends on the question",
     make: () => sequences(),
+  },
+  {
+    name: "documents",
+    summary: "read the documents that a job needs, then make its call once",
+    make: () => documents(),
   },
 ];

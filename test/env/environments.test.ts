@@ -12,6 +12,7 @@ const promises: Readonly<Record<string, Promised>> = {
   chains: { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
   sequences: { garbage: 0.1 },
+  documents: { garbage: 0.15 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
