@@ -1,4 +1,5 @@
 export { constant } from "./constant.ts";
+export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";
 export { leaveOneOut } from "./leaveOneOut.ts";
@@ -8,4 +9,5 @@ export { type PreferencePairsOptions, preferencePairs } from "./preferencePairs.
 export { type RejectionSampledOptions, rejectionSampled } from "./rejectionSampled.ts";
 export { type ReturnsToGoOptions, returnsToGo } from "./returnsToGo.ts";
 export { type RunningBaselineOptions, runningBaseline } from "./runningBaseline.ts";
+export { rateColumn, type SuccessRatesOptions, successRates } from "./successRates.ts";
 export { type WhitenedOptions, whitened } from "./whitened.ts";
