@@ -19,6 +19,7 @@ import { sft } from "./baseline/sft.ts";
 import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
 import { igpo } from "./credit/igpo.ts";
+import { oprl } from "./credit/oprl.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
@@ -41,6 +42,7 @@ export {
   ipo,
   kto,
   loop,
+  oprl,
   ppo,
   pprRenorm,
   preGrpo,
@@ -75,6 +77,7 @@ export const methods: readonly Recipe[] = [
   turnPpo,
   a2tgpo,
   igpo,
+  oprl,
   pprRenorm,
   preGrpo,
   scrlSubproblemCurriculum,

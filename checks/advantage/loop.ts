@@ -1,0 +1,30 @@
+import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { documents } from "../../src/env/documents.ts";
+import { loop } from "../../src/method/advantage/loop.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+
+/** Documents and the call begin equally likely; other words are no actions. */
+const prior: Prior = (_context, word) => (/^(d\d+|call)$/.test(word) ? 0 : -1e9);
+
+const arm = (recipe: PracticeArm["recipe"], settings: PracticeArm["settings"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => documents({ seed, jobs: 8, documents: 8 }),
+    engine: () => tabularEngine({ context: "message", prior }),
+    iterations: 50,
+    settings: { tasks: 8, groupSize: 6, schedule: "constant", warmUp: 0, minibatches: 1, ...settings },
+    grid: [{ learningRate: 0.03 }, { learningRate: 0.1 }, { learningRate: 0.3 }, { learningRate: 1 }],
+    metric: ({ curve }) => averageOf(curve, "reward"),
+  });
+
+export default defineCheck({
+  id: "loop",
+  claim:
+    "Leave-one-out advantages and several passes over each batch learn more from the same episodes than GRPO.",
+  metric: "mean share of tests passed over training",
+  direction: "higher",
+  smallestEffect: 0.02,
+  baseline: arm(grpo, {}),
+  method: arm(loop, {}),
+});
