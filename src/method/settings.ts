@@ -15,7 +15,7 @@ export interface Settings {
   readonly optimiser: StepRule["optimiser"] & string;
   /** Step size of AdamW. Right for a small transformer; a table of logits wants about 0.1, LoRA about 1e-5. */
   readonly learningRate: number;
-  /** Step size of a critic as a multiple of the policy's, in methods that have one. */
+  /** Step size of a critic or reward model as a multiple of the policy's, in methods that have one. */
   readonly criticRate: number;
   readonly schedule: Schedule["shape"] & string;
   /** Optimiser steps until the full step size. */
@@ -50,7 +50,7 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
   optimiser: { help: "how a gradient becomes a step", fallback: "adamw", oneOf: ["adamw", "sgd"] },
   learningRate: { help: "step size", fallback: 5e-4, low: 0 },
-  criticRate: { help: "step size of a critic, as a multiple of the policy's", fallback: 1, low: 0 },
+  criticRate: { help: "step size of a critic or reward model, as a multiple of the policy's", fallback: 1, low: 0 },
   schedule: {
     help: "shape of the step size over the run",
     fallback: "linear",

@@ -22,7 +22,7 @@ export function grpoSlots(s: Settings): Slots {
     update: minibatches({
       epochs: s.epochs,
       minibatches: s.minibatches,
-      rates: { critic: s.criticRate },
+      rates: { critic: s.criticRate, prm: s.criticRate },
       schedule: { shape: s.schedule, warmUp: s.warmUp },
       step: {
         optimiser: s.optimiser,
