@@ -41,6 +41,8 @@ export interface Play {
   readonly attempt: number;
   /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
   readonly models?: Readonly<Record<Role, ModelId>>;
+  /** Every model that plays is mixed, at its logits, with so much of this frozen one; see `SampleRequest.mix`. */
+  readonly mix?: { readonly with: string; readonly share: number };
   /**
    * The environment's scripted player of that name plays every role instead: a demonstration, of origin "demonstrated",
    * in the policy's tokens and without log-probabilities. Its attempts are numbered apart from sampled ones.

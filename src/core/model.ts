@@ -7,6 +7,7 @@ import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./words
 /** What a model can do beyond acting. A method names what it needs; a missing one fails before the run. */
 export const capabilities = [
   "tokens", // samples token ids with log-probabilities
+  "mix", // samples with its logits mixed with another model's
   "logp",
   "entropy",
   "topk",
@@ -42,6 +43,11 @@ export interface SampleRequest {
   readonly allowed?: AllowedTokens;
   /** Whole replies of which one is written; its last token ends the reply. None may begin with another. Excludes `allowed`. */
   readonly choices?: readonly Int32Array[];
+  /**
+   * Draws each token from logits (1 − share) · own + share · those of `of`: a geometric mixture, token by token. What
+   * narrows the choice narrows the mixture. `logp` stays the model's own, `behaviour` is the mixture's. Needs "mix".
+   */
+  readonly mix?: { readonly of: Frozen; readonly share: number };
   /** All randomness of this request. */
   readonly seed: number;
 }

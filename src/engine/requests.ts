@@ -14,6 +14,7 @@ export function requireOptions({
   minP = 0,
   allowed = [],
   choices,
+  mix,
 }: SampleRequest): void {
   const empty = allowed.some((ids) => ids.length === 0);
   const both = allowed.length > 0 && choices !== undefined;
@@ -28,14 +29,15 @@ export function requireOptions({
     minP >= 0 &&
     minP <= 1 &&
     !empty &&
-    !both;
+    !both &&
+    (mix === undefined || (mix.share >= 0 && mix.share <= 1));
   if (good) return;
-  const more = `${empty ? ", no allowed id somewhere" : ""}${both ? ", both allowed and choices" : ""}`;
+  const more = `${empty ? ", no allowed id somewhere" : ""}${both ? ", both allowed and choices" : ""}${mix ? `, a share of ${mix.share}` : ""}`;
   throw new WhetstoneError("option.range", {
     where: "sample",
     got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}, minP ${minP}${more}`,
     expected:
-      "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP in [0, 1], an id for every place",
+      "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP and share in [0, 1], an id for every place",
     mend: "Leave an option out to not narrow the choice.",
   });
 }

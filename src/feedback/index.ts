@@ -3,3 +3,4 @@ export { type InformationGainOptions, informationGain } from "./informationGain.
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";
+export { type WinRatesOptions, winRates } from "./winRates.ts";

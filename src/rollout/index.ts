@@ -8,3 +8,4 @@ export {
 export { type DynamicSamplingOptions, dynamicSampling } from "./dynamicSampling.ts";
 export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
+export { type OpponentsOptions, opponents } from "./opponents.ts";

@@ -78,9 +78,11 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       mend: "This version has none; choose another method.",
     });
   };
-  const seat = (role: Role, chosen: Play["models"]): Seat => {
+  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Seat => {
     const id = chosen?.[role] ?? "policy";
-    return modelSeat(id, models.get(id) ?? frozenOf(id), model().contextTokens, parts.stop);
+    const acting = models.get(id) ?? frozenOf(id);
+    const mixed = mix && mixedWith(acting, frozenOf(mix.with), mix.share);
+    return modelSeat(id, mixed ?? acting, model().contextTokens, parts.stop);
   };
   const playerSeat = (player: Player): Seat => {
     const { codec, contextTokens } = model();
@@ -102,6 +104,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     task: named,
     attempt,
     models: chosen,
+    mix,
     player: playing,
     from,
     advice,
@@ -136,7 +139,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         environment,
         task,
         id,
-        seat: (role) => (player ? playerSeat(player) : seat(role, chosen)),
+        seat: (role) => (player ? playerSeat(player) : seat(role, chosen, mix)),
         random: random.split("episode", task.id, tag),
         ...(temperature === undefined ? {} : { temperature }),
         ...(from === undefined ? {} : { from }),
@@ -218,6 +221,18 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       },
     },
     count,
+  };
+}
+
+/** A model that draws from logits of its own and of another. */
+function mixedWith(
+  acting: Pick<Model, "codec" | "sample">,
+  of: Frozen,
+  share: number,
+): Pick<Model, "codec" | "sample"> {
+  return {
+    codec: acting.codec,
+    sample: (requests) => acting.sample(requests.map((request) => ({ ...request, mix: { of, share } }))),
   };
 }
 

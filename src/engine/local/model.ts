@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Capability, Codec, Frozen, Model, Objective } from "../../core/model.ts";
+import type { Capability, Codec, Frozen, Model, Objective, SampleRequest } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
 import { addStats } from "../../core/stats.ts";
@@ -173,7 +173,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     codec,
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
-    sample: (requests) => host.call("sample", handle, requests),
+    sample: async (requests) => {
+      requests.forEach(requireNoMix);
+      return await host.call("sample", handle, requests);
+    },
     score,
     accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),
     inputGradient: (batch, objective, aux) => alone(() => inputGradient(batch, objective, aux)),
@@ -237,6 +240,17 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
 
   handles.set(model, { host, handle });
   return model;
+}
+
+/** @throws WhetstoneError `capability.missing` */
+function requireNoMix({ mix }: SampleRequest): void {
+  if (!mix) return;
+  throw new WhetstoneError("capability.missing", {
+    where: "local engine",
+    got: "a request to sample from a mixture of two models",
+    expected: "requests of one model",
+    mend: "Use the tabular engine for this method.",
+  });
 }
 
 /** Which engine-thread weights stand behind a model or a frozen one. */

@@ -19,19 +19,12 @@ import type { ModelId, Stats } from "../../core/words.ts";
 import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
-import { sampleOne } from "./sample.ts";
-import {
-  blendWeights,
-  copyWeights,
-  type Distribution,
-  outputsOf,
-  type Prior,
-  type Weights,
-  weightsName,
-} from "./weights.ts";
+import { type After, sampleOne } from "./sample.ts";
+import { blendWeights, copyWeights, outputsOf, type Prior, type Weights, weightsName } from "./weights.ts";
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
+  "mix",
   "logp",
   "entropy",
   "topk",
@@ -63,14 +56,22 @@ export interface TabularModel extends Model, Holder {
   gradientByContext(id?: GradientId): Map<string, Float64Array>;
 }
 
+const afterOf =
+  (weights: Weights): After =>
+  (prefix) =>
+    weights.distribution(weights.keyOf(prefix));
+
 /** What acts by some weights: the half that a model and a frozen one share. */
 function actingBy(weights: Weights, version: () => string) {
-  const after = (prefix: Int32Array): Distribution => weights.distribution(weights.keyOf(prefix));
+  const after = afterOf(weights);
   return {
     [held]: weights,
     codec: weights.codec,
     sample: async (requests: readonly SampleRequest[]): Promise<Sample[]> =>
-      requests.map((request) => sampleOne(request, weights.codec, after, version())),
+      requests.map((request) => {
+        const mixedIn = request.mix && afterOf(weightsOf(request.mix.of));
+        return sampleOne(request, weights.codec, after, version(), mixedIn);
+      }),
     score: async (rows: TokenRows, want: Wanted = {}): Promise<Outputs> => outputsOf(weights, rows, want),
     dispose: async (): Promise<void> => {},
   };

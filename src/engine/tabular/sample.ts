@@ -6,18 +6,23 @@ import type { StopReason } from "../../core/words.ts";
 import { type Choice, choiceTree } from "../choices.ts";
 import { endsOf, requireOptions } from "../requests.ts";
 import type { WordCodec } from "./codec.ts";
-import { logSoftmax, topIndices } from "./softmax.ts";
+import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
 import type { Distribution } from "./weights.ts";
+
+/** What comes after a prefix. */
+export type After = (prefix: Int32Array) => Distribution;
 
 /**
  * Continues one prompt. All randomness is the request's seed, so that a batch changes nothing.
+ * @param mixedIn of the model that the request's `mix` names.
  * @throws WhetstoneError `option.range`.
  */
 export function sampleOne(
   request: SampleRequest,
   codec: WordCodec,
-  after: (prefix: Int32Array) => Distribution,
+  after: After,
   version: string,
+  mixedIn?: After,
 ): Sample {
   requireOptions(request);
   const ends = endsOf(request, codec);
@@ -30,10 +35,12 @@ export function sampleOne(
   const allowed: (Int32Array | null)[] = [];
   let stop: StopReason | undefined;
   while (!stop) {
-    const said = after(concatIds([request.prompt, Int32Array.from(action)]));
+    const prefix = concatIds([request.prompt, Int32Array.from(action)]);
+    const said = after(prefix);
     const { logp_W, entropy } = said;
     const may = choice?.ids ?? request.allowed?.[action.length] ?? null;
-    const behaviour_W = behaviourOf(said, request, may, codec.writable);
+    const drawn = mixedIn ? mixture(said, mixedIn(prefix), request.mix?.share ?? 0) : said;
+    const behaviour_W = behaviourOf(drawn, request, may, codec.writable);
     const w = draw(behaviour_W, random.next());
     const id = codec.writable + w;
     action.push(id);
@@ -54,6 +61,13 @@ export function sampleOne(
     stop,
     version,
   };
+}
+
+/** Of logits (1 − share) · own + share · other. */
+function mixture(own: Distribution, other: Distribution, share: number): Distribution {
+  const logits_W = own.logits_W.map((x, w) => (1 - share) * x + share * other.logits_W[w]!);
+  const logp_W = logSoftmax(logits_W);
+  return { logits_W, logp_W, entropy: entropyOf(logp_W) };
 }
 
 /** ln of the distribution really drawn from, [W]: allowed ids, temperature, top k, top p, min p, in this order. */

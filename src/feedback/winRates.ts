@@ -1,0 +1,48 @@
+import type { Signal } from "../core/signal.ts";
+import type { Feedback } from "../core/slots.ts";
+import type { Id } from "../core/words.ts";
+
+/** Settings of {@link winRates}. */
+export interface WinRatesOptions {
+  /**
+   * Whom an attempt is compared with: the other units of its group, or the attempts at its task that are in no unit,
+   * such as an opponent's. Default "group".
+   */
+  readonly against?: "group" | "opponents";
+  /** Taken off the win rate: 1/2 makes a reward of 0 of what wins as often as it loses. Default 0. */
+  readonly less?: number;
+  /** Default "outcome". */
+  readonly channel?: string;
+}
+
+/**
+ * How often the environment's judge prefers an attempt to others at its task: a reward for each unit's trajectory.
+ *
+ *     R[y] = mean over y′ of P(y ≻ y′) − less
+ *
+ * Comparisons that the judge fails count nowhere; without any, an attempt gets no signal. Failed episodes are nobody's
+ * opponents.
+ */
+export function winRates(options: WinRatesOptions = {}): Feedback {
+  const { against = "group", less = 0, channel = "outcome" } = options;
+  return async (ctx, { trajectories, units }) => {
+    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const groupOf = new Map<Id, Id>(units.flatMap((u) => u.members.map((id) => [id, u.group])));
+    const rest = trajectories.filter((t) => !groupOf.has(t.id) && t.end.kind !== "failed");
+    const signals = [...groupOf].map(async ([id, group]): Promise<Signal[]> => {
+      const own = byId.get(id);
+      if (!own) return [];
+      const others =
+        against === "group"
+          ? trajectories.filter((t) => t !== own && groupOf.get(t.id) === group)
+          : rest.filter((t) => t.task === own.task);
+      const won = (await Promise.all(others.map((other) => ctx.prefer(own, other)))).filter(
+        (p) => p !== undefined,
+      );
+      if (won.length === 0) return [];
+      const value = won.reduce((a, b) => a + b, 0) / won.length - less;
+      return [{ kind: "reward", channel, about: [{ trajectory: id }], value, source: "environment" }];
+    });
+    return (await Promise.all(signals)).flat();
+  };
+}

@@ -1,0 +1,47 @@
+import type { Play } from "../core/context.ts";
+import type { Rollout } from "../core/slots.ts";
+import type { ModelId } from "../core/words.ts";
+
+/** Settings of {@link opponents}. */
+export interface OpponentsOptions {
+  /** Attempts of the policy at each practised task, and as many of its opponent. Default 8. */
+  readonly groupSize?: number;
+  /** Default 1. */
+  readonly temperature?: number;
+  /** Who is the opponent: a model or a frozen one of the run. Default "policy", the policy itself. */
+  readonly opponent?: ModelId;
+  /** Mixes the opponent's logits with so much of a frozen model. */
+  readonly mix?: Play["mix"];
+}
+
+/**
+ * Plays every practised task `groupSize` times by the policy and as often by an opponent, whose attempts only serve for
+ * comparison: units are the policy's trajectories alone, one each, grouped by task. Failed episodes are in no unit.
+ */
+export function opponents(options: OpponentsOptions = {}): Rollout {
+  const { groupSize = 8, temperature, opponent = "policy", mix } = options;
+  const warmth = temperature === undefined ? {} : { temperature };
+  return async (ctx) => {
+    const playing = ctx.practice.flatMap(({ id: task }) =>
+      Array.from({ length: groupSize }, async (_, i) => {
+        const own = ctx.play({ task, attempt: i, ...warmth });
+        const other = ctx.play({
+          task,
+          attempt: groupSize + i,
+          ...warmth,
+          models: { agent: opponent },
+          ...(mix ? { mix } : {}),
+        });
+        return { own: await own, other: await other };
+      }),
+    );
+    const played = await Promise.all(playing);
+    return {
+      trajectories: [...played.flatMap((p) => p.own), ...played.flatMap((p) => p.other)],
+      units: played
+        .flatMap((p) => p.own)
+        .filter((t) => t.end.kind !== "failed" && t.turns.length > 0)
+        .map((t) => ({ id: t.id, group: t.task, members: [t.id] })),
+    };
+  };
+}
