@@ -8,6 +8,8 @@ export interface GroupNormalisedOptions extends ChannelOptions {
   readonly scale?: "deviation" | "none";
   /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
   readonly floor?: number;
+  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  readonly weight?: number;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface GroupNormalisedOptions extends ChannelOptions {
  * Paper: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models".
  */
 export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage<null> {
-  const { scale = "deviation", floor = leastDeviation } = options;
+  const { scale = "deviation", floor = leastDeviation, weight = 1 } = options;
   return {
     name: "groupNormalised",
     init: () => null,
@@ -30,7 +32,8 @@ export function groupNormalised(options: GroupNormalisedOptions = {}): Advantage
       for (const group of groups) {
         const { mean, deviation } = moments(group.map((s) => s.value));
         const unit = scale === "deviation" ? Math.max(deviation, floor) : 1;
-        for (const s of group) values.set(s.unit.id, deviation === 0 ? 0 : (s.value - mean) / unit);
+        for (const s of group)
+          values.set(s.unit.id, deviation === 0 ? 0 : (weight * (s.value - mean)) / unit);
       }
       return { advantages: spread(evidence, values, soFar), next: null, stats: groupStats(groups) };
     },

@@ -41,6 +41,7 @@ for (const { name, make, laws } of table) obeys(name, make, laws);
 test("groupNormalised is worked by hand", () => {
   // 1, 0, 0, 1: mean 0.5, deviation 0.5
   near(apply(groupNormalised(), [[1, 0, 0, 1]]), [[1, -1, -1, 1]], 1e-6);
+  near(apply(groupNormalised({ weight: 0.5 }), [[1, 0, 0, 1]]), [[0.5, -0.5, -0.5, 0.5]], 1e-6);
 });
 
 test("groupNormalised does not blow up tiny differences, and counts dead groups", () => {
