@@ -115,10 +115,11 @@ export interface Method {
   /** Learned helpers that its pieces ask for by name, each made anew for a run. */
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
   readonly slots: Slots;
-  /** Later phases replace some slots from a given iteration of the method on. */
+  /** Phases replace some slots from a given iteration of the method on, for good or until before a later one. */
   readonly phases?: readonly {
     readonly name: string;
     readonly from: number;
+    readonly until?: number;
     readonly slots: Partial<Slots>;
   }[];
 }

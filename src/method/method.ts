@@ -1,4 +1,5 @@
 /** A method is its difference from the baseline: {@link method} fills in the rest. */
+import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/words.ts";
@@ -38,11 +39,24 @@ export interface Difference {
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
   /** The slots that differ; a function of the settings where a piece depends on them. */
   readonly slots: SlotChoices | ((settings: Settings) => SlotChoices);
-  readonly phases?: readonly { readonly name: string; readonly from: number; readonly slots: SlotChoices }[];
+  /** Slots that differ for some iterations only; a function of the settings where a piece depends on them. */
+  readonly phases?: readonly Phase[] | ((settings: Settings) => readonly Phase[]);
+}
+
+/** Slots that replace others from one iteration on, and until before another where that is said. */
+export interface Phase {
+  readonly name: string;
+  readonly from: number;
+  readonly until?: number;
+  readonly slots: SlotChoices;
 }
 
 /** A method before its settings are known: a row of the catalogue. */
 export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"> {
+  /** A diagnostic tests a law and trains nothing. */
+  readonly kind: "method" | "diagnostic";
+  /** Of a diagnostic: what is predicted of what. One sentence. */
+  readonly law?: string;
   readonly needs: readonly Capability[];
   /** Settings where nothing else is said. */
   readonly defaults: Settings;
@@ -50,7 +64,7 @@ export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"
   readonly differs: readonly (keyof Slots)[];
   /**
    * The method with a run's own settings.
-   * @throws WhetstoneError `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
+   * @throws WhetstoneError `config.invalid` for a diagnostic, `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
    */
   build(settings?: Partial<Settings>): Method;
 }
@@ -67,8 +81,11 @@ export function method(difference: Difference): Recipe {
   const defaults = settingsOf({ ...defaultSettings, ...changed });
   const needs: readonly Capability[] = [...new Set<Capability>(["tokens", "logp", "train", ...asked])];
   const chosen = (settings: Settings): SlotChoices => (typeof slots === "function" ? slots(settings) : slots);
+  const phasesOf = (settings: Settings): readonly Phase[] =>
+    typeof phases === "function" ? phases(settings) : (phases ?? []);
   return {
     ...about,
+    kind: "method",
     needs,
     defaults,
     differs: slotNames.filter((name) => chosen(defaults)[name] !== undefined),
@@ -78,8 +95,33 @@ export function method(difference: Difference): Recipe {
         ...about,
         needs,
         slots: { ...grpoSlots(settings), ...asLists(chosen(settings)) },
-        ...(phases ? { phases: phases.map((p) => ({ ...p, slots: asLists(p.slots) })) } : {}),
+        ...(phases ? { phases: phasesOf(settings).map((p) => ({ ...p, slots: asLists(p.slots) })) } : {}),
       };
+    },
+  };
+}
+
+/** What the file of a diagnostic says. Its mathematics is in `src/diagnose`, its measurement in its check. */
+export interface Diagnosis
+  extends Pick<Difference, "id" | "family" | "summary" | "paper" | "mechanism" | "equation" | "source"> {
+  readonly law: string;
+}
+
+/** A law of the catalogue: tested by its check, never trained. */
+export function diagnostic(about: Diagnosis): Recipe {
+  return {
+    ...about,
+    kind: "diagnostic",
+    needs: [],
+    defaults: defaultSettings,
+    differs: [],
+    build: () => {
+      throw new WhetstoneError("config.invalid", {
+        where: `method "${about.id}"`,
+        got: "a diagnostic, which tests a law",
+        expected: "a method, which can be trained",
+        mend: `Run whetstone check ${about.id} to see the law tested, or choose a method.`,
+      });
     },
   };
 }

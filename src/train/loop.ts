@@ -89,9 +89,12 @@ async function learn(
   return { experience: evidence, advantages, stats: { ...evidence.stats, ...stats, ...learnt }, seconds };
 }
 
-/** The slots in force, and what the phase is called: the method's own, then what each phase that has begun replaces. */
+/** The slots in force, and what the phase is called: the method's own, then what each phase that is on replaces. */
 function inForce({ slots, phases = [] }: Method, state: RunState): { slots: Slots; phase: string } {
-  const begun = phases.filter((p) => p.from <= state.iteration).sort((a, b) => a.from - b.from);
+  const { iteration } = state;
+  const begun = phases
+    .filter(({ from, until }) => from <= iteration && (until === undefined || iteration < until))
+    .sort((a, b) => a.from - b.from);
   return {
     slots: Object.assign({ ...slots }, ...begun.map((p) => p.slots)),
     phase: begun.at(-1)?.name ?? state.phase,

@@ -163,6 +163,20 @@ test("phases replace slots from their iteration on, are named by the clock, and 
   assert.deepEqual(states, ["a 0", "b 0", "b 1", "a 1"]);
 });
 
+test("a phase with an end gives its slots back, and phases may depend on the settings", async () => {
+  const states: string[] = [];
+  const { slots: _none, ...rest } = base;
+  const recipe = method({
+    ...rest,
+    slots: { advantage: counting("own", states) },
+    phases: ({ groupSize }) => [
+      { name: "first", from: 0, until: 2, slots: { advantage: counting(`of ${groupSize}`, states) } },
+    ],
+  });
+  await runIn(folder(), options(recipe.build({ groupSize: 3 })));
+  assert.deepEqual(states, ["of 3 0", "of 3 1", "own 0", "own 1"]);
+});
+
 /** A policy held near a blended copy of itself, and a second model that imitates it. */
 const { slots: _, ...about } = base;
 const crowded: Method = {
