@@ -12,6 +12,8 @@ export interface ChainsOptions {
   readonly steps?: number;
   /** "fixed": step k does operation k in every task, from the first again when they run out. Default "drawn" per task. */
   readonly order?: "fixed" | "drawn";
+  /** Pay `step` for every right answer, or the last one's `outcome` alone. Default true. */
+  readonly stepRewards?: boolean;
   /** Values are 0 to base − 1. Default 10. */
   readonly base?: number;
   /** Default 1. */
@@ -43,7 +45,7 @@ const sizes: Readonly<Record<string, number>> = { train: 100, validation: 50, te
  * One turn per step: the environment says the operation and the value so far, which is the agent's own last answer, and
  * the agent says the next value. What is no value ends the chain.
  *
- * Rewards: `step` 1 where the answer is that of the right chain, else 0, every turn; `outcome` 1 or 0 for the last value.
+ * Rewards: `step` 1 where the answer is that of the right chain, else 0, every turn; `outcome` 1 or 0 at the end.
  */
 export function chains(options: ChainsOptions = {}): Environment {
   const {
@@ -52,8 +54,10 @@ export function chains(options: ChainsOptions = {}): Environment {
     base = 10,
     seed = 1,
   } = options;
-  const { steps = operations.length } = options;
+  const { steps = operations.length, stepRewards = true } = options;
   const digits = Array.from({ length: base }, (_, v) => String(v));
+
+  const paid = (step: number): Readonly<Record<string, number>> => (stepRewards ? { step } : {});
 
   function taskAt(split: string, index: number): Task {
     const stream = randomStream(seed).split("chain", split, index);
@@ -89,16 +93,16 @@ export function chains(options: ChainsOptions = {}): Environment {
         const said = content.trim();
         if (!digits.includes(said)) {
           return {
-            rewards: { step: 0, outcome: 0 },
+            rewards: { ...paid(0), outcome: 0 },
             end: { kind: "done", reason: "no value", success: false },
           };
         }
         answers = [...answers, Number(said)];
         const right = Number(said) === valuesOf(task)[k];
-        const step = right ? 1 : 0;
-        if (k + 1 < operationsOf(task).length) return { rewards: { step } };
+        const value = right ? 1 : 0;
+        if (k + 1 < operationsOf(task).length) return { rewards: paid(value) };
         return {
-          rewards: { step, outcome: step },
+          rewards: { ...paid(value), outcome: value },
           end: { kind: "done", reason: right ? "right" : "wrong", success: right },
         };
       },

@@ -19,12 +19,15 @@ import { sft } from "./baseline/sft.ts";
 import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
 import { igpo } from "./credit/igpo.ts";
+import { intIntervention } from "./credit/int-intervention.ts";
 import { oprl } from "./credit/oprl.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import type { Recipe } from "./method.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
+import { nashMd } from "./objective/nash-md.ts";
+import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
 
 export {
@@ -39,9 +42,12 @@ export {
   grpo,
   gspo,
   igpo,
+  intIntervention,
   ipo,
   kto,
   loop,
+  nashMd,
+  nft,
   oprl,
   ppo,
   pprRenorm,
@@ -77,10 +83,13 @@ export const methods: readonly Recipe[] = [
   turnPpo,
   a2tgpo,
   igpo,
+  intIntervention,
   oprl,
   pprRenorm,
   preGrpo,
   scrlSubproblemCurriculum,
   entropyMechanism,
+  nashMd,
+  nft,
   raft,
 ];

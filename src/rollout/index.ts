@@ -7,5 +7,15 @@ export {
 } from "./demonstrated.ts";
 export { type DynamicSamplingOptions, dynamicSampling } from "./dynamicSampling.ts";
 export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
+export {
+  type AttemptStep,
+  type Intervention,
+  type InterventionsOptions,
+  intervened,
+  type Propose,
+  type ProposedBySelfOptions,
+  proposedBySelf,
+  stepsOf,
+} from "./intervened.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
