@@ -2,6 +2,7 @@ export { type ClippedRatioOptions, clippedRatio } from "./clippedRatio.ts";
 export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
 export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
 export { type LikelihoodOptions, likelihood } from "./likelihood.ts";
+export { type NegativeAwareOptions, negativeAware } from "./negativeAware.ts";
 export type { Normaliser } from "./normaliser.ts";
 export { type PairLoss, type PairwiseOptions, pairwise } from "./pairwise.ts";
 export { type PolicyGradientOptions, policyGradient } from "./policyGradient.ts";
