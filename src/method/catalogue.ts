@@ -20,9 +20,11 @@ import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
 import { igpo } from "./credit/igpo.ts";
 import { intIntervention } from "./credit/int-intervention.ts";
+import { matchtir } from "./credit/matchtir.ts";
 import { oprl } from "./credit/oprl.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
+import { rToQstar } from "./credit/r-to-qstar.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import type { Recipe } from "./method.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
@@ -46,6 +48,7 @@ export {
   ipo,
   kto,
   loop,
+  matchtir,
   nashMd,
   nft,
   oprl,
@@ -57,6 +60,7 @@ export {
   reinforcePlusPlus,
   rejectionSampling,
   rloo,
+  rToQstar,
   scrlSubproblemCurriculum,
   sft,
   turnPpo,
@@ -84,9 +88,11 @@ export const methods: readonly Recipe[] = [
   a2tgpo,
   igpo,
   intIntervention,
+  matchtir,
   oprl,
   pprRenorm,
   preGrpo,
+  rToQstar,
   scrlSubproblemCurriculum,
   entropyMechanism,
   nashMd,
