@@ -1,4 +1,10 @@
 export { type ClippedRatioOptions, clippedRatio } from "./clippedRatio.ts";
+export {
+  type CovarianceRatioOptions,
+  covarianceRatio,
+  type Remedy,
+  tokenCovariance,
+} from "./covarianceRatio.ts";
 export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
 export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
 export { type LikelihoodOptions, likelihood } from "./likelihood.ts";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Batch } from "../../src/core/batch.ts";
+import type { Ctx } from "../../src/core/context.ts";
 import type { Objective } from "../../src/core/model.ts";
 import type { Outputs } from "../../src/core/outputs.ts";
 import { gather, selectRows, togetherGroups, withColumns } from "../../src/core/pack.ts";
@@ -45,12 +46,14 @@ function make(
 /**
  * Tests an objective of log-probabilities, or of entropies if it is named entropyBonus.
  * @param columns further columns of the batch, each [A].
+ * @param parts what its `prepare` asks the context for.
  */
 export function agrees(
   name: string,
   // biome-ignore lint/suspicious/noExplicitAny: rows of one table, each with its own aux
   objective: Objective<any>,
   columns: (batch: Batch) => Readonly<Record<string, Float32Array>> = () => ({}),
+  parts: (batch: Batch) => Partial<Ctx> = () => ({}),
 ): void {
   const made = (rows: Parameters<typeof make>[0]) => {
     const { batch, outputs } = make(rows);
@@ -60,7 +63,7 @@ export function agrees(
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (rows) => {
         const { batch, outputs } = made(rows);
-        const aux = await objective.prepare(ctxOf({}), batch);
+        const aux = await objective.prepare(ctxOf(parts(batch)), batch);
         const { cotangents } = objective.evaluate(outputs, batch, aux);
         const which = objective.name === "entropyBonus" ? "entropy" : "logp";
         const xs = outputs[which]!;
@@ -90,7 +93,7 @@ export function agrees(
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 2, maxLength: 5 }), async (rows) => {
         const { batch, outputs } = made(rows);
-        const aux = await objective.prepare(ctxOf({}), batch);
+        const aux = await objective.prepare(ctxOf(parts(batch)), batch);
         const whole = objective.evaluate(outputs, batch, aux);
         const logp = new Float32Array(outputs.logp.length);
         let loss = 0;
@@ -119,7 +122,7 @@ export function agrees(
     const { batch, outputs } = made([
       { group: "a", tokens: [{ old: -1, now: 0.1, advantage: 2, weight: 0, turn: 0 }] },
     ]);
-    const aux = await objective.prepare(ctxOf({}), batch);
+    const aux = await objective.prepare(ctxOf(parts(batch)), batch);
     const { loss, cotangents } = objective.evaluate(outputs, batch, aux);
     assert.ok(loss === 0);
     for (const xs of [cotangents.logp, cotangents.entropy]) assert.ok(xs?.every((x) => x === 0) ?? true);
