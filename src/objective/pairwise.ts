@@ -4,9 +4,12 @@ import { present } from "../core/errors.ts";
 import { logSigmoid, sigmoid } from "../core/logistic.ts";
 import type { Objective } from "../core/model.ts";
 import { pairsOf } from "../core/pairs.ts";
+import type { ModelId } from "../core/words.ts";
 
 /** Settings of {@link pairwise}. */
 export interface PairwiseOptions {
+  /** The model that learns. Default: the one that acted. */
+  readonly model?: ModelId;
   /** What a pair's margin h costs; see {@link pairwise}. Default "logistic". */
   readonly loss?: PairLoss;
   /** Strength β of the pull towards what log-probabilities are taken against, > 0. Default 0.1. */
@@ -57,6 +60,7 @@ export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
   const f = losses[kind](beta, doubt);
   return {
     name: "pairwise",
+    ...(options.model === undefined ? {} : { model: options.model }),
     together,
     wants: () => ({}),
     columns: (ctx, batch) => referenceColumns(ctx, batch, Object.keys(against)),

@@ -1,0 +1,42 @@
+import { type Comparison, pairColumns } from "../core/pairs.ts";
+import type { Advantage } from "../core/slots.ts";
+import { type ChannelOptions, scoredGroups } from "./returns.ts";
+
+/** Settings of {@link outcomePairs}. */
+export interface OutcomePairsOptions extends ChannelOptions {
+  /** Smallest difference of returns that makes a pair. Default: any above 0. */
+  readonly margin?: number;
+}
+
+/**
+ * Packs every pair of unequal returns in a group for pairwise objectives, the higher one preferred: the columns of
+ * `core/pairs.ts`. Leaves advantages as they are, so that it stands beside an estimator. A group of one, or of equal
+ * returns, makes no pair. Only units of one trajectory are compared.
+ *
+ *     pairs = { (i, j) of one group : R[i] − R[j] > margin }
+ */
+export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null> {
+  const { margin = 0 } = options;
+  return {
+    name: "outcomePairs",
+    init: () => null,
+    apply: (evidence, _state, soFar = new Map()) => {
+      const comparisons = scoredGroups(evidence, options).flatMap((group): Comparison[] => {
+        const lone = group.flatMap(({ unit, value }) =>
+          unit.members.length === 1 ? [{ at: { trajectory: unit.members[0]! }, value }] : [],
+        );
+        return lone.flatMap((better) =>
+          lone
+            .filter((worse) => better.value - worse.value > margin)
+            .map((worse) => ({ chosen: better.at, rejected: worse.at, strength: 1 })),
+        );
+      });
+      return {
+        advantages: soFar,
+        next: null,
+        stats: { pairs: comparisons.length },
+        columns: pairColumns(evidence.trajectories, comparisons),
+      };
+    },
+  };
+}

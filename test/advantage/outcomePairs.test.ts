@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { outcomePairs } from "../../src/advantage/outcomePairs.ts";
+import { batchOf } from "../../src/core/pack.ts";
+import { pairsOf } from "../../src/core/pairs.ts";
+import { pairwise } from "../../src/objective/pairwise.ts";
+import { ctxOf, evidenceOf } from "../core/make.ts";
+
+function pairs(rewards: readonly (readonly (number | undefined)[])[], margin = 0) {
+  const evidence = evidenceOf(rewards);
+  const { columns } = outcomePairs({ margin }).apply(evidence, null, undefined);
+  const zero = new Map(evidence.trajectories.map((t) => [t.id, new Float32Array(2)]));
+  const { batch } = batchOf(evidence.trajectories, evidence.units, zero, [], columns);
+  const rowOf = (a: number): string => batch.rows[Math.floor(a / 2)]!.trajectory; // two tokens a row
+  return pairsOf(batch).map((p) => [rowOf(p.chosen[0]!), rowOf(p.rejected[0]!), p.strength]);
+}
+
+test("outcomePairs: every unequal pair of a group, the higher one chosen; none across groups", () => {
+  assert.deepEqual(pairs([[1, 0, 0], [1]]), [
+    ["0.0", "0.1", 1],
+    ["0.0", "0.2", 1],
+  ]);
+  assert.deepEqual(pairs([[0.5, 1, 0]]), [
+    ["0.0", "0.2", 1],
+    ["0.1", "0.0", 1],
+    ["0.1", "0.2", 1],
+  ]);
+  assert.deepEqual(pairs([[0.5, 1, 0]], 0.5), [["0.1", "0.2", 1]]);
+  assert.deepEqual(pairs([[1, 1], [0.3], [undefined, 1]]), []);
+});
+
+test("outcomePairs leaves advantages as they are", () => {
+  const soFar = new Map([["0.0", Float32Array.of(2, 3)]]);
+  const { advantages, stats } = outcomePairs().apply(evidenceOf([[1, 0]]), null, soFar);
+  assert.equal(advantages, soFar);
+  assert.equal(stats.pairs, 1);
+  assert.equal(outcomePairs().apply(evidenceOf([[undefined]]), null, undefined).advantages.size, 0);
+});
+
+test("with pairwise, a reward model's margin is the difference of the trajectories' implicit rewards", async () => {
+  const evidence = evidenceOf([[1, 0]]);
+  const { columns } = outcomePairs().apply(evidence, null, undefined);
+  const zero = new Map(evidence.trajectories.map((t) => [t.id, new Float32Array(2)]));
+  const { batch } = batchOf(evidence.trajectories, evidence.units, zero, [], columns);
+  const objective = pairwise({ model: "prm", beta: 0.5, against: { sampled: 1 } });
+  assert.equal(objective.model, "prm");
+  // sampler −0.1, −0.2 twice; the model −0.1, −0.1 and −0.3, −0.3: sums of ratios 0.1 and −0.3, h = 0.4
+  const logp = Float32Array.of(-0.1, -0.1, -0.3, -0.3);
+  const { loss } = objective.evaluate({ logp, heads: {} }, batch, await objective.prepare(ctxOf({}), batch));
+  assert.ok(Math.abs(loss - Math.log(1 + Math.exp(-0.5 * 0.4))) < 1e-6);
+});
