@@ -28,7 +28,7 @@ const arm = (recipe: PracticeArm["recipe"]): Arm =>
       tabularEngine({ context: "message", prior: (_, word) => (words.includes(word) ? 0 : -1e9) }),
     iterations: 100,
     settings: { tasks: 3, groupSize: 8, minibatches: 1, schedule: "linear", warmUp: 0 },
-    grid: [{ learningRate: 0.1 }, { learningRate: 0.3 }, { learningRate: 1 }],
+    grid: [{ learningRate: 0.03 }, { learningRate: 0.1 }, { learningRate: 0.3 }, { learningRate: 1 }],
     metric: finalSuccess(20),
     more: ({ curve }) => ({ turns: curve.at(-1)!.turns! }),
   });
