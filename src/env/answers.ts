@@ -7,6 +7,8 @@ import { defineEnvironment, type Environment } from "./environment.ts";
 export interface AnswersOptions {
   /** Questions practised; as many others nobody practises. Default 30. */
   readonly questions?: number;
+  /** Questions in a row that are asked in the same word and have right words of their own: nobody can tell them apart. Default 1. */
+  readonly variants?: number;
   /** Words to choose from. Default 64. */
   readonly vocabulary?: number;
   /** Right words per question. Default 3. */
@@ -18,16 +20,16 @@ export interface AnswersOptions {
 /** The right words of a task. */
 export const rightOf = (task: Task): readonly string[] => task.metadata.right as readonly string[];
 
-/** Every question has a word of its own, `q7`; answers are `a0`, `a1`…, and a right one pays 1. */
+/** A question is one word, `q7`; answers are `a0`, `a1`…, and a right one pays 1. */
 export function answers(options: AnswersOptions = {}): Environment {
-  const { questions = 30, vocabulary = 64, right = 3, seed = 1 } = options;
+  const { questions = 30, variants = 1, vocabulary = 64, right = 3, seed = 1 } = options;
   const words = Array.from({ length: vocabulary }, (_, i) => `a${i}`);
   const taskAt = (split: string, index: number): Task => {
     const number = split === "train" ? index : questions + index;
     const stream = randomStream(seed).split("question", number);
     return {
       id: `answers/${split}/${index}`,
-      prompt: [{ role: "user", content: `q${number}` }],
+      prompt: [{ role: "user", content: `q${number - (index % variants)}` }],
       metadata: { right: shuffled(words, stream).slice(0, right), index },
       seed: stream.seed,
     };
