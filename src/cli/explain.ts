@@ -30,9 +30,14 @@ function about(m: Recipe): Readonly<Record<string, unknown>> {
   return { id, family, summary, paper, mechanism, equation, source, needs, slots: differs, defaults };
 }
 
-const command = (m: Recipe): string => `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+const command = (m: Recipe): string =>
+  m.kind === "diagnostic"
+    ? `npx whetstone check ${m.id}`
+    : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
 
 function composition(m: Recipe): string[] {
+  if (m.kind === "diagnostic")
+    return ["  none: a diagnostic tests a law and trains nothing", `  law: ${m.law}`];
   const { slots } = m.build();
   const names = (pieces: readonly { readonly name: string }[]): string =>
     pieces.map((p) => p.name).join(", ");

@@ -4,7 +4,15 @@ import { methods } from "./catalogue.ts";
 import type { Recipe } from "./method.ts";
 
 export * from "./catalogue.ts";
-export { type Difference, method, type Recipe, type SlotChoices, slotNames } from "./method.ts";
+export {
+  type Diagnosis,
+  type Difference,
+  diagnostic,
+  method,
+  type Recipe,
+  type SlotChoices,
+  slotNames,
+} from "./method.ts";
 export { defaultSettings, type Settings, settingRows } from "./settings.ts";
 
 /** @throws WhetstoneError `name.unknown`, with the nearest name. */

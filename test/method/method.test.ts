@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import type { Model, StepRule } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { defaultSettings, findMethod, method, methods, type Settings } from "../../src/method/index.ts";
+import {
+  defaultSettings,
+  diagnostic,
+  findMethod,
+  method,
+  methods,
+  type Settings,
+} from "../../src/method/index.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { batchOfRows, ctxOf, evidenceOf } from "../core/make.ts";
@@ -12,6 +19,7 @@ test("every method of the catalogue builds, and says what differs", () => {
   assert.equal(new Set(methods.map((m) => m.id)).size, methods.length);
   for (const recipe of methods) {
     assert.ok(recipe.summary.length <= 100);
+    if (recipe.kind === "diagnostic") continue;
     const { slots } = recipe.build();
     assert.ok(slots.objective.length > 0 && slots.advantage.length > 0 && slots.feedback.length > 0);
   }
@@ -55,6 +63,13 @@ test("a run's settings reach the pieces of a method, over its own defaults", () 
   });
   recipe.build({ learningRate: 0.1 });
   assert.deepEqual(seen.at(-1), { ...defaultSettings, epochs: 4, learningRate: 0.1 });
+});
+
+test("a diagnostic stands in the catalogue with its law, and says so when it is to be trained", () => {
+  const law = diagnostic({ id: "d", family: "f", summary: "s", law: "what falls is heavy" });
+  assert.deepEqual([law.kind, law.differs, law.needs], ["diagnostic", [], []]);
+  assert.throws(() => law.build(), /"d".*a diagnostic.*whetstone check d/);
+  assert.equal(findMethod("grpo").kind, "method");
 });
 
 test("wrong settings and names are refused with what was meant", () => {
