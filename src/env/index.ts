@@ -1,6 +1,7 @@
 /** The catalogue of environments. */
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
+import { corridor } from "./corridor.ts";
 import { documents } from "./documents.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
@@ -9,9 +10,12 @@ import { maze } from "./maze.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { sequences } from "./sequences.ts";
 
+import { toolCalls } from "./toolCalls.ts";
+
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
+export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
@@ -23,6 +27,7 @@ export { maze } from "./maze.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
+export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
@@ -72,5 +77,15 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "documents",
     summary: "read the documents that a job needs, then make its call once",
     make: () => documents(),
+  },
+  {
+    name: "tool-calls",
+    summary: "make the few exact tool calls that a job needs, then close it",
+    make: () => toolCalls(),
+  },
+  {
+    name: "corridor",
+    summary: "get through a long corridor; the right action depends on the cell and the action before",
+    make: () => corridor(),
   },
 ];

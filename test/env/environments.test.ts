@@ -6,6 +6,7 @@ import { obeysTheLaws, type Promised } from "./laws.ts";
 const promises: Readonly<Record<string, Promised>> = {
   facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
   inquiry: { garbage: 0.05 },
+  "tool-calls": { garbage: 0.01 },
   maze: { garbage: 0.1, flawed: [0.4, 0.46] },
   bandit: { garbage: 0.4 },
   "contextual-bandit": { garbage: 0.3 },
@@ -13,6 +14,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "preference-game": { garbage: 0.25 },
   sequences: { garbage: 0.1 },
   documents: { garbage: 0.15 },
+  corridor: { garbage: 0.05 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
