@@ -135,7 +135,8 @@ test("transported keeps both marginals", () => {
       const plan = transported(S, 0.5);
       for (const row of plan) assert.ok(Math.abs(row.reduce((a, b) => a + b, 0) - 1 / S.length) < 1e-6);
       for (let g = 0; g < S[0]!.length; g++) {
-        const sum = plan.reduce((a, row) => a + row[g]!, 0);
+        let sum = 0;
+        for (const row of plan) sum += row[g]!;
         assert.ok(Math.abs(sum - 1 / S[0]!.length) < 1e-9);
       }
     }),
