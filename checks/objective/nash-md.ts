@@ -48,7 +48,7 @@ const arm = (recipe: PracticeArm["recipe"], groupSize: number) =>
       gradientClip: 1e9,
       optimiser: "sgd",
     },
-    grid: [3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
+    grid: [1, 4, 15, 60, 240].map((learningRate) => ({ learningRate })),
     metric: fromNash,
     more: async (done, seed) => ({ exploitability: await exploited(done, seed) }),
   });
