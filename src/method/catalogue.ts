@@ -1,5 +1,6 @@
 /** Every method there is. Written by scripts/catalogue.ts from the folders beside it. */
 import { aGrae } from "./advantage/a-grae.ts";
+import { aem } from "./advantage/aem.ts";
 import { loop } from "./advantage/loop.ts";
 import { bestOfN } from "./baseline/best-of-n.ts";
 import { cispo } from "./baseline/cispo.ts";
@@ -26,14 +27,18 @@ import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { rToQstar } from "./credit/r-to-qstar.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
+import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
+import { inpo } from "./objective/inpo.ts";
+import { minirl } from "./objective/minirl.ts";
 import { nashMd } from "./objective/nash-md.ts";
 import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
 
 export {
   a2tgpo,
+  aem,
   aGrae,
   bestOfN,
   cispo,
@@ -44,11 +49,13 @@ export {
   grpo,
   gspo,
   igpo,
+  inpo,
   intIntervention,
   ipo,
   kto,
   loop,
   matchtir,
+  minirl,
   nashMd,
   nft,
   oprl,
@@ -63,11 +70,13 @@ export {
   rToQstar,
   scrlSubproblemCurriculum,
   sft,
+  spaRl,
   turnPpo,
 };
 
 export const methods: readonly Recipe[] = [
   aGrae,
+  aem,
   loop,
   bestOfN,
   cispo,
@@ -94,7 +103,10 @@ export const methods: readonly Recipe[] = [
   preGrpo,
   rToQstar,
   scrlSubproblemCurriculum,
+  spaRl,
   entropyMechanism,
+  inpo,
+  minirl,
   nashMd,
   nft,
   raft,

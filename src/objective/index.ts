@@ -6,6 +6,7 @@ export {
   tokenCovariance,
 } from "./covarianceRatio.ts";
 export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
+export { type GatedRatioOptions, gatedRatio } from "./gatedRatio.ts";
 export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
 export { type LikelihoodOptions, likelihood } from "./likelihood.ts";
 export { type NegativeAwareOptions, negativeAware } from "./negativeAware.ts";
