@@ -122,7 +122,7 @@ test("assigned is one to one, leaves what has nothing in common, and has the lar
       assert.equal(new Set(taken).size, taken.length);
       const values = columns.flatMap((c, p) => (c >= 0 ? [S[p]![c]!] : []));
       assert.ok(values.every((s) => s > 0));
-      assert.ok(Math.abs(values.reduce((a, b) => a + b, 0) - bestTotal(S)) < 1e-9);
+      assert.ok(Math.abs(values.reduce<number>((a, b) => a + b, 0) - bestTotal(S)) < 1e-9);
     }),
     { seed: 4, numRuns: 200 },
   );
