@@ -62,7 +62,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       schedule: "constant",
       warmUp: 0,
     },
-    grid: [{ learningRate: 4 }, { learningRate: 8 }, { learningRate: 16 }, { learningRate: 32 }],
+    grid: [{ learningRate: 8 }, { learningRate: 16 }, { learningRate: 32 }, { learningRate: 64 }],
     metric: entropyAlong,
     more: (done) => ({
       "entropy at the end": done.curve.at(-1)!.entropy!,
@@ -80,7 +80,7 @@ export default defineCheck({
   metric: "entropy over success from 0.5 to 0.95, mean, nats",
   direction: "higher",
   smallestEffect: 0.03,
-  tuningSeeds: 2,
+  tuningSeeds: 3,
   baseline: arm(grpo),
   method: arm(entropyMechanism),
   others: {
