@@ -1,3 +1,4 @@
+import type { Play } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
 import type { Id, Role } from "../core/words.ts";
 
@@ -9,17 +10,24 @@ export interface MultiTurnOptions {
   readonly temperature?: number;
   /** Roles that are trained. Default: all that act. */
   readonly roles?: readonly Role[];
+  /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
+  readonly models?: Play["models"];
 }
 
 /**
  * Plays every practised task `groupSize` times, all at once. Units: one trajectory each; their group is the task, and
  * the role as well where several act in any of its episodes. Failed episodes are kept among the trajectories and left out of the units.
  */
-export function multiTurn({ groupSize = 8, temperature, roles }: MultiTurnOptions = {}): Rollout {
+export function multiTurn({ groupSize = 8, temperature, roles, models }: MultiTurnOptions = {}): Rollout {
   return async (ctx) => {
     const plays = ctx.practice.flatMap((task) =>
       Array.from({ length: groupSize }, (_, attempt) =>
-        ctx.play({ task: task.id, attempt, ...(temperature === undefined ? {} : { temperature }) }),
+        ctx.play({
+          task: task.id,
+          attempt,
+          ...(temperature === undefined ? {} : { temperature }),
+          ...(models ? { models } : {}),
+        }),
       ),
     );
     const episodes = await Promise.all(plays);
