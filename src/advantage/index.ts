@@ -1,3 +1,4 @@
+export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNormalised.ts";
 export { constant } from "./constant.ts";
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type GaeOptions, gae } from "./gae.ts";

@@ -1,3 +1,4 @@
 export { type LongestPrefixOptions, longestPrefix } from "./longestPrefix.ts";
+export { type OutcomeBonusOptions, outcomeBonus } from "./outcomeBonus.ts";
 export { perTurn } from "./perTurn.ts";
 export { toTrajectory } from "./toTrajectory.ts";

@@ -7,7 +7,9 @@ import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
 import { inquiry } from "./inquiry.ts";
 import { maze } from "./maze.ts";
+import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
+import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
 
 import { toolCalls } from "./toolCalls.ts";
@@ -26,6 +28,7 @@ export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { maze } from "./maze.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
+export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 
@@ -59,6 +62,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => contextualBandit(),
   },
   {
+    name: "ranked-search",
+    summary: "two hops of search for two roles: the agent phrases queries, a ranker picks what it reads",
+    make: () => rankedSearch(),
+  },
+  {
     name: "chains",
     summary: "chained arithmetic modulo ten, one step a turn; every step can be checked",
     make: () => chains(),
@@ -82,6 +90,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "tool-calls",
     summary: "make the few exact tool calls that a job needs, then close it",
     make: () => toolCalls(),
+  },
+  {
+    name: "plan-and-call",
+    summary: "plan, then call the right operation in well-formed words; malformed calls may be tried again",
+    make: () => planAndCall(),
   },
   {
     name: "corridor",

@@ -19,6 +19,7 @@ import { rloo } from "./baseline/rloo.ts";
 import { sft } from "./baseline/sft.ts";
 import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
+import { cosearch } from "./credit/cosearch.ts";
 import { igpo } from "./credit/igpo.ts";
 import { intIntervention } from "./credit/int-intervention.ts";
 import { matchtir } from "./credit/matchtir.ts";
@@ -27,6 +28,7 @@ import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { rToQstar } from "./credit/r-to-qstar.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
+import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
@@ -42,6 +44,7 @@ export {
   aGrae,
   bestOfN,
   cispo,
+  cosearch,
   dapo,
   dpo,
   drGrpo,
@@ -70,6 +73,7 @@ export {
   rToQstar,
   scrlSubproblemCurriculum,
   sft,
+  siop,
   spaRl,
   turnPpo,
 };
@@ -95,6 +99,7 @@ export const methods: readonly Recipe[] = [
   sft,
   turnPpo,
   a2tgpo,
+  cosearch,
   igpo,
   intIntervention,
   matchtir,
@@ -103,6 +108,7 @@ export const methods: readonly Recipe[] = [
   preGrpo,
   rToQstar,
   scrlSubproblemCurriculum,
+  siop,
   spaRl,
   entropyMechanism,
   inpo,

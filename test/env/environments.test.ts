@@ -11,9 +11,11 @@ const promises: Readonly<Record<string, Promised>> = {
   bandit: { garbage: 0.4 },
   "contextual-bandit": { garbage: 0.3 },
   chains: { garbage: 0.02 },
+  "ranked-search": { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
   sequences: { garbage: 0.1 },
   documents: { garbage: 0.15 },
+  "plan-and-call": { garbage: 0.05 },
   corridor: { garbage: 0.05 },
 };
 
