@@ -5,11 +5,11 @@ import { rightAction } from "../../src/env/keyDoor.ts";
 const actions = ["left", "right", "pick", "open", "wave", "sing"];
 
 /** @param lean how much likelier the right action begins, in nats. */
-export function leaning(lean: number) {
+export function leaning(lean: number, cells = 4) {
   const prior: Prior = (context, word) => {
     if (!actions.includes(word)) return -1e9;
     const at = context.indexOf("cell");
-    return at >= 0 && rightAction(context.slice(at, at + 4).join(" ")) === word ? lean : 0;
+    return at >= 0 && rightAction(context.slice(at, at + 4).join(" "), cells) === word ? lean : 0;
   };
   return () => tabularEngine({ context: "message", prior });
 }
