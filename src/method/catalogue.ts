@@ -19,6 +19,7 @@ import { rloo } from "./baseline/rloo.ts";
 import { sft } from "./baseline/sft.ts";
 import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
+import { cleaner } from "./credit/cleaner.ts";
 import { cosearch } from "./credit/cosearch.ts";
 import { igpo } from "./credit/igpo.ts";
 import { intIntervention } from "./credit/int-intervention.ts";
@@ -32,6 +33,7 @@ import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
+import { epo } from "./objective/epo.ts";
 import { inpo } from "./objective/inpo.ts";
 import { minirl } from "./objective/minirl.ts";
 import { nashMd } from "./objective/nash-md.ts";
@@ -44,11 +46,13 @@ export {
   aGrae,
   bestOfN,
   cispo,
+  cleaner,
   cosearch,
   dapo,
   dpo,
   drGrpo,
   entropyMechanism,
+  epo,
   grpo,
   gspo,
   igpo,
@@ -99,6 +103,7 @@ export const methods: readonly Recipe[] = [
   sft,
   turnPpo,
   a2tgpo,
+  cleaner,
   cosearch,
   igpo,
   intIntervention,
@@ -111,6 +116,7 @@ export const methods: readonly Recipe[] = [
   siop,
   spaRl,
   entropyMechanism,
+  epo,
   inpo,
   minirl,
   nashMd,
