@@ -28,15 +28,18 @@ import { oprl } from "./credit/oprl.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { rToQstar } from "./credit/r-to-qstar.ts";
+import { rl4mle } from "./credit/rl4mle.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
+import { disco } from "./objective/disco.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
 import { epo } from "./objective/epo.ts";
 import { inpo } from "./objective/inpo.ts";
 import { minirl } from "./objective/minirl.ts";
 import { nashMd } from "./objective/nash-md.ts";
+import { nashMirrorProx } from "./objective/nash-mirror-prox.ts";
 import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
 
@@ -49,6 +52,7 @@ export {
   cleaner,
   cosearch,
   dapo,
+  disco,
   dpo,
   drGrpo,
   entropyMechanism,
@@ -64,6 +68,7 @@ export {
   matchtir,
   minirl,
   nashMd,
+  nashMirrorProx,
   nft,
   oprl,
   ppo,
@@ -73,6 +78,7 @@ export {
   reinforce,
   reinforcePlusPlus,
   rejectionSampling,
+  rl4mle,
   rloo,
   rToQstar,
   scrlSubproblemCurriculum,
@@ -112,14 +118,17 @@ export const methods: readonly Recipe[] = [
   pprRenorm,
   preGrpo,
   rToQstar,
+  rl4mle,
   scrlSubproblemCurriculum,
   siop,
   spaRl,
+  disco,
   entropyMechanism,
   epo,
   inpo,
   minirl,
   nashMd,
+  nashMirrorProx,
   nft,
   raft,
 ];
