@@ -26,6 +26,7 @@ export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { maze } from "./maze.ts";
+export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";

@@ -19,3 +19,4 @@ export {
 } from "./intervened.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
+export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
