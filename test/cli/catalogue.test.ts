@@ -1,0 +1,124 @@
+/** Commands about methods, comparisons and exports, as processes. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "whetstone-catalogue-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const whetstone = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { cwd: folder, env: { ...process.env, NO_COLOR: "1" } };
+    execFile(process.execPath, [main, ...args], options, (e, out, err) =>
+      resolve({ code: typeof e?.code === "number" ? e.code : 0, out, err }),
+    );
+  });
+
+const records = ({ out }: Ended): Readonly<Record<string, unknown>>[] =>
+  out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+
+test("methods --json says of each method what scripts rely on", async () => {
+  const all = records(await whetstone("methods", "--json"));
+  assert.ok(all.length > 3);
+  for (const m of all) {
+    for (const key of ["id", "family", "slots", "needs", "baseline", "verdict", "effect", "interval"])
+      assert.ok(key in m, `${m.id}: ${key}`);
+  }
+  const rloo = all.find((m) => m.id === "rloo")!;
+  assert.deepEqual(rloo.slots, ["advantage", "objective"]);
+});
+
+test("methods: words find, filters narrow, what is not there is named", async () => {
+  const found = records(await whetstone("methods", "exploration", "--json"));
+  assert.ok(found.some((m) => m.id === "a-grae"));
+  const narrowed = records(
+    await whetstone("methods", "--family", "baseline", "--slot", "advantage", "--json"),
+  );
+  assert.ok(narrowed.some((m) => m.id === "rloo") && narrowed.every((m) => m.family === "baseline"));
+  const wrong = await whetstone("methods", "--family", "basline");
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.err, /baseline/);
+});
+
+test("explain shows mechanism, mathematics, composition, evidence and a command", async () => {
+  const { code, out } = await whetstone("explain", "a-grae");
+  assert.equal(code, 0);
+  for (const title of ["Mechanism", "Mathematics", "Composition", "Evidence", "Try it"])
+    assert.match(out, new RegExp(title));
+  assert.match(out, /advantage {2}asymmetric/);
+  const unknown = await whetstone("explain", "a-gra");
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /a-grae/);
+});
+
+test("compare: equal budgets, paired intervals, a report; the same command goes on from what is there", async () => {
+  const args =
+    "compare grpo rloo --env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20 --out both --json";
+  const ended = await whetstone(...args.split(" "));
+  assert.equal(ended.code, 0, ended.err);
+  const [report] = records(ended);
+  const methods = report!.methods as { method: string; episodes: number; against?: object }[];
+  assert.deepEqual(
+    methods.map((m) => [m.method, m.episodes, m.against !== undefined]),
+    [
+      ["grpo", 384, false],
+      ["rloo", 384, true],
+    ],
+  );
+  assert.deepEqual(JSON.parse(readFileSync(join(folder, "both", "report.json"), "utf8")), {
+    env: report!.env,
+    engine: report!.engine,
+    seeds: report!.seeds,
+    iterations: report!.iterations,
+    methods,
+  });
+  const lines = readFileSync(join(folder, "both", "runs.jsonl"), "utf8");
+  assert.equal(lines.trim().split("\n").length, 4);
+  const again = await whetstone(...args.split(" "));
+  assert.deepEqual(records(again), [report]);
+  assert.equal(readFileSync(join(folder, "both", "runs.jsonl"), "utf8"), lines, "nothing was run again");
+  const one = await whetstone("compare", "grpo");
+  assert.equal(one.code, 2);
+});
+
+test("check and export refuse what is not there", async () => {
+  const unknown = await whetstone("check", "a-gra");
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /a-grae/);
+  const nothing = await whetstone("export", "nowhere", "--to", "peft", "--out", "out");
+  assert.equal(nothing.code, 2);
+  assert.ok(!readdirSync(folder).includes("out"), "nothing is half written");
+});
+
+test("export writes a trained model's weights, an adapter where there is one", async () => {
+  const train = "train --env contextual-bandit --iterations 1 --lora 2 --threads 1 --out adapted";
+  assert.equal((await whetstone(...train.split(" "))).code, 0);
+  assert.equal(
+    (await whetstone("export", "adapted", "--to", "peft", "--base", "owner/base", "--out", "peft")).code,
+    0,
+  );
+  assert.deepEqual(readdirSync(join(folder, "peft")).sort(), [
+    "adapter_config.json",
+    "adapter_model.safetensors",
+  ]);
+  assert.equal((await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged")).code, 0);
+  assert.ok(readdirSync(join(folder, "merged")).includes("model.safetensors"));
+  const full = await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged");
+  assert.match(full.err, /which holds files/);
+  // what it was begun with is known again: an evaluation needs no options
+  assert.equal((await whetstone("eval", "adapted", "--tasks", "5")).code, 0);
+});
