@@ -2,6 +2,7 @@
 import { aGrae } from "./advantage/a-grae.ts";
 import { aem } from "./advantage/aem.ts";
 import { loop } from "./advantage/loop.ts";
+import { odysseus } from "./advantage/odysseus.ts";
 import { bestOfN } from "./baseline/best-of-n.ts";
 import { cispo } from "./baseline/cispo.ts";
 import { dapo } from "./baseline/dapo.ts";
@@ -70,6 +71,7 @@ export {
   nashMd,
   nashMirrorProx,
   nft,
+  odysseus,
   oprl,
   ppo,
   pprRenorm,
@@ -92,6 +94,7 @@ export const methods: readonly Recipe[] = [
   aGrae,
   aem,
   loop,
+  odysseus,
   bestOfN,
   cispo,
   dapo,

@@ -28,7 +28,7 @@ export function klPenalty(options: KlPenaltyOptions = {}): Objective<Totals> {
   const { to = "reference", coefficient = 0.01, estimator = "k3", normaliser = "tokens" } = options;
   const column = `${to}.logp`;
   return {
-    name: "klPenalty",
+    name: to === "reference" ? "klPenalty" : `klPenalty.${to}`,
     together: "row",
     wants: () => ({}),
     columns: async (ctx, batch) => ({ [column]: (await ctx.frozen(to).score(batch)).logp }),
