@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { WhetstoneError } from "../core/errors.ts";
+import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { MakeRuns, Measured, Unit } from "../train/check.ts";
 import type { Order } from "./check-worker.ts";
 
@@ -85,7 +86,7 @@ export function rememberedRuns(
   const known = new Map<string, Measured>();
   if (existsSync(memory)) {
     for (const line of readFileSync(memory, "utf8").split("\n").slice(0, -1)) {
-      const { unit, measured } = JSON.parse(line) as { unit: Unit; measured: Measured };
+      const { unit, measured } = fromExactJson(line) as { unit: Unit; measured: Measured };
       known.set(keyOf(unit), measured);
     }
   }
@@ -98,7 +99,7 @@ export function rememberedRuns(
           return old;
         }
         const measured = await pool.run({ file, unit });
-        appendFileSync(memory, `${JSON.stringify({ unit, measured })}\n`);
+        appendFileSync(memory, `${toExactJson({ unit, measured })}\n`);
         made(unit, false);
         return measured;
       }),

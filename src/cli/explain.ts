@@ -26,16 +26,19 @@ export function addExplain(program: Command, io: Io): void {
 }
 
 function about(m: Recipe): Readonly<Record<string, unknown>> {
-  const { id, family, summary, paper, mechanism, equation, source, needs, differs, defaults } = m;
-  return { id, family, summary, paper, mechanism, equation, source, needs, slots: differs, defaults };
+  const { id, kind, family, summary, paper, mechanism, equation, source, needs, differs, defaults } = m;
+  return { id, kind, family, summary, paper, mechanism, equation, source, needs, slots: differs, defaults };
 }
 
 const command = (m: Recipe): string =>
   m.kind === "diagnostic"
     ? `npx whetstone check ${m.id}`
-    : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+    : m.kind === "diagnostic"
+      ? `npx whetstone check ${m.id}`
+      : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
 
 function composition(m: Recipe): string[] {
+  if (m.kind === "diagnostic") return [`  a law, trained nowhere: ${m.law}`];
   if (m.kind === "diagnostic")
     return ["  none: a diagnostic tests a law and trains nothing", `  law: ${m.law}`];
   const { slots } = m.build();

@@ -74,6 +74,7 @@ function entryOf(m: Recipe): Readonly<Record<string, unknown>> {
   const e = readEvidence(m.id);
   return {
     id: m.id,
+    kind: m.kind,
     family: m.family,
     summary: m.summary,
     paper: m.paper ?? null,
