@@ -5,6 +5,7 @@ export {
   type Remedy,
   tokenCovariance,
 } from "./covarianceRatio.ts";
+export { type DiscriminativeOptions, discriminative } from "./discriminative.ts";
 export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
 export { type GatedRatioOptions, gatedRatio } from "./gatedRatio.ts";
 export { type KlPenaltyOptions, klPenalty } from "./klPenalty.ts";
