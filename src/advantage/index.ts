@@ -1,5 +1,6 @@
 export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNormalised.ts";
 export { constant } from "./constant.ts";
+export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entropyHistory.ts";
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";

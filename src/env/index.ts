@@ -3,15 +3,16 @@ import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
 import { corridor } from "./corridor.ts";
 import { documents } from "./documents.ts";
+import { doors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
 import { inquiry } from "./inquiry.ts";
+import { judgedSearch } from "./judgedSearch.ts";
 import { maze } from "./maze.ts";
 import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
-
 import { toolCalls } from "./toolCalls.ts";
 
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
@@ -19,12 +20,14 @@ export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
+export { type DoorsOptions, doors } from "./doors.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
+export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { maze } from "./maze.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
@@ -93,6 +96,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => toolCalls(),
   },
   {
+    name: "judged-search",
+    summary: "search sources of different worth, judge each find, answer by what was kept",
+    make: () => judgedSearch(),
+  },
+  {
     name: "plan-and-call",
     summary: "plan, then call the right operation in well-formed words; malformed calls may be tried again",
     make: () => planAndCall(),
@@ -101,5 +109,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "corridor",
     summary: "get through a long corridor; the right action depends on the cell and the action before",
     make: () => corridor(),
+  },
+  {
+    name: "doors",
+    summary: "walk a corridor to its end, past doors that pay a little at once",
+    make: () => doors(),
   },
 ];

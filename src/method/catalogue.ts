@@ -13,8 +13,8 @@ import { gspo } from "./baseline/gspo.ts";
 import { ipo } from "./baseline/ipo.ts";
 import { kto } from "./baseline/kto.ts";
 import { ppo } from "./baseline/ppo.ts";
-import { reinforcePlusPlus } from "./baseline/reinforce-plus-plus.ts";
 import { reinforce } from "./baseline/reinforce.ts";
+import { reinforcePlusPlus } from "./baseline/reinforce-plus-plus.ts";
 import { rejectionSampling } from "./baseline/rejection-sampling.ts";
 import { rloo } from "./baseline/rloo.ts";
 import { sft } from "./baseline/sft.ts";
@@ -35,6 +35,7 @@ import { rl4mle } from "./credit/rl4mle.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
+import type { Recipe } from "./method.ts";
 import { disco } from "./objective/disco.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
 import { epo } from "./objective/epo.ts";
@@ -44,8 +45,99 @@ import { nashMd } from "./objective/nash-md.ts";
 import { nashMirrorProx } from "./objective/nash-mirror-prox.ts";
 import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
-import type { Recipe } from "./method.ts";
 
-export { aGrae, aem, loop, odysseus, bestOfN, cispo, dapo, dpo, drGrpo, grpo, gspo, ipo, kto, ppo, reinforcePlusPlus, reinforce, rejectionSampling, rloo, sft, turnPpo, a2tgpo, cleaner, cosearch, igpo, intIntervention, lare, matchtir, oprl, pprRenorm, preGrpo, rToQstar, reseek, rl4mle, scrlSubproblemCurriculum, siop, spaRl, disco, entropyMechanism, epo, inpo, minirl, nashMd, nashMirrorProx, nft, raft };
+export {
+  a2tgpo,
+  aem,
+  aGrae,
+  bestOfN,
+  cispo,
+  cleaner,
+  cosearch,
+  dapo,
+  disco,
+  dpo,
+  drGrpo,
+  entropyMechanism,
+  epo,
+  grpo,
+  gspo,
+  igpo,
+  inpo,
+  intIntervention,
+  ipo,
+  kto,
+  lare,
+  loop,
+  matchtir,
+  minirl,
+  nashMd,
+  nashMirrorProx,
+  nft,
+  odysseus,
+  oprl,
+  ppo,
+  pprRenorm,
+  preGrpo,
+  raft,
+  reinforce,
+  reinforcePlusPlus,
+  rejectionSampling,
+  reseek,
+  rl4mle,
+  rloo,
+  rToQstar,
+  scrlSubproblemCurriculum,
+  sft,
+  siop,
+  spaRl,
+  turnPpo,
+};
 
-export const methods: readonly Recipe[] = [aGrae, aem, loop, odysseus, bestOfN, cispo, dapo, dpo, drGrpo, grpo, gspo, ipo, kto, ppo, reinforcePlusPlus, reinforce, rejectionSampling, rloo, sft, turnPpo, a2tgpo, cleaner, cosearch, igpo, intIntervention, lare, matchtir, oprl, pprRenorm, preGrpo, rToQstar, reseek, rl4mle, scrlSubproblemCurriculum, siop, spaRl, disco, entropyMechanism, epo, inpo, minirl, nashMd, nashMirrorProx, nft, raft];
+export const methods: readonly Recipe[] = [
+  aGrae,
+  aem,
+  loop,
+  odysseus,
+  bestOfN,
+  cispo,
+  dapo,
+  dpo,
+  drGrpo,
+  grpo,
+  gspo,
+  ipo,
+  kto,
+  ppo,
+  reinforcePlusPlus,
+  reinforce,
+  rejectionSampling,
+  rloo,
+  sft,
+  turnPpo,
+  a2tgpo,
+  cleaner,
+  cosearch,
+  igpo,
+  intIntervention,
+  lare,
+  matchtir,
+  oprl,
+  pprRenorm,
+  preGrpo,
+  rToQstar,
+  reseek,
+  rl4mle,
+  scrlSubproblemCurriculum,
+  siop,
+  spaRl,
+  disco,
+  entropyMechanism,
+  epo,
+  inpo,
+  minirl,
+  nashMd,
+  nashMirrorProx,
+  nft,
+  raft,
+];

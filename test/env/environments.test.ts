@@ -15,8 +15,10 @@ const promises: Readonly<Record<string, Promised>> = {
   "preference-game": { garbage: 0.25 },
   sequences: { garbage: 0.1 },
   documents: { garbage: 0.15 },
+  "judged-search": { garbage: 0.15 },
   "plan-and-call": { garbage: 0.05 },
   corridor: { garbage: 0.05 },
+  doors: { garbage: 0.05 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {

@@ -44,7 +44,7 @@ function make(
 }
 
 /**
- * Tests an objective of log-probabilities, or of entropies if it is named entropyBonus.
+ * Tests an objective of log-probabilities, or of entropies if it has cotangents for those alone.
  * @param columns further columns of the batch, each [A].
  * @param parts what its `prepare` asks the context for.
  */
@@ -65,7 +65,7 @@ export function agrees(
         const { batch, outputs } = made(rows);
         const aux = await objective.prepare(ctxOf(parts(batch)), batch);
         const { cotangents } = objective.evaluate(outputs, batch, aux);
-        const which = objective.name === "entropyBonus" ? "entropy" : "logp";
+        const which = cotangents.entropy && !cotangents.logp ? "entropy" : "logp";
         const xs = outputs[which]!;
         for (let a = 0; a < xs.length; a++) {
           const h = 1e-5;

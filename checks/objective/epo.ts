@@ -1,0 +1,87 @@
+import { pairRows } from "../../src/core/pack.ts";
+import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { cellOf, doors, isDoor } from "../../src/env/doors.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { method } from "../../src/method/method.ts";
+import { epo } from "../../src/method/objective/epo.ts";
+import { clippedRatio } from "../../src/objective/clippedRatio.ts";
+import { entropyBonus } from "../../src/objective/entropyBonus.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+
+const shape = { corridors: 8, cells: 6, every: 2, turns: 8 } as const;
+
+/** P(out) to begin with, at doors and elsewhere. */
+const temptation = { door: 0.85, elsewhere: 0.25 } as const;
+
+/** What is seen says where the doors are; nothing else is ever written. */
+const prior: Prior = (context, word) => {
+  if (word !== "on" && word !== "out") return -1e9;
+  const cell = Number(/^c\d+\.(\d+)$/.exec(context[1] ?? "")?.[1] ?? 0);
+  const out = isDoor(cell, shape.every) ? temptation.door : temptation.elsewhere;
+  return Math.log(word === "out" ? out : 1 - out);
+};
+
+/** Exact probability of getting to the end in time, mean over corridors. */
+async function arrival({ policy }: Practised): Promise<number> {
+  let sum = 0;
+  for (let corridor = 0; corridor < shape.corridors; corridor++) {
+    const prompts = Array.from({ length: shape.cells }, (_, cell) =>
+      policy.codec.open([{ role: "user", content: cellOf(corridor, cell) }]),
+    );
+    const target = policy.codec.encode("on");
+    const { logp } = await policy.score(pairRows(prompts.map((prompt) => ({ prompt, target }))));
+    let at_C = new Float64Array(shape.cells + 1);
+    at_C[0] = 1;
+    for (let turn = 0; turn < shape.turns; turn++) {
+      const next_C = new Float64Array(shape.cells + 1);
+      next_C[shape.cells] = at_C[shape.cells]!;
+      for (let cell = 0; cell < shape.cells; cell++) {
+        const on = Math.exp(logp[cell]!);
+        next_C[cell + 1]! += at_C[cell]! * on;
+        if (!isDoor(cell, shape.every)) next_C[cell]! += at_C[cell]! * (1 - on);
+      }
+      at_C = next_C;
+    }
+    sum += at_C[shape.cells]! / shape.corridors;
+  }
+  return sum;
+}
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: () => doors(shape),
+    engine: () => tabularEngine({ context: "message", prior }),
+    iterations: 40,
+    settings: {
+      tasks: 8,
+      groupSize: 4,
+      minibatches: 1,
+      schedule: "constant",
+      warmUp: 0,
+      gradientClip: 1e9,
+      optimiser: "sgd",
+    },
+    grid: [10, 30, 100, 300].map((learningRate) => ({ learningRate })),
+    metric: arrival,
+    more: ({ curve }) => ({ entropy: curve.at(-1)!.entropy! }),
+  });
+
+/** Without the band. */
+const bonusAlone = method({
+  id: "bonus-alone",
+  family: "objective",
+  summary: "GRPO with an entropy bonus",
+  slots: { objective: [clippedRatio(), entropyBonus({ coefficient: 0.03 })] },
+});
+
+export default defineCheck({
+  id: "epo",
+  claim: "An entropy bonus held within a band finds the far reward where GRPO settles for the near one.",
+  metric: "probability of getting to the end after 40 updates, exact",
+  direction: "higher",
+  smallestEffect: 0.05,
+  baseline: arm(grpo),
+  method: arm(epo),
+  others: { "bonus alone": arm(bonusAlone) },
+});
