@@ -33,12 +33,9 @@ function about(m: Recipe): Readonly<Record<string, unknown>> {
 const command = (m: Recipe): string =>
   m.kind === "diagnostic"
     ? `npx whetstone check ${m.id}`
-    : m.kind === "diagnostic"
-      ? `npx whetstone check ${m.id}`
-      : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+    : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
 
 function composition(m: Recipe): string[] {
-  if (m.kind === "diagnostic") return [`  a law, trained nowhere: ${m.law}`];
   if (m.kind === "diagnostic")
     return ["  none: a diagnostic tests a law and trains nothing", `  law: ${m.law}`];
   const { slots } = m.build();
