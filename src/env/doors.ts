@@ -36,30 +36,32 @@ export function doors(options: DoorsOptions = {}): Environment {
       seed: corridor,
     };
   };
-  const start = (task: Task, at = 0, over = false): Episode => {
+  const start = (task: Task, at = 0, acted = 0, over = false): Episode => {
     let cell = at;
+    let turn = acted;
     let ended = over;
-    let fresh = at === 0;
     const here = (): string => cellOf(Number(task.metadata.corridor), cell);
     return {
       async observe() {
-        const messages = fresh ? [] : [{ role: "user" as const, content: here() }];
-        fresh = false;
+        const messages = turn === 0 ? [] : [{ role: "user" as const, content: here() }];
         return { role: "agent", observation: { messages, stateKey: here(), legal: ["on", "out"] } };
       },
       async act({ content }): Promise<Step> {
         if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        turn++;
         const said = content.trim();
         if (said === "out" && isDoor(cell, every)) {
           ended = true;
           return { rewards: { outcome: pays.door }, end: { kind: "done", reason: "left", success: false } };
         }
         if (said === "on") cell++;
-        if (cell < cells) return { rewards: { outcome: 0 } };
+        if (cell < cells && turn < turns) return { rewards: { outcome: 0 } };
         ended = true;
+        if (cell < cells)
+          return { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } };
         return { rewards: { outcome: pays.end }, end: { kind: "done", reason: "arrived", success: true } };
       },
-      fork: async () => start(task, cell, ended),
+      fork: async () => start(task, cell, turn, ended),
     };
   };
   return defineEnvironment({

@@ -33,3 +33,10 @@ test("the end pays one; corridors share no cell", async () => {
   assert.deepEqual(end, { kind: "done", reason: "arrived", success: true });
   assert.ok(conversation.every((m) => m.role === "assistant" || m.content.startsWith("c1.")));
 });
+
+test("who dawdles is cut off unpaid", async () => {
+  const { outcome, end, actions } = await play(env, first!, () => "hm");
+  assert.equal(outcome, 0);
+  assert.equal(actions.length, 7);
+  assert.deepEqual(end, { kind: "truncated", limit: "turns", at: 7 });
+});
