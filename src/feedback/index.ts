@@ -1,5 +1,6 @@
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
+export { type JudgementOptions, judgement } from "./judgement.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";

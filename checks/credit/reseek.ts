@@ -1,0 +1,54 @@
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { type JudgedSearchOptions, judgedSearch } from "../../src/env/judgedSearch.ts";
+import { judgement } from "../../src/feedback/judgement.ts";
+import { outcome } from "../../src/feedback/outcome.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { reseek } from "../../src/method/credit/reseek.ts";
+import { method } from "../../src/method/index.ts";
+import { armOf, averageOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+
+const isAction = (context: readonly string[], word: string): boolean =>
+  context.includes("found") ? /^(yes|no)$/.test(word) : /^(s\d+|answer)$/.test(word);
+
+const arm = (
+  what: string,
+  recipe: PracticeArm["recipe"],
+  verdicts: NonNullable<JudgedSearchOptions["verdicts"]>,
+) =>
+  armOf({
+    what,
+    recipe,
+    environment: (seed) => judgedSearch({ seed, verdicts }),
+    engine: () =>
+      tabularEngine({ context: "message", prior: (context, word) => (isAction(context, word) ? 0 : -1e9) }),
+    iterations: 80,
+    settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
+    grid: [0.1, 0.3, 1].map((learningRate) => ({ learningRate })),
+    more: ({ curve }: Practised) => ({
+      "success, last 20": averageOf(curve.slice(-20), "success"),
+      turns: averageOf(curve.slice(-20), "turns"),
+    }),
+  });
+
+const variant = (id: string, slots: Parameters<typeof method>[0]["slots"]) =>
+  method({ id, family: "credit", summary: id, slots });
+const bySense = variant("yes is paid only for what is useful", {
+  feedback: [outcome({ rewards: ["outcome"] }), judgement({ yes: "usefulness" })],
+});
+const silent = variant("verdicts are not paid", { feedback: outcome({ rewards: ["outcome"] }) });
+
+export default defineCheck({
+  id: "reseek",
+  claim:
+    "An agent that judges what it finds, is paid for its verdicts and forgets what it refuses answers better than one that keeps all.",
+  metric: "mean success over 80 updates",
+  direction: "higher",
+  smallestEffect: 0.02,
+  tuningSeeds: 2,
+  baseline: arm("GRPO, everything found is kept", grpo, "none"),
+  method: arm(reseek.summary, reseek, "drops"),
+  others: {
+    bySense: arm(bySense.summary, bySense, "drops"),
+    silent: arm(silent.summary, silent, "drops"),
+  },
+});
