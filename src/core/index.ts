@@ -11,6 +11,7 @@ export type * from "./outputs.ts";
 export * from "./pack.ts";
 export * from "./pairs.ts";
 export * from "./places.ts";
+export * from "./pool.ts";
 export { type Random, randomStream, shuffled } from "./random.ts";
 export { rewritten } from "./rewrite.ts";
 export type * from "./signal.ts";

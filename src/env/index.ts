@@ -1,4 +1,5 @@
 /** The catalogue of environments. */
+import { annotated } from "./annotated.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
 import { corridor } from "./corridor.ts";
@@ -8,13 +9,16 @@ import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
 import { inquiry } from "./inquiry.ts";
 import { judgedSearch } from "./judgedSearch.ts";
+import { kernels } from "./kernels.ts";
 import { maze } from "./maze.ts";
 import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
 import { toolCalls } from "./toolCalls.ts";
+import { votes } from "./votes.ts";
 
+export { type AnnotatedOptions, annotated } from "./annotated.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
@@ -28,6 +32,7 @@ export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
+export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
 export { maze } from "./maze.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
@@ -35,6 +40,7 @@ export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
+export { type VotesOptions, votes } from "./votes.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
@@ -58,6 +64,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "preference-game",
     summary: "reply with one word; replies are compared in pairs, and preferences may run in circles",
     make: () => preferenceGame(),
+  },
+  {
+    name: "annotated",
+    summary: "answer with one word; an annotator showed one answer of each question, not always a good one",
+    make: () => annotated(),
   },
   { name: "bandit", summary: "pull one of two arms; one pays more often", make: () => bandit() },
   {
@@ -114,5 +125,15 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "doors",
     summary: "walk a corridor to its end, past doors that pay a little at once",
     make: () => doors(),
+  },
+  {
+    name: "kernels",
+    summary: "write an operation faster than the library does; a library call is right and useless",
+    make: () => kernels(),
+  },
+  {
+    name: "votes",
+    summary: "ask unreliable witnesses one by one, and answer when enough of them agree",
+    make: () => votes(),
   },
 ];

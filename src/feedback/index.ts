@@ -1,4 +1,5 @@
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
+export { demonstrationsWin } from "./demonstrationsWin.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type JudgementOptions, judgement } from "./judgement.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";

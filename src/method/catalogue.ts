@@ -1,6 +1,7 @@
 /** Every method there is. Written by scripts/catalogue.ts from the folders beside it. */
 import { aGrae } from "./advantage/a-grae.ts";
 import { aem } from "./advantage/aem.ts";
+import { drKernel } from "./advantage/dr-kernel.ts";
 import { loop } from "./advantage/loop.ts";
 import { odysseus } from "./advantage/odysseus.ts";
 import { bestOfN } from "./baseline/best-of-n.ts";
@@ -40,11 +41,14 @@ import { disco } from "./objective/disco.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
 import { epo } from "./objective/epo.ts";
 import { inpo } from "./objective/inpo.ts";
+import { miniO3 } from "./objective/mini-o3.ts";
 import { minirl } from "./objective/minirl.ts";
 import { nashMd } from "./objective/nash-md.ts";
 import { nashMirrorProx } from "./objective/nash-mirror-prox.ts";
 import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
+import { seeupo } from "./objective/seeupo.ts";
+import { seppo } from "./objective/seppo.ts";
 
 export {
   a2tgpo,
@@ -58,6 +62,7 @@ export {
   disco,
   dpo,
   drGrpo,
+  drKernel,
   entropyMechanism,
   epo,
   grpo,
@@ -70,6 +75,7 @@ export {
   lare,
   loop,
   matchtir,
+  miniO3,
   minirl,
   nashMd,
   nashMirrorProx,
@@ -88,6 +94,8 @@ export {
   rloo,
   rToQstar,
   scrlSubproblemCurriculum,
+  seeupo,
+  seppo,
   sft,
   siop,
   spaRl,
@@ -97,6 +105,7 @@ export {
 export const methods: readonly Recipe[] = [
   aGrae,
   aem,
+  drKernel,
   loop,
   odysseus,
   bestOfN,
@@ -135,9 +144,12 @@ export const methods: readonly Recipe[] = [
   entropyMechanism,
   epo,
   inpo,
+  miniO3,
   minirl,
   nashMd,
   nashMirrorProx,
   nft,
   raft,
+  seeupo,
+  seppo,
 ];

@@ -16,16 +16,22 @@ export interface PairwiseOptions {
   readonly beta?: number;
   /**
    * What log-probabilities are taken against: shares of frozen models by name, and `sampled` for the policy as it was
-   * when it sampled. {} takes them as they are. Default { reference: 1 }.
+   * when it sampled. {} takes them as they are. A function may choose anew in each iteration. Default { reference: 1 }.
    */
-  readonly against?: Readonly<Record<string, number>>;
-  /** λ, how much of the rejected side counts in the margin, in (0, 1]. Default 1. */
-  readonly rejected?: number;
+  readonly against?: Shares | ((ctx: Ctx) => Shares);
+  /**
+   * λ, how much of the rejected side counts in the margin, in (0, 1]; "anchored" takes 1 where S(chosen) ≥ 0, and −1 where
+   * the chosen side has become less likely, so that both sides are raised. No gradient goes through the sign. Default 1.
+   */
+  readonly rejected?: number | "anchored";
   /** ε of "reverseKl": the share of doubt left in a label. Default 0.001. */
   readonly doubt?: number;
   /** What holds pairs together in one part of the batch: pairs lie within groups, or anywhere. Default "group". */
   readonly together?: "group" | "batch";
 }
+
+/** Shares of models by name. */
+export type Shares = Readonly<Record<string, number>>;
 
 /** A loss of the margin. */
 export type PairLoss = "logistic" | "squared" | "reverseKl";
@@ -33,6 +39,7 @@ export type PairLoss = "logistic" | "squared" | "reverseKl";
 interface Aux {
   /** Pairs of the whole batch. */
   readonly pairs: number;
+  readonly against: Shares;
 }
 
 /**
@@ -48,47 +55,58 @@ interface Aux {
  * Sums over tokens, never means. Pairs come from the columns of `core/pairs.ts`. A pair with a token whose
  * log-probability under `sampled` is unknown is left out and counted.
  *
- * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), unknown (pairs).
+ * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs).
  * Papers: "logistic" is "Direct Preference Optimization: Your Language Model is Secretly a Reward Model"; "squared" is
  * "A General Theoretical Paradigm to Understand Learning from Human Preferences"; "reverseKl" is "Towards Efficient Exact
  * Optimization of Language Model Alignment"; λ and no reference is "Contrastive Preference Learning: Learning from Human
- * Feedback without RL".
+ * Feedback without RL"; "anchored" is "SePPO: Semi-Policy Preference Optimization for Diffusion Alignment".
  */
 export function pairwise(options: PairwiseOptions = {}): Objective<Aux> {
-  const { loss: kind = "logistic", beta = 0.1, against = { reference: 1 }, rejected: lambda = 1 } = options;
+  const { loss: kind = "logistic", beta = 0.1, against = { reference: 1 }, rejected: share = 1 } = options;
   const { doubt = 1e-3, together = "group" } = options;
   const f = losses[kind](beta, doubt);
+  const sharesOf = (ctx: Ctx): Shares => (typeof against === "function" ? against(ctx) : against);
+  const lambdaOf = (chosen: number): number => (share !== "anchored" ? share : chosen >= 0 ? 1 : -1);
   return {
     name: "pairwise",
     ...(options.model === undefined ? {} : { model: options.model }),
     together,
     wants: () => ({}),
-    columns: (ctx, batch) => referenceColumns(ctx, batch, Object.keys(against)),
-    prepare: async (_ctx, batch) => ({ pairs: pairsOf(batch).length }),
+    columns: (ctx, batch) => referenceColumns(ctx, batch, Object.keys(sharesOf(ctx))),
+    prepare: async (ctx, batch) => ({ pairs: pairsOf(batch).length, against: sharesOf(ctx) }),
     evaluate: ({ logp }, batch, aux) => {
-      const base_A = baseline(batch, against);
+      const base_A = baseline(batch, aux.against);
       const cotangent_A = new Float32Array(logp.length);
       const sum = (side: readonly number[]): number =>
         side.reduce((s, a) => s + batch.weight_A[a]! * (logp[a]! - base_A[a]!), 0);
       const push = (side: readonly number[], slope: number): void => {
         for (const a of side) cotangent_A[a]! += (batch.weight_A[a]! * slope) / aux.pairs;
       };
-      const stats = { loss: 0, pairs: 0, "accuracy/pairs": 0, "margin/pairs": 0, unknown: 0 };
+      const stats = {
+        loss: 0,
+        pairs: 0,
+        "accuracy/pairs": 0,
+        "margin/pairs": 0,
+        "raised/pairs": 0,
+        unknown: 0,
+      };
       for (const { chosen, rejected, strength } of pairsOf(batch)) {
         const [won, lost] = [sum(chosen), sum(rejected)];
+        const [lambda, mirrored] = [lambdaOf(won), lambdaOf(lost)];
         const h = won - lambda * lost;
         if (Number.isNaN(h)) {
           stats.unknown++;
           continue;
         }
         const said = f(h);
-        const swapped = f(lost - lambda * won);
+        const swapped = f(lost - mirrored * won);
         stats.loss += (strength * said.value + (1 - strength) * swapped.value) / aux.pairs;
-        push(chosen, strength * said.slope - (1 - strength) * lambda * swapped.slope);
+        push(chosen, strength * said.slope - (1 - strength) * mirrored * swapped.slope);
         push(rejected, (1 - strength) * swapped.slope - strength * lambda * said.slope);
         stats.pairs++;
         stats["accuracy/pairs"] += Number(h > 0);
         stats["margin/pairs"] += h;
+        stats["raised/pairs"] += Number(lambda < 0);
       }
       return { loss: stats.loss, cotangents: { logp: cotangent_A }, stats };
     },
@@ -109,7 +127,7 @@ async function referenceColumns(
 }
 
 /** Σ_m share[m] · logp_m, [A]. */
-function baseline(batch: Batch, against: Readonly<Record<string, number>>): Float64Array {
+function baseline(batch: Batch, against: Shares): Float64Array {
   const out_A = new Float64Array(batch.target_A.length);
   for (const [name, share] of Object.entries(against)) {
     const logp_A =

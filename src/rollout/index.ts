@@ -19,4 +19,5 @@ export {
 } from "./intervened.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
+export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";

@@ -13,12 +13,15 @@ const promises: Readonly<Record<string, Promised>> = {
   chains: { garbage: 0.02 },
   "ranked-search": { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
+  annotated: { garbage: 0.2 },
   sequences: { garbage: 0.1 },
   documents: { garbage: 0.15 },
   "judged-search": { garbage: 0.15 },
   "plan-and-call": { garbage: 0.05 },
   corridor: { garbage: 0.05 },
   doors: { garbage: 0.05 },
+  kernels: { garbage: 0.3 },
+  votes: { garbage: 0.5 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {

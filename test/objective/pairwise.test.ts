@@ -41,6 +41,7 @@ const variants: Readonly<Record<string, PairwiseOptions>> = {
   squared: { loss: "squared", beta: 0.6 },
   reverseKl: { loss: "reverseKl", beta: 0.9 },
   "no reference, half of the rejected": { against: {}, rejected: 0.5 },
+  anchored: { rejected: "anchored", beta: 0.9 },
   "two anchors": { loss: "squared", beta: 1, against: { reference: 0.25, sampled: 0.75 } },
 };
 for (const [name, options] of Object.entries(variants)) agrees(`pairwise ${name}`, pairwise(options), paired);
@@ -77,6 +78,17 @@ test("pairwise: each loss by hand", async () => {
   );
   // no reference, λ = 1/2: S = −1.4 and −2.2, h = −1.4 + 1.1 = −0.3; ln(1 + e^0.3) = 0.854355
   close(await lossOf({ against: {}, beta: 1, rejected: 0.5 }), 0.854355);
+});
+
+test("pairwise: anchored, both sides rise where the chosen one has fallen", async () => {
+  // S(chosen) = 0.6: as with λ = 1
+  close(await lossOf({ beta: 0.5, rejected: "anchored" }), 0.513015);
+  // against −0.5 it is −0.4, and S(rejected) = −1.2: h = −0.4 − 1.2 = −1.6; ln(1 + e^0.8) = 1.171101
+  const fallen = withColumns(batch, { "reference.logp": Float32Array.of(-0.5, -0.5, -0.5, -0.5) });
+  close(await lossOf({ beta: 0.5, rejected: "anchored" }, fallen), 1.171101);
+  const objective = pairwise({ rejected: "anchored" });
+  const { cotangents } = objective.evaluate(outputs, fallen, await objective.prepare(ctxOf({}), fallen));
+  assert.ok(cotangents.logp!.every((x) => x < 0));
 });
 
 test("pairwise: a label of strength p mixes both orders", async () => {
