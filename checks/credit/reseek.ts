@@ -23,7 +23,7 @@ const arm = (
       tabularEngine({ context: "message", prior: (context, word) => (isAction(context, word) ? 0 : -1e9) }),
     iterations: 80,
     settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
-    grid: [0.1, 0.3, 1].map((learningRate) => ({ learningRate })),
+    grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
     more: ({ curve }: Practised) => ({
       "success, last 20": averageOf(curve.slice(-20), "success"),
       turns: averageOf(curve.slice(-20), "turns"),
