@@ -5,6 +5,9 @@ export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulat
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";
 export { leaveOneOut } from "./leaveOneOut.ts";
+export { type MaskedOptions, masked } from "./masked.ts";
+export { type MismatchRejectedOptions, mismatchRejected } from "./mismatchRejected.ts";
+export { type OverTurnMaskOptions, overTurnMask } from "./overTurnMask.ts";
 export { clipWidth, type PooledReturnsOptions, pooledReturns } from "./pooledReturns.ts";
 export { type PositionNormalisedOptions, positionNormalised } from "./positionNormalised.ts";
 export { type PreferencePairsOptions, preferencePairs } from "./preferencePairs.ts";

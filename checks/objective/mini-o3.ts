@@ -1,0 +1,66 @@
+import { pairRows } from "../../src/core/pack.ts";
+import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { largestLead, leaderAfter, leadWord, votes } from "../../src/env/votes.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { miniO3 } from "../../src/method/objective/mini-o3.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+
+const cap = { practice: 6, later: 24 } as const;
+
+const prior: Prior = (_, word) => (word === "ask" ? 1 : word === "answer" ? -1 : -1e9);
+
+/** Exact success at a cap on questions that nobody practised, and the share of episodes that come to an end. */
+async function atCap({ policy }: Practised, seed: number, turns: number) {
+  const prompts = Array.from({ length: largestLead + 1 }, (_, lead) =>
+    policy.codec.open([{ role: "user", content: leadWord(lead) }]),
+  );
+  const target = policy.codec.encode("answer");
+  const { logp } = await policy.score(pairRows(prompts.map((prompt) => ({ prompt, target }))));
+  const tasks = votes({ seed, questions: 400 }).tasks("test");
+  let [success, finished] = [0, 0];
+  for (const task of tasks) {
+    let still = 1;
+    for (let turn = 0; turn < turns; turn++) {
+      const { right, lead } = leaderAfter(task, turn + 1);
+      const ends = still * Math.exp(logp[lead]!);
+      finished += ends / tasks.length;
+      if (right) success += ends / tasks.length;
+      still -= ends;
+    }
+  }
+  return { success, finished };
+}
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => votes({ turns: cap.practice, evidence: "episode", seed }),
+    engine: () => tabularEngine({ context: "message", prior }),
+    iterations: 60,
+    settings: {
+      tasks: 8,
+      groupSize: 8,
+      minibatches: 1,
+      schedule: "constant",
+      warmUp: 0,
+      gradientClip: 1e9,
+      optimiser: "sgd",
+    },
+    grid: [0.1, 0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
+    metric: async (done, seed) => (await atCap(done, seed, cap.later)).success,
+    more: async (done, seed) => {
+      const early = await atCap(done, seed, cap.practice);
+      return { "success at 6": early.success, "finished at 6": early.finished };
+    },
+  });
+
+export default defineCheck({
+  id: "mini-o3",
+  claim:
+    "Masking attempts that ran out of turns lets success grow with the cap after practice under a small one.",
+  metric: "success on unseen questions at four times the turns of practice, exact",
+  direction: "higher",
+  smallestEffect: 0.03,
+  baseline: arm(grpo),
+  method: arm(miniO3),
+});
