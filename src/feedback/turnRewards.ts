@@ -5,6 +5,8 @@ import type { Feedback } from "../core/slots.ts";
 export interface TurnRewardsOptions {
   /** Which of the environment's named rewards to pass on. Default: all. */
   readonly rewards?: readonly string[];
+  /** What each named reward is multiplied by. Default 1. */
+  readonly weights?: Readonly<Record<string, number>>;
   /** One channel for all of them, or one named after each reward. Default "outcome". */
   readonly channel?: string | { readonly perName: true };
   /**
@@ -16,17 +18,18 @@ export interface TurnRewardsOptions {
 
 /** What the environment paid for each action: one signal per turn and reward. A turn without rewards gets none. */
 export function turnRewards(options: TurnRewardsOptions = {}): Feedback {
-  const { rewards, channel = "outcome", unpaid = "silence" } = options;
+  const { rewards, weights = {}, channel = "outcome", unpaid = "silence" } = options;
   return async (_ctx, { trajectories }) => {
     const signals: Signal[] = [];
     for (const t of trajectories) {
       if (t.end.kind === "failed") continue;
       const before = signals.length;
       t.turns.forEach((turn, k) => {
-        for (const [name, value] of Object.entries(turn.rewards)) {
+        for (const [name, paid] of Object.entries(turn.rewards)) {
           if (!(rewards?.includes(name) ?? true)) continue;
           const about = [{ trajectory: t.id, turn: k }];
           const to = typeof channel === "string" ? channel : name;
+          const value = paid * (weights[name] ?? 1);
           signals.push({ kind: "reward", channel: to, about, value, source: "environment" });
         }
       });

@@ -35,3 +35,11 @@ test("turnRewards: an episode that was paid nothing may count as a 0 at its end"
     ["unpaid", 1, "outcome", 0],
   ]);
 });
+
+test("turnRewards: weights multiply the rewards that they name", async () => {
+  assert.deepEqual(await heard({ weights: { step: 0.5 } }), [
+    ["paid", 0, "outcome", 0.5],
+    ["paid", 2, "outcome", 0],
+    ["paid", 2, "outcome", 1],
+  ]);
+});
