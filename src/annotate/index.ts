@@ -1,2 +1,3 @@
 export { type GoldLikelihoodOptions, goldLikelihood } from "./goldLikelihood.ts";
+export { type ProfilingRejectionOptions, profilingRejection } from "./profilingRejection.ts";
 export { type ValuesOptions, values } from "./values.ts";

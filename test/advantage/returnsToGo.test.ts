@@ -108,3 +108,49 @@ test("a weight is a share: two estimators in a list mix", () => {
   // 0.0 at turn 0: −11/3 against the stage, −2.6 against the batch
   assert.ok(Math.abs(both.get("0.0")![0]! - ((0.25 * -11) / 3 + 0.75 * -2.6)) < 1e-5);
 });
+
+test("where groups shrink, one left out samples the exact gradient; centred by the mean it shrinks turn by turn", () => {
+  // two turns of two actions with p(1) = 0.3 and 0.6; half of the episodes end after the first
+  const chance = [0.3, 0.6] as const;
+  const pay = [
+    [0.5, 1],
+    [0, 2],
+  ] as const;
+  const episodes = [0, 1].flatMap((first) => [
+    { actions: [first], odds: 0.5 },
+    ...[0, 1].map((second) => ({ actions: [first, second], odds: 0.5 })),
+  ]);
+  const weighed = episodes.map(({ actions, odds }) => ({
+    rewards: actions.map((a, k) => pay[k]![a]!),
+    scores: actions.map((a, k) => a - chance[k]!), // slope of ln p in the logit of action 1
+    p: actions.reduce((p, a, k) => p * (a === 1 ? chance[k]! : 1 - chance[k]!), odds),
+  }));
+  const expected = (options: ReturnsToGoOptions): number[] => {
+    const sum = [0, 0];
+    for (const a of weighed) {
+      for (const b of weighed) {
+        const [A] = perTurn([[a.rewards, b.rewards]], options);
+        [a, b].forEach(({ scores }, i) => {
+          scores.forEach((score, k) => {
+            sum[k]! += (a.p * b.p * A![i]![k]! * score) / 2;
+          });
+        });
+      }
+    }
+    return sum;
+  };
+  const exact = [0, 1].map((k) =>
+    weighed.reduce((sum, { rewards, scores, p }) => {
+      const toGo = rewards.slice(k).reduce<number>((a, b) => a + b, 0);
+      return sum + p * (scores[k] ?? 0) * toGo;
+    }, 0),
+  );
+  expected({ leaveOneOut: true }).forEach((x, k) => {
+    assert.ok(Math.abs(x - exact[k]!) < 1e-6, `turn ${k}: ${x}, expected ${exact[k]}`);
+  });
+  // 1 − 1/N: N = 2 at the first turn; at the second 2 or 1, equally often, given that one is there: (1/2 + 0)/2
+  const factors = [0.5, 0.25];
+  expected({}).forEach((x, k) => {
+    assert.ok(Math.abs(x - factors[k]! * exact[k]!) < 1e-6, `turn ${k}: ${x / exact[k]!}`);
+  });
+});
