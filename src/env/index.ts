@@ -2,11 +2,14 @@
 import { annotated } from "./annotated.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
+import { combination } from "./combination.ts";
 import { corridor } from "./corridor.ts";
+import { counsel } from "./counsel.ts";
 import { documents } from "./documents.ts";
 import { doors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { facts } from "./facts/facts.ts";
+import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
 import { judgedSearch } from "./judgedSearch.ts";
 import { kernels } from "./kernels.ts";
@@ -22,7 +25,9 @@ export { type AnnotatedOptions, annotated } from "./annotated.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
+export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
+export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
 export type * from "./environment.ts";
@@ -30,6 +35,7 @@ export { defineEnvironment } from "./environment.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
+export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
@@ -117,6 +123,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => planAndCall(),
   },
   {
+    name: "combination",
+    summary: "three moves in a row: a small sure prize, or a large one for the right combination",
+    make: () => combination(),
+  },
+  {
     name: "corridor",
     summary: "get through a long corridor; the right action depends on the cell and the action before",
     make: () => corridor(),
@@ -135,5 +146,15 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "votes",
     summary: "ask unreliable witnesses one by one, and answer when enough of them agree",
     make: () => votes(),
+  },
+  {
+    name: "hearsay",
+    summary: "answer by memory or by what a tool says, of which one is right more often",
+    make: () => hearsay(),
+  },
+  {
+    name: "counsel",
+    summary: "lift somebody's mood in a talk; advice helps after a question, and a judge scores each reply",
+    make: () => counsel(),
   },
 ];

@@ -1,7 +1,9 @@
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { demonstrationsWin } from "./demonstrationsWin.ts";
+export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type JudgementOptions, judgement } from "./judgement.ts";
+export { type MajorityVoteOptions, majorityVote } from "./majorityVote.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";

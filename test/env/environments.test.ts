@@ -5,6 +5,7 @@ import { obeysTheLaws, type Promised } from "./laws.ts";
 
 const promises: Readonly<Record<string, Promised>> = {
   facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
+  hearsay: { garbage: 0.05 },
   inquiry: { garbage: 0.05 },
   "tool-calls": { garbage: 0.01 },
   maze: { garbage: 0.1, flawed: [0.4, 0.46] },
@@ -18,10 +19,12 @@ const promises: Readonly<Record<string, Promised>> = {
   documents: { garbage: 0.15 },
   "judged-search": { garbage: 0.15 },
   "plan-and-call": { garbage: 0.05 },
+  combination: { garbage: 0.05 },
   corridor: { garbage: 0.05 },
   doors: { garbage: 0.05 },
   kernels: { garbage: 0.3 },
   votes: { garbage: 0.5 },
+  counsel: { garbage: 0.5 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
