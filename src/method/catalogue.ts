@@ -3,6 +3,7 @@ import { aGrae } from "./advantage/a-grae.ts";
 import { aem } from "./advantage/aem.ts";
 import { drKernel } from "./advantage/dr-kernel.ts";
 import { loop } from "./advantage/loop.ts";
+import { mapo } from "./advantage/mapo.ts";
 import { odysseus } from "./advantage/odysseus.ts";
 import { bestOfN } from "./baseline/best-of-n.ts";
 import { cispo } from "./baseline/cispo.ts";
@@ -37,6 +38,7 @@ import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
+import { ahpo } from "./objective/ahpo.ts";
 import { disco } from "./objective/disco.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
 import { epo } from "./objective/epo.ts";
@@ -54,6 +56,7 @@ export {
   a2tgpo,
   aem,
   aGrae,
+  ahpo,
   bestOfN,
   cispo,
   cleaner,
@@ -74,6 +77,7 @@ export {
   kto,
   lare,
   loop,
+  mapo,
   matchtir,
   miniO3,
   minirl,
@@ -107,6 +111,7 @@ export const methods: readonly Recipe[] = [
   aem,
   drKernel,
   loop,
+  mapo,
   odysseus,
   bestOfN,
   cispo,
@@ -140,6 +145,7 @@ export const methods: readonly Recipe[] = [
   scrlSubproblemCurriculum,
   siop,
   spaRl,
+  ahpo,
   disco,
   entropyMechanism,
   epo,
