@@ -40,7 +40,7 @@ const arm = (recipe: Recipe) =>
     engine: () => tabularEngine({ context: "message", prior }),
     iterations: 60,
     settings: { tasks: 8, groupSize: 4, minibatches: 1, schedule: "constant", warmUp: 0 },
-    grid: [0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
+    grid: [0.03, 0.1, 0.3, 1, 3, 10].map((learningRate) => ({ learningRate })),
   });
 
 export default defineCheck({
