@@ -25,6 +25,7 @@ import { a2tgpo } from "./credit/a2tgpo.ts";
 import { cleaner } from "./credit/cleaner.ts";
 import { cosearch } from "./credit/cosearch.ts";
 import { igpo } from "./credit/igpo.ts";
+import { infopo } from "./credit/infopo.ts";
 import { intIntervention } from "./credit/int-intervention.ts";
 import { lare } from "./credit/lare.ts";
 import { matchtir } from "./credit/matchtir.ts";
@@ -51,6 +52,8 @@ import { nft } from "./objective/nft.ts";
 import { raft } from "./objective/raft.ts";
 import { seeupo } from "./objective/seeupo.ts";
 import { seppo } from "./objective/seppo.ts";
+import { srpoSelfImproving } from "./objective/srpo-self-improving.ts";
+import { t1RlScaling } from "./objective/t1-rl-scaling.ts";
 
 export {
   a2tgpo,
@@ -71,6 +74,7 @@ export {
   grpo,
   gspo,
   igpo,
+  infopo,
   inpo,
   intIntervention,
   ipo,
@@ -103,6 +107,8 @@ export {
   sft,
   siop,
   spaRl,
+  srpoSelfImproving,
+  t1RlScaling,
   turnPpo,
 };
 
@@ -133,6 +139,7 @@ export const methods: readonly Recipe[] = [
   cleaner,
   cosearch,
   igpo,
+  infopo,
   intIntervention,
   lare,
   matchtir,
@@ -158,4 +165,6 @@ export const methods: readonly Recipe[] = [
   raft,
   seeupo,
   seppo,
+  srpoSelfImproving,
+  t1RlScaling,
 ];

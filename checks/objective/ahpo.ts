@@ -1,0 +1,65 @@
+import { expertGate } from "../../src/advantage/expertGate.ts";
+import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
+import type { Task } from "../../src/core/words.ts";
+import { isHard, sequences } from "../../src/env/sequences.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { method } from "../../src/method/method.ts";
+import { ahpo } from "../../src/method/objective/ahpo.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { expected, meanOver, scattered } from "./_sequences.ts";
+
+const environment = (seed: number) =>
+  sequences({ questions: 6, length: 3, vocabulary: 8, pay: { kind: "uneven", share: 0.5 }, seed });
+
+/** Exact expected reward, mean over the questions that `of` takes. */
+async function reward({ policy }: Practised, seed: number, of: (task: Task) => boolean): Promise<number> {
+  const env = environment(seed);
+  const one = (task: Task): Promise<number> => expected(policy, task, env.all, (y) => env.payOf(task, y));
+  return meanOver(env.tasks("train").filter(of), one);
+}
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment,
+    engine: (seed) => scattered(seed, 0.3),
+    iterations: 50,
+    settings: {
+      tasks: 6,
+      groupSize: 8,
+      minibatches: 1,
+      epochs: 2,
+      warmUp: 0,
+      gradientClip: 1e9,
+      optimiser: "sgd",
+    },
+    grid: [10, 30, 100, 300, 1000].map((learningRate) => ({ learningRate })),
+    metric: (done, seed) => reward(done, seed, () => true),
+    more: async (done, seed) => ({
+      hard: await reward(done, seed, isHard),
+      easy: await reward(done, seed, (task) => !isHard(task)),
+    }),
+  });
+
+/** AHPO whose expert is always imitated: no task ever has so many successes. */
+const fixed = method({
+  id: "fixed",
+  family: "objective",
+  summary: "GRPO, and imitation of the expert at every task",
+  slots: (settings) => ({
+    ...ahpo.build(settings).slots,
+    advantage: [groupNormalised(), expertGate({ successes: Number.POSITIVE_INFINITY })],
+  }),
+});
+
+export default defineCheck({
+  id: "ahpo",
+  claim:
+    "Imitation that ends where the policy succeeds learns hard tasks without being held to a mediocre expert.",
+  metric: "expected reward after 50 updates over hard and easy questions, exact",
+  direction: "higher",
+  smallestEffect: 0.02,
+  baseline: arm(fixed),
+  method: arm(ahpo),
+  others: { GRPO: arm(grpo) },
+});

@@ -1,0 +1,46 @@
+import type { Batch } from "../core/batch.ts";
+import type { Objective } from "../core/model.ts";
+import { selectRows } from "../core/pack.ts";
+import type { Origin } from "../core/words.ts";
+
+/**
+ * A loss on the rows of some origins alone, e.g. one for what was sampled beside another for what was demonstrated. To the
+ * loss the other tokens have no weight: they give nothing and count in no normaliser. Its columns are made of its own
+ * rows; elsewhere they have no value (NaN).
+ */
+export function restricted<Aux>(objective: Objective<Aux>, origins: readonly Origin[]): Objective<Aux> {
+  const own = (batch: Batch): number[] =>
+    [...batch.rows.keys()].filter((r) => origins.includes(batch.rows[r]!.origin));
+  const masked = (batch: Batch): Batch => {
+    const weight_A = new Float32Array(batch.weight_A.length);
+    for (const r of own(batch)) {
+      const [from, to] = [batch.targetOffset[r]!, batch.targetOffset[r + 1]!];
+      weight_A.set(batch.weight_A.subarray(from, to), from);
+    }
+    return { ...batch, weight_A };
+  };
+  const { columns } = objective;
+  return {
+    ...objective,
+    wants: (aux, batch) => objective.wants(aux, masked(batch)),
+    prepare: (ctx, batch) => objective.prepare(ctx, masked(batch)),
+    evaluate: (outputs, batch, aux) => objective.evaluate(outputs, masked(batch), aux),
+    ...(columns && {
+      columns: async (ctx, batch) => {
+        const rows = own(batch);
+        if (rows.length === 0) return {};
+        const part = selectRows(batch, rows);
+        const made = await columns(ctx, part);
+        const spread = (xs: Float32Array): Float32Array => {
+          const out_A = new Float32Array(batch.target_A.length).fill(Number.NaN);
+          rows.forEach((r, i) => {
+            const mine = xs.subarray(part.targetOffset[i]!, part.targetOffset[i + 1]!);
+            out_A.set(mine, batch.targetOffset[r]!);
+          });
+          return out_A;
+        };
+        return Object.fromEntries(Object.entries(made).map(([name, xs]) => [name, spread(xs)]));
+      },
+    }),
+  };
+}
