@@ -54,6 +54,7 @@ import { seeupo } from "./objective/seeupo.ts";
 import { seppo } from "./objective/seppo.ts";
 import { srpoSelfImproving } from "./objective/srpo-self-improving.ts";
 import { t1RlScaling } from "./objective/t1-rl-scaling.ts";
+import { visurf } from "./objective/visurf.ts";
 
 export {
   a2tgpo,
@@ -110,6 +111,7 @@ export {
   srpoSelfImproving,
   t1RlScaling,
   turnPpo,
+  visurf,
 };
 
 export const methods: readonly Recipe[] = [
@@ -167,4 +169,5 @@ export const methods: readonly Recipe[] = [
   seppo,
   srpoSelfImproving,
   t1RlScaling,
+  visurf,
 ];
