@@ -4,6 +4,7 @@ export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entro
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type ExpertGateOptions, expertGate } from "./expertGate.ts";
 export { type GaeOptions, gae } from "./gae.ts";
+export { type GatedIntrinsicOptions, gatedIntrinsic } from "./gatedIntrinsic.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";
 export { leaveOneOut } from "./leaveOneOut.ts";
 export { type MaskedOptions, masked } from "./masked.ts";

@@ -4,6 +4,7 @@ export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts"
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type JudgementOptions, judgement } from "./judgement.ts";
 export { type MajorityVoteOptions, majorityVote } from "./majorityVote.ts";
+export { type NotedOptions, noted } from "./noted.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";
