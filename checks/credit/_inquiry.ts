@@ -8,8 +8,8 @@ import { armOf, type PracticeArm } from "../../src/train/index.ts";
  * Queries and answering begin equally likely; once it answers, an answer that fits what is known is e⁶ times as likely
  * as one that does not. So the likelihood of the right answer tells how much is known, and what to ask is to be learnt.
  */
-export function reader(options: InquiryOptions) {
-  const prior: Prior = (context, word) => {
+export function readerPrior(options: InquiryOptions): Prior {
+  return (context, word) => {
     const said = context.slice(1, context.indexOf("<end>"));
     const [begun] = context.slice(context.indexOf("<assistant>") + 1);
     if (begun === undefined) return word === "answer" || /^q\d/.test(word) ? 0 : never;
@@ -17,7 +17,6 @@ export function reader(options: InquiryOptions) {
     if (!/^a\d/.test(word)) return never;
     return said[0] === "known" && fits(word, said.slice(1), options) ? 6 : 0;
   };
-  return tabularEngine({ context: "message", prior });
 }
 
 const never = -1e9;
@@ -28,7 +27,7 @@ export const inquirer =
   (recipe: Recipe, more: Partial<PracticeArm> = {}) =>
     armOf({
       environment: (seed) => inquiry({ ...options, seed }),
-      engine: () => reader(options),
+      engine: () => tabularEngine({ context: "message", prior: readerPrior(options) }),
       ...shared,
       recipe,
       ...more,
