@@ -1,0 +1,32 @@
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { corridor } from "../../src/env/corridor.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { ppo } from "../../src/method/baseline/ppo.ts";
+import { armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => corridor({ cells: 30, kinds: 4, layouts: 10, seed }),
+    engine: () =>
+      tabularEngine({ context: "message", prior: (_context, word) => (/^a\d/.test(word) ? 0 : -1e9) }),
+    iterations: 60,
+    contextTokens: 1024,
+    // a cell pays 1/30, so that a critic in a table wants smaller steps than logits
+    settings: { tasks: 2, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0, criticRate: 0.3 },
+    grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
+    metric: ({ curve }) => averageOf(curve, "reward"),
+    more: ({ curve }) => ({ "cells, last 10": averageOf(curve.slice(-10), "reward") }),
+  });
+
+export default defineCheck({
+  id: "ppo",
+  claim:
+    "A critic gives each step of an episode its own credit, which teaches faster than one number for the whole of it.",
+  metric: "mean share of a corridor of 30 cells over 60 updates",
+  direction: "higher",
+  smallestEffect: 0.02,
+  tuningSeeds: 2,
+  baseline: arm(grpo),
+  method: arm(ppo),
+});
