@@ -13,6 +13,7 @@ export * from "./pairs.ts";
 export * from "./places.ts";
 export * from "./pool.ts";
 export { type Random, randomStream, shuffled } from "./random.ts";
+export { asksToImprove, revision, revisionId } from "./revisions.ts";
 export { rewritten } from "./rewrite.ts";
 export type * from "./signal.ts";
 export { signalValue } from "./signal.ts";

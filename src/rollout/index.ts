@@ -21,3 +21,4 @@ export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
+export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
