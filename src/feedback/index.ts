@@ -1,4 +1,6 @@
+export { type AnchorDivergenceOptions, anchorDivergence } from "./anchorDivergence.ts";
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
+export { type DegenerationOptions, degeneration, repetition } from "./degeneration.ts";
 export { demonstrationsWin } from "./demonstrationsWin.ts";
 export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";

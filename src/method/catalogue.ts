@@ -30,6 +30,7 @@ import { intIntervention } from "./credit/int-intervention.ts";
 import { lare } from "./credit/lare.ts";
 import { matchtir } from "./credit/matchtir.ts";
 import { oprl } from "./credit/oprl.ts";
+import { pbsd } from "./credit/pbsd.ts";
 import { pprRenorm } from "./credit/ppr-renorm.ts";
 import { preGrpo } from "./credit/pre-grpo.ts";
 import { rToQstar } from "./credit/r-to-qstar.ts";
@@ -91,6 +92,7 @@ export {
   nft,
   odysseus,
   oprl,
+  pbsd,
   ppo,
   pprRenorm,
   preGrpo,
@@ -146,6 +148,7 @@ export const methods: readonly Recipe[] = [
   lare,
   matchtir,
   oprl,
+  pbsd,
   pprRenorm,
   preGrpo,
   rToQstar,

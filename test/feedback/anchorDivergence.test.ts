@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TokenRows } from "../../src/core/batch.ts";
+import type { Frozen } from "../../src/core/model.ts";
+import { anchorDivergence } from "../../src/feedback/anchorDivergence.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+
+/** An anchor that finds every token e^−0.5 likely. */
+function anchored() {
+  const asked: string[] = [];
+  const anchor: Pick<Frozen, "score"> = {
+    score: async (rows: TokenRows) => ({
+      logp: new Float32Array(rows.target_A.length).fill(-0.5),
+      heads: {},
+    }),
+  };
+  const ctx = ctxOf({
+    frozen: (name) => {
+      asked.push(name);
+      return anchor as Frozen;
+    },
+  });
+  return { ctx, asked };
+}
+
+test("anchorDivergence is worked by hand, over rows that begin anew as well", async () => {
+  // turns of logp −0.1, −0.2 each; the second prompt does not extend the first, so there are two rows
+  const t = trajectoryOf("t", [turnOf([1], [2, 3]), turnOf([7], [8, 9])]);
+  const alone = trajectoryOf("other", [turnOf([1], [2])]);
+  const units = [{ id: "t", group: "g", members: ["t"] }];
+  const { ctx, asked } = anchored();
+  const signals = await anchorDivergence({ from: "anchor", coefficient: 2 })(
+    ctx,
+    { trajectories: [t, alone], units },
+    {},
+  );
+  assert.deepEqual(asked, ["anchor"]);
+  assert.equal(signals.length, 1);
+  const [signal] = signals;
+  // Σ (logp + 0.5) = 0.4 + 0.3 + 0.4 + 0.3 = 1.4
+  assert.ok(signal?.kind === "reward" && Math.abs(signal.value - -2.8) < 1e-6);
+  assert.deepEqual(signal.about, [{ trajectory: "t" }]);
+});
+
+test("anchorDivergence asks nobody where there is nothing", async () => {
+  const { ctx, asked } = anchored();
+  assert.deepEqual(await anchorDivergence()(ctx, { trajectories: [], units: [] }, {}), []);
+  assert.deepEqual(asked, []);
+});
