@@ -1,3 +1,4 @@
+export { type InjectedLabelOptions, injectedLabel } from "./injectedLabel.ts";
 export { type LongestPrefixOptions, longestPrefix } from "./longestPrefix.ts";
 export { type OutcomeBonusOptions, outcomeBonus } from "./outcomeBonus.ts";
 export { perTurn } from "./perTurn.ts";

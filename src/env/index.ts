@@ -18,6 +18,7 @@ import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
+import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { votes } from "./votes.ts";
 
@@ -45,6 +46,7 @@ export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
+export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 
@@ -157,4 +159,10 @@ export const environments: readonly EnvironmentEntry[] = [
     summary: "lift somebody's mood in a talk; advice helps after a question, and a judge scores each reply",
     make: () => counsel(),
   },
+  {
+    name: "thinking",
+    summary: "answer at once or after a step of thought, which pays a little by itself",
+    make: () => thinking(),
+  },
 ];
+export { type WordyOptions, wordy } from "./wordy.ts";

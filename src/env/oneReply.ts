@@ -21,7 +21,8 @@ export interface OneReplyOptions {
   /** Words to reply with. */
   readonly words: readonly string[];
   readonly seed: number;
-  readonly metadata?: (index: number) => Readonly<Record<string, Json>>;
+  /** By the number of the question. */
+  readonly metadata?: (question: number) => Readonly<Record<string, Json>>;
   /** Total: also for texts that are no answer. */
   judge(task: Task, reply: string): Judged;
   expert(task: Task): string;
@@ -36,7 +37,7 @@ export function oneReply(options: OneReplyOptions): Environment {
     return {
       id: `${name}/${split}/${index}`,
       prompt: [{ role: "user", content: `q${number}` }],
-      metadata: { index, ...metadata?.(index) },
+      metadata: { index, ...metadata?.(number) },
       seed: randomStream(seed).split(name, number).seed,
     };
   };

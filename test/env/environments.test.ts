@@ -25,6 +25,7 @@ const promises: Readonly<Record<string, Promised>> = {
   kernels: { garbage: 0.3 },
   votes: { garbage: 0.5 },
   counsel: { garbage: 0.5 },
+  thinking: { garbage: 0.15 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
