@@ -29,6 +29,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       groupSize: 8,
       minibatches: 1,
       epochs: 2,
+      schedule: "constant",
       warmUp: 0,
       gradientClip: 1e9,
       optimiser: "sgd",
