@@ -41,6 +41,7 @@ import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
+import { cpl } from "./objective/cpl.ts";
 import { disco } from "./objective/disco.ts";
 import { entropyMechanism } from "./objective/entropy-mechanism.ts";
 import { epo } from "./objective/epo.ts";
@@ -66,6 +67,7 @@ export {
   cispo,
   cleaner,
   cosearch,
+  cpl,
   dapo,
   disco,
   dpo,
@@ -158,6 +160,7 @@ export const methods: readonly Recipe[] = [
   siop,
   spaRl,
   ahpo,
+  cpl,
   disco,
   entropyMechanism,
   epo,

@@ -1,0 +1,80 @@
+import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
+import { perTurn } from "../../src/credit/perTurn.ts";
+import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { counsel, moodAfter, replies } from "../../src/env/counsel.ts";
+import { turnRewards } from "../../src/feedback/turnRewards.ts";
+import { mapo } from "../../src/method/advantage/mapo.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { method, type Recipe } from "../../src/method/index.ts";
+import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
+
+/** Every reply begins equally likely; other words are no replies. */
+const prior: Prior = (_context, word) => (replies.some((r) => r === word) ? 0 : -1e9);
+
+const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+
+const arm = (recipe: Recipe): Arm => ({
+  what: recipe.summary,
+  grid: [0.2, 0.4, 0.8, 1.6].map((learningRate) => ({ learningRate })),
+  async measure({ learningRate }, seed) {
+    const environment = counsel({ leaves: 0.1, drift: 1.5 });
+    const byId = new Map(environment.tasks("train").map((t) => [t.id, t]));
+    const moods: number[] = [];
+    const { counters } = await practise({
+      environment,
+      engine: tabularEngine({ context: "message", prior }),
+      method: recipe.build({
+        tasks: 4,
+        groupSize: 4,
+        minibatches: 1,
+        schedule: "constant",
+        warmUp: 0,
+        learningRate: Number(learningRate),
+      }),
+      seed,
+      iterations: 60,
+      contextTokens: 256,
+      watch: ({ experience }) => {
+        const after = experience.trajectories.map(({ task, turns }) =>
+          moodAfter(
+            byId.get(task)!,
+            turns.map((turn) => turn.action.content),
+          ),
+        );
+        moods.push(average(after));
+      },
+    });
+    return {
+      value: average(moods),
+      cost: { episodes: counters.episodes ?? 0, tokens: counters["tokens.sampled"] ?? 0 },
+      curve: moods,
+      more: { atTheEnd: average(moods.slice(-10)) },
+    };
+  },
+});
+
+/** The same returns compared at one level alone. */
+const oneLevel = (baseline: "turn" | "batch"): Recipe =>
+  method({
+    id: `mapo-${baseline}`,
+    family: "advantage",
+    summary: `judged returns per turn, against the ${baseline} alone`,
+    slots: {
+      feedback: turnRewards(),
+      credit: perTurn(),
+      advantage: returnsToGo({ discount: 0.95, baseline, least: 4, normalise: true }),
+    },
+  });
+
+export default defineCheck({
+  id: "mapo",
+  claim:
+    "Judged returns per turn, compared at two levels, lift a dialogue further than its summed score at every reply.",
+  metric: "true mood at the end of a dialogue, in [−5, 5], mean over training",
+  direction: "higher",
+  smallestEffect: 0.1,
+  tuningSeeds: 2,
+  baseline: arm(grpo),
+  method: arm(mapo),
+  others: { turn: arm(oneLevel("turn")), batch: arm(oneLevel("batch")) },
+});
