@@ -2,6 +2,7 @@ export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNorma
 export { constant } from "./constant.ts";
 export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entropyHistory.ts";
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
+export { type EvidenceWeightedOptions, evidenceWeighted } from "./evidenceWeighted.ts";
 export { type ExpertGateOptions, expertGate } from "./expertGate.ts";
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GatedIntrinsicOptions, gatedIntrinsic } from "./gatedIntrinsic.ts";
