@@ -7,6 +7,12 @@ export { type ExpertGateOptions, expertGate } from "./expertGate.ts";
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GatedIntrinsicOptions, gatedIntrinsic } from "./gatedIntrinsic.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";
+export {
+  type HierarchicalOptions,
+  hierarchical,
+  hierarchyBlocks,
+  hierarchyHeads,
+} from "./hierarchical.ts";
 export { leaveOneOut } from "./leaveOneOut.ts";
 export { type MaskedOptions, masked } from "./masked.ts";
 export { type MismatchRejectedOptions, mismatchRejected } from "./mismatchRejected.ts";

@@ -1,4 +1,5 @@
 export { type AnswerClustersOptions, answerClusters, clusterNotes } from "./answerClusters.ts";
+export { type BlocksOptions, blocks, tagged } from "./blocks.ts";
 export { type GoldLikelihoodOptions, goldLikelihood } from "./goldLikelihood.ts";
 export { type PrivilegedEvidenceOptions, privilegedEvidence } from "./privilegedEvidence.ts";
 export { type ProfilingRejectionOptions, profilingRejection } from "./profilingRejection.ts";

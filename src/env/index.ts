@@ -8,6 +8,7 @@ import { counsel } from "./counsel.ts";
 import { documents } from "./documents.ts";
 import { doors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
+import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
 import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
@@ -33,6 +34,7 @@ export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
+export { type ErrandsOptions, errands } from "./errands.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
@@ -83,6 +85,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "contextual-bandit",
     summary: "open one of three doors; which one pays depends on the colour",
     make: () => contextualBandit(),
+  },
+  {
+    name: "errands",
+    summary: "run errands of several steps, saying a plan and an action each turn; only the end is paid",
+    make: () => errands(),
   },
   {
     name: "ranked-search",

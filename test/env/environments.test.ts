@@ -13,6 +13,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "contextual-bandit": { garbage: 0.3 },
   chains: { garbage: 0.02 },
   "ranked-search": { garbage: 0.02 },
+  errands: { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
   annotated: { garbage: 0.2 },
   sequences: { garbage: 0.1 },

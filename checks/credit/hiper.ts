@@ -1,0 +1,61 @@
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
+import { errands } from "../../src/env/errands.ts";
+import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
+import { hiperWith } from "../../src/method/credit/hiper.ts";
+import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+
+/** Three words a turn: decision, plan, action. */
+const places: Readonly<Record<string, number>> = { switch: 0, subgoal: 1, action: 2 };
+const hiper = hiperWith({
+  find: (text, name) => {
+    const words = [...text.matchAll(/\S+/g)];
+    const found = words[places[name] ?? words.length];
+    return found && [found.index, found.index + found[0].length];
+  },
+  switched: ({ action }) => action.content.startsWith("switch"),
+});
+
+/** Only well-formed words; the plan after "keep" is a copy, and without a plan there is nothing to keep. */
+const engine = () =>
+  tabularEngine({
+    context: "message",
+    prior: (context, word) => {
+      const held = context[context.indexOf("plan") + 1] ?? "none";
+      const [decision, ...said] = context.slice(context.indexOf("<assistant>") + 1);
+      if (decision === undefined) return word === "switch" || (word === "keep" && held !== "none") ? 0 : -1e9;
+      if (said.length > 0) return /^a\d$/.test(word) ? 0 : -1e9;
+      return decision === "keep" ? (word === held ? 0 : -1e9) : /^g\d$/.test(word) ? 0 : -1e9;
+    },
+  });
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => errands({ errands: 2, steps: 2, turns: 16, seed }),
+    engine,
+    iterations: 60,
+    contextTokens: 1024,
+    settings: {
+      tasks: 1,
+      groupSize: 16,
+      minibatches: 1,
+      schedule: "constant",
+      warmUp: 0,
+      optimiser: "sgd",
+      gradientClip: 1e9,
+      criticRate: 1,
+    },
+    grid: [2, 5, 10, 20].map((learningRate) => ({ learningRate })),
+    more: ({ curve }) => ({ final: curve.slice(-10).reduce((sum, m) => sum + m.success! / 10, 0) }),
+  });
+
+export default defineCheck({
+  id: "hiper",
+  claim: "Plans and actions that are credited apart teach a chain of errands sooner than flat advantages.",
+  metric: "mean success over 60 updates",
+  direction: "higher",
+  smallestEffect: 0.02,
+  baseline: arm(turnPpo),
+  method: arm(hiper),
+  tuningSeeds: 2,
+});
