@@ -2,13 +2,10 @@ import { pairRows } from "../../src/core/pack.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { cellOf, doors, isDoor } from "../../src/env/doors.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { method } from "../../src/method/method.ts";
 import { epo } from "../../src/method/objective/epo.ts";
-import { clippedRatio } from "../../src/objective/clippedRatio.ts";
-import { entropyBonus } from "../../src/objective/entropyBonus.ts";
 import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
 
-const shape = { corridors: 8, cells: 6, every: 2, turns: 8 } as const;
+const shape = { corridors: 16, cells: 6, every: 2, turns: 8 } as const;
 
 /** P(out) to begin with, at doors and elsewhere. */
 const temptation = { door: 0.85, elsewhere: 0.25 } as const;
@@ -54,7 +51,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: () => tabularEngine({ context: "message", prior }),
     iterations: 40,
     settings: {
-      tasks: 8,
+      tasks: 16,
       groupSize: 4,
       minibatches: 1,
       schedule: "constant",
@@ -62,18 +59,10 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       gradientClip: 1e9,
       optimiser: "sgd",
     },
-    grid: [10, 30, 100, 300].map((learningRate) => ({ learningRate })),
+    grid: [60, 120, 240, 480].map((learningRate) => ({ learningRate })),
     metric: arrival,
     more: ({ curve }) => ({ entropy: curve.at(-1)!.entropy! }),
   });
-
-/** Without the band. */
-const bonusAlone = method({
-  id: "bonus-alone",
-  family: "objective",
-  summary: "GRPO with an entropy bonus",
-  slots: { objective: [clippedRatio(), entropyBonus({ coefficient: 0.03 })] },
-});
 
 export default defineCheck({
   id: "epo",
@@ -83,5 +72,7 @@ export default defineCheck({
   smallestEffect: 0.05,
   baseline: arm(grpo),
   method: arm(epo),
-  others: { "bonus alone": arm(bonusAlone) },
+  tuningSeeds: 2,
+  notes:
+    "A corridor is either found out or not, so the number of corridors decides how much a seed says: with 8 of them the effect was +0.06 ± 0.06 over 20 other seeds and −0.07 ± 0.11 over the first 8 reported ones; hence 16. Tried on other seeds with 24 corridors at the best step size: GRPO 0.81, EPO 0.86, the bonus without the band 0.89. So what there is of an effect comes from the bonus. The late growth of entropy that the band is made against does not arise in a table, where no state's policy moves another's; easier corridors (a door's pull of 0.7, groups of 16) are solved with and without a bonus.",
 });
