@@ -21,10 +21,9 @@ export const ppo = method({
     "critic: mean over tokens of ½ (V[a] − (A[a] + V_old[a]))²",
   ].join("\n"),
   source:
-    "ε and λ from the paper; γ = 1 as is usual for language models (\"Training language models to follow instructions with human feedback\"); whitening from the paper's code; a critic's step size twice the policy's is ours",
+    'ε and λ from the paper; γ = 1 as is usual for language models ("Training language models to follow instructions with human feedback"); whitening from the paper\'s code; one step size for policy and critic as in that code, a critic in a table wants a smaller one (criticRate)',
   models: { critic: { from: "fresh", heads: ["value"] } },
   needs: ["heads"],
-  defaults: { criticRate: 2 },
   slots: (s) => ({
     annotate: values(),
     feedback: turnRewards({ unpaid: "zero" }),

@@ -24,7 +24,6 @@ export const turnPpo = method({
   baseline: "ppo",
   models: { critic: { from: "fresh", heads: ["value"] } },
   needs: ["heads"],
-  defaults: { criticRate: 2 },
   slots: (s) => ({
     annotate: values(),
     feedback: turnRewards({ unpaid: "zero" }),
