@@ -8,6 +8,7 @@ import { sft } from "../../src/method/baseline/sft.ts";
 import { method } from "../../src/method/method.ts";
 import { type WithDemonstrationsOptions, withDemonstrations } from "../../src/rollout/demonstrated.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { practise } from "../../src/train/practise.ts";
 
 const environment = answers({ questions: 3, vocabulary: 8 });
@@ -50,6 +51,12 @@ test("a demonstration is one more member of its task's group", async () => {
   const sampled = experience.trajectories.filter((t) => !isShown(t));
   const successes = sampled.filter((t) => t.end.kind === "done" && t.end.success).length;
   assert.equal(curve[0]!.success, successes / 8);
+});
+
+test("a demonstration is stored as it is, without log-probabilities", async () => {
+  const { experience } = await oneIteration({});
+  const shown = experience.trajectories.find(isShown)!;
+  assert.deepEqual(unpackTrajectory(packTrajectory(shown)), shown);
 });
 
 test("or it stands in a group of its own", async () => {
