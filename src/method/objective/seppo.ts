@@ -19,7 +19,7 @@ export const seppo = method({
   equation: [
     "ref ~ uniform over the policies of all iterations so far;   y_r ~ ref",
     "W = ln π(y_w)/ref(y_w),   R = ln π(y_r)/ref(y_r)               y_w: demonstration",
-    "loss = −mean over pairs of ln σ(β (W − s R)),   s = +1 if W ≥ 0, else −1, without gradient       β = 1",
+    "loss = −mean over pairs of ln σ(β (W − s R)),   s = +1 if W ≥ 0, else −1, without gradient       β = 0.3",
   ].join("\n"),
   source:
     "after the abstract, for texts in place of images: β, the tie and eight checkpoints kept at random are ours",
@@ -32,7 +32,7 @@ export const seppo = method({
     advantage: preferencePairs(),
     objective: pairwise({
       model: "policy",
-      beta: 1,
+      beta: 0.3,
       rejected: "anchored",
       against: (ctx) => ({ [drawnFromPool(ctx, size)]: 1 }),
     }),
