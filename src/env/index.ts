@@ -10,6 +10,7 @@ import { doors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
+import { gridworld } from "./gridworld.ts";
 import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
 import { judgedSearch } from "./judgedSearch.ts";
@@ -38,6 +39,7 @@ export { type ErrandsOptions, errands } from "./errands.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
+export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
@@ -51,6 +53,7 @@ export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } fr
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { type VotesOptions, votes } from "./votes.ts";
+export { type WordyOptions, wordy } from "./wordy.ts";
 
 export interface EnvironmentEntry {
   readonly name: string;
@@ -137,6 +140,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => combination(),
   },
   {
+    name: "gridworld",
+    summary: "walk to the goal of a small grid; two walks are compared by how much they gave away",
+    make: () => gridworld(),
+  },
+  {
     name: "corridor",
     summary: "get through a long corridor; the right action depends on the cell and the action before",
     make: () => corridor(),
@@ -172,4 +180,3 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => thinking(),
   },
 ];
-export { type WordyOptions, wordy } from "./wordy.ts";

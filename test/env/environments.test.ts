@@ -21,6 +21,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "judged-search": { garbage: 0.15 },
   "plan-and-call": { garbage: 0.05 },
   combination: { garbage: 0.05 },
+  gridworld: { garbage: 0.4 },
   corridor: { garbage: 0.05 },
   doors: { garbage: 0.05 },
   kernels: { garbage: 0.3 },
