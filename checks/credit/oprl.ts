@@ -20,7 +20,7 @@ const arm = (recipe: PracticeArm["recipe"]): Arm =>
     engine: leaning(0),
     iterations: 60,
     settings: {
-      tasks: 2,
+      tasks: 4,
       groupSize: 8,
       minibatches: 1,
       schedule: "constant",
@@ -29,19 +29,19 @@ const arm = (recipe: PracticeArm["recipe"]): Arm =>
       criticRate: 5,
     },
     metric: ({ curve }) => averageOf(curve.slice(-10), "turns"),
-    grid: [{ learningRate: 10 }, { learningRate: 30 }, { learningRate: 100 }, { learningRate: 300 }],
+    grid: [{ learningRate: 10 }, { learningRate: 20 }, { learningRate: 100 }, { learningRate: 300 }],
   });
 
 export default defineCheck({
   id: "oprl",
   claim:
     "Implicit rewards for steps, learnt online from outcomes, bring the agent to finish with fewer actions.",
-  metric: "turns per episode over the last 160 of 960 episodes; 20 where the door stays shut",
+  metric: "turns per episode over the last 320 of 1920 episodes; 20 where the door stays shut",
   direction: "lower",
   smallestEffect: 0.3,
   tuningSeeds: 2,
   baseline: arm(episodes),
   method: arm(oprl),
   notes:
-    "Plain descent, as in the bandit literature: under AdamW both models move alike and implicit rewards stay near 0. Of mean success over practice little was left to gain: at its best step size the baseline solves the corridor within a few updates, as one success tells it the whole way; at small equal step sizes (10) implicit rewards double it. At step sizes from 100 on the policy outruns the reward model, whose log-ratio then pulls back, and practice may freeze.",
+    "With half the episodes per update practice froze at wrong actions with some seeds, at the chosen step size too (10.5 turns against 6.7). It still does at large steps: the policy outruns the reward model, whose log-ratio then pulls back, and a batch of failures makes no pairs to correct it. Mean success over practice gained nothing at each arm's best step size, since one success tells the whole way; at equal small steps implicit rewards double it. Under AdamW both models move alike and implicit rewards stay near 0; on the noisy walks of lamps, with rewards and returns in deviations, it was the same: sooner at equal small steps, equal at the best.",
 });
