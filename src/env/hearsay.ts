@@ -19,8 +19,9 @@ const turns = 2;
 const splits = ["train", "test"];
 
 /**
- * Every question has a word of its own, `q3`. `use t0` asks a tool, which says an answer (`q3 says a5`), and the agent
- * answers next; `answer a5`, now or at once, ends the episode and pays 1 if it is right.
+ * Every question has a word of its own, `q3`, and the agent is first asked `which tool`: the same words for all questions,
+ * as the choice is the same. `use t0` asks a tool, which says an answer (`q3 says a5`); `use none` hears `q3 says nothing`.
+ * `answer a5`, then or at once, ends the episode and pays 1 if it is right.
  */
 export function hearsay(options: HearsayOptions = {}): Environment {
   const { questions = 12, answers = 8, tools = [0.7, 0.3], seed = 1 } = options;
@@ -52,13 +53,10 @@ export function hearsay(options: HearsayOptions = {}): Environment {
     return {
       observe: async () => {
         const question = task.prompt[0]!.content;
-        const content = `${question} says ${heard}`;
+        const content = heard === undefined ? "which tool" : `${question} says ${heard}`;
         return {
           role: "agent",
-          observation: {
-            messages: heard === undefined ? [] : [{ role: "user", content }],
-            stateKey: heard === undefined ? question : content,
-          },
+          observation: { messages: [{ role: "user", content }], stateKey: `${question} ${content}` },
         };
       },
       act: async ({ content }): Promise<Step> => {
@@ -93,7 +91,7 @@ export function hearsay(options: HearsayOptions = {}): Environment {
       splits.includes(split) ? Array.from({ length: questions }, (_, index) => taskAt(split, index)) : [],
     start: async (task, random) => start(task, random),
     lexicon: () => [
-      "use answer says nothing",
+      "which tool use none answer says nothing",
       ...tools.map((_, t) => `t${t}`),
       ...Array.from({ length: answers }, (_, a) => `a${a}`),
       ...Array.from({ length: 2 * questions }, (_, q) => `q${q}`),
