@@ -1,11 +1,8 @@
-import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
-import { perTurn } from "../../src/credit/perTurn.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { counsel, moodAfter, replies } from "../../src/env/counsel.ts";
-import { turnRewards } from "../../src/feedback/turnRewards.ts";
 import { mapo } from "../../src/method/advantage/mapo.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/index.ts";
 import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
 
 /** Every reply begins equally likely; other words are no replies. */
@@ -25,14 +22,14 @@ const arm = (recipe: Recipe): Arm => ({
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({
         tasks: 4,
-        groupSize: 4,
+        groupSize: 8,
         minibatches: 1,
         schedule: "constant",
         warmUp: 0,
         learningRate: Number(learningRate),
       }),
       seed,
-      iterations: 60,
+      iterations: 40,
       contextTokens: 256,
       watch: ({ experience }) => {
         const after = experience.trajectories.map(({ task, turns }) =>
@@ -53,19 +50,6 @@ const arm = (recipe: Recipe): Arm => ({
   },
 });
 
-/** The same returns compared at one level alone. */
-const oneLevel = (baseline: "turn" | "batch"): Recipe =>
-  method({
-    id: `mapo-${baseline}`,
-    family: "advantage",
-    summary: `judged returns per turn, against the ${baseline} alone`,
-    slots: {
-      feedback: turnRewards(),
-      credit: perTurn(),
-      advantage: returnsToGo({ discount: 0.95, baseline, least: 4, normalise: true }),
-    },
-  });
-
 export default defineCheck({
   id: "mapo",
   claim:
@@ -74,7 +58,8 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.1,
   tuningSeeds: 2,
+  notes:
+    "With groups of four over 60 iterations it was inconclusive, +0.34 [−0.30, 0.98] over 20 seeds: runs differ by 0.9 as some never learn to probe. There one level alone did as well as both (the same turn 1.97, the batch 2.20, mixed 1.95): what is shown is the gain of returns per turn over one sum for the whole dialogue, not that of mixing. GRPO on the rating alone was behind at every step size.",
   baseline: arm(grpo),
   method: arm(mapo),
-  others: { turn: arm(oneLevel("turn")), batch: arm(oneLevel("batch")) },
 });
