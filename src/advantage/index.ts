@@ -1,5 +1,6 @@
 export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNormalised.ts";
 export { constant } from "./constant.ts";
+export { type DurationWeightedOptions, durationWeighted } from "./durationWeighted.ts";
 export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entropyHistory.ts";
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type EvidenceWeightedOptions, evidenceWeighted } from "./evidenceWeighted.ts";
@@ -16,6 +17,7 @@ export {
 export { leaveOneOut } from "./leaveOneOut.ts";
 export { type MaskedOptions, masked } from "./masked.ts";
 export { type MismatchRejectedOptions, mismatchRejected } from "./mismatchRejected.ts";
+export { type OutcomePairsOptions, outcomePairs } from "./outcomePairs.ts";
 export { type OverTurnMaskOptions, overTurnMask } from "./overTurnMask.ts";
 export { clipWidth, type PooledReturnsOptions, pooledReturns } from "./pooledReturns.ts";
 export { type PositionNormalisedOptions, positionNormalised } from "./positionNormalised.ts";

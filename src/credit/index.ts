@@ -2,4 +2,5 @@ export { type InjectedLabelOptions, injectedLabel } from "./injectedLabel.ts";
 export { type LongestPrefixOptions, longestPrefix } from "./longestPrefix.ts";
 export { type OutcomeBonusOptions, outcomeBonus } from "./outcomeBonus.ts";
 export { perTurn } from "./perTurn.ts";
+export { type RenormalisedOptions, renormalised } from "./renormalised.ts";
 export { toTrajectory } from "./toTrajectory.ts";

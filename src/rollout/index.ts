@@ -1,4 +1,5 @@
 export { bestOf } from "./bestOf.ts";
+export { type DeadlineOptions, deadline } from "./deadline.ts";
 export {
   type DemonstratedOptions,
   demonstrated,
