@@ -51,4 +51,6 @@ export default defineCheck({
     bySense: arm(bySense.summary, bySense, "drops"),
     silent: arm(silent.summary, silent, "drops"),
   },
+  notes:
+    "The gain here is that of forgetting: without any pay for verdicts, or with a yes paid by usefulness alone, success was higher still. The paper's table pays every yes in an episode that ends well, and dividing by the group's deviation blows that up wherever all answers come to the same. Added after the first evidence; nothing else was changed.",
 });
