@@ -28,11 +28,11 @@ const exact: Recipe = {
 };
 
 const arm = inquirer(
-  { topics: 1, hops: 2, branching: 4, queries: 8, turns: 6 },
+  { topics: 4, hops: 2, branching: 4, queries: 8, turns: 6 },
   {
     iterations: 80,
-    settings: { tasks: 2, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
-    grid: [0.05, 0.1, 0.2, 0.4, 0.8].map((learningRate) => ({ learningRate })),
+    settings: { tasks: 4, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0 },
+    grid: [0.1, 0.2, 0.4, 0.8].map((learningRate) => ({ learningRate })),
   },
 );
 
@@ -43,6 +43,8 @@ export default defineCheck({
   direction: "higher",
   smallestEffect: 0.02,
   tuningSeeds: 2,
+  notes:
+    "With one topic, where a run hangs on a single first query, the difference was +0.03 and undecided after 20 seeds. The teacher here is exact; whether a model that is told the answer comes near it is not tested.",
   baseline: arm(grpo),
   method: arm(exact, { what: "outcome advantages weighted by the evidence of an exact teacher" }),
 });
