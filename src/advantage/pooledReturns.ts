@@ -38,8 +38,7 @@ export const clipWidth = "clip.width";
  * root and clip: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping".
  */
 export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<null> {
-  const { pool = "group", discount = 1, accumulate = "sum", weight = 1, clipWidth: beta } = options;
-  const { floor = leastDeviation } = options;
+  const { pool = "group", weight = 1, clipWidth: beta, floor = leastDeviation } = options;
   return {
     name: "pooledReturns",
     init: () => null,
@@ -67,28 +66,11 @@ export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<nul
       const advantages = new Map<Id, Float32Array>();
       const widths = new Map<Id, Float32Array>();
       for (const [t, { z, known }] of scores) {
-        const toGo = z.slice();
-        const terms = Float64Array.from(known);
-        for (let k = z.length - 2; k >= 0; k--) {
-          toGo[k]! += discount * toGo[k + 1]!;
-          terms[k]! += terms[k + 1]!;
-        }
-        const scale = (k: number): number => (accumulate === "root" ? Math.sqrt(Math.max(1, terms[k]!)) : 1);
-        advantages.set(
-          t.id,
-          overTurns(
-            t,
-            toGo.map((sum, k) => (weight * sum) / scale(k)),
-          ),
-        );
+        const perTurn = returnsOf(z, known, options).map((sum) => weight * sum);
+        advantages.set(t.id, overTurns(t, perTurn));
         if (beta === undefined) continue;
-        widths.set(
-          t.id,
-          overTurns(
-            t,
-            z.map((x) => 1 + beta * (2 / (1 + Math.exp(-x)) - 1)),
-          ),
-        );
+        const perClip = z.map((x) => 1 + beta * (2 / (1 + Math.exp(-x)) - 1));
+        widths.set(t.id, overTurns(t, perClip));
       }
       const stats = { pools: pools.size, ...(pools.size > 0 && { deadPools: dead / pools.size }) };
       return {
@@ -99,6 +81,18 @@ export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<nul
       };
     },
   };
+}
+
+/** What follows each turn, discounted. @param known 1 where a turn has a score; only those count as terms. */
+function returnsOf(z: Float64Array, known: Uint8Array, options: PooledReturnsOptions): Float64Array {
+  const { discount = 1, accumulate = "sum" } = options;
+  const sums = z.slice();
+  const terms = Float64Array.from(known);
+  for (let k = z.length - 2; k >= 0; k--) {
+    sums[k]! += discount * sums[k + 1]!;
+    terms[k]! += terms[k + 1]!;
+  }
+  return accumulate === "sum" ? sums : sums.map((sum, k) => sum / Math.sqrt(Math.max(1, terms[k]!)));
 }
 
 interface TurnReward {
