@@ -48,7 +48,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       optimiser: "sgd",
       gradientClip: 1e9,
     },
-    grid: [100, 300, 1000, 3000, 10_000].map((learningRate) => ({ learningRate })),
+    grid: [100, 300, 1000, 3000, 10_000, 30_000].map((learningRate) => ({ learningRate })),
     more: ({ curve }) => ({
       final: curve.at(-1)!.success!,
       deadGroups: curve.slice(15, 35).reduce((sum, m) => sum + m.deadGroups! / 20, 0),
