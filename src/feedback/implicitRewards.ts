@@ -16,7 +16,7 @@ export interface ImplicitRewardsOptions {
 /**
  * The reward that a language model implies for each turn, as its weights are now:
  *
- *     r[t] = β · Σ_a ln p_model(a) − ln p_sampler(a)         over the action tokens of turn t, at temperature 1
+ *     r[t] = β · Σ_a (ln p_model(a) − ln p_sampler(a))       over the action tokens of turn t, at temperature 1
  *
  * Observations are no part of it. Two equal models imply zeros. One signal per turn; turns without tokens or without a
  * known log-probability of the sampler, and failed episodes, get none.
