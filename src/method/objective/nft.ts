@@ -5,8 +5,7 @@ import { method } from "../method.ts";
 export const nft = method({
   id: "nft",
   family: "objective",
-  summary:
-    "negative-aware fine-tuning: supervised learning that also fits wrong answers, under an implicit policy",
+  summary: "negative-aware fine-tuning: fits wrong answers as well, under the policy that they imply",
   paper: "Bridging Supervised Learning and Reinforcement Learning in Math Reasoning",
   mechanism:
     "The sampling policy is seen as a mixture of a policy that writes right answers and one that writes wrong ones, in proportions r : 1 − r of the task's success rate. Wrong answers are fitted by maximum likelihood under the implicit negative policy, which is expressed through the positive one, so one network learns from both kinds by a supervised loss. At the sampling policy its gradient is that of a policy gradient against the group's mean.",

@@ -1,0 +1,15 @@
+/** Which of a method's slots hold at an iteration. */
+import type { Method, Slots } from "../core/slots.ts";
+import type { RunState } from "./state.ts";
+
+/** The slots in force, and what the phase is called: the method's own, then what each phase that is on replaces. */
+export function inForce({ slots, phases = [] }: Method, state: RunState): { slots: Slots; phase: string } {
+  const { iteration } = state;
+  const begun = phases
+    .filter(({ from, until }) => from <= iteration && (until === undefined || iteration < until))
+    .sort((a, b) => a.from - b.from);
+  return {
+    slots: Object.assign({ ...slots }, ...begun.map((p) => p.slots)),
+    phase: begun.at(-1)?.name ?? state.phase,
+  };
+}
