@@ -1,11 +1,14 @@
 import { type Comparison, pairColumns } from "../core/pairs.ts";
 import type { Advantage } from "../core/slots.ts";
+import { outside } from "./preferencePairs.ts";
 import { type ChannelOptions, scoredGroups } from "./returns.ts";
 
 /** Settings of {@link outcomePairs}. */
 export interface OutcomePairsOptions extends ChannelOptions {
   /** Smallest difference of returns that makes a pair. Default: any above 0. */
   readonly margin?: number;
+  /** Named spans of an action whose tokens stay out of the pairs, e.g. ["thought"]: free to change. Default: none. */
+  readonly without?: readonly string[];
 }
 
 /**
@@ -16,7 +19,7 @@ export interface OutcomePairsOptions extends ChannelOptions {
  *     pairs = { (i, j) of one group : R[i] − R[j] > margin }
  */
 export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null> {
-  const { margin = 0 } = options;
+  const { margin = 0, without = [] } = options;
   return {
     name: "outcomePairs",
     init: () => null,
@@ -35,7 +38,7 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
         advantages: soFar,
         next: null,
         stats: { pairs: comparisons.length },
-        columns: pairColumns(evidence.trajectories, comparisons),
+        columns: pairColumns(evidence.trajectories, comparisons, (t) => outside(t, without)),
       };
     },
   };

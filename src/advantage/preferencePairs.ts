@@ -61,7 +61,7 @@ export function preferencePairs({ channels, without = [] }: PreferencePairsOptio
 }
 
 /** Whether an action token of a trajectory lies in none of the named spans. */
-function outside(t: Trajectory, names: readonly string[]): (a: number) => boolean {
+export function outside(t: Trajectory, names: readonly string[]): (a: number) => boolean {
   const hidden = new Set<number>();
   t.turns.forEach(({ spans }, turn) => {
     for (const span of names.flatMap((name) => spans[name] ?? [])) {

@@ -1,5 +1,6 @@
 /** The catalogue of environments. */
 import { annotated } from "./annotated.ts";
+import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
 import { combination } from "./combination.ts";
@@ -13,11 +14,16 @@ import { facts } from "./facts/facts.ts";
 import { gridworld } from "./gridworld.ts";
 import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
+import { jobs } from "./jobs.ts";
 import { judgedSearch } from "./judgedSearch.ts";
 import { kernels } from "./kernels.ts";
+import { keyDoor } from "./keyDoor.ts";
+import { lamps } from "./lamps.ts";
+import { lookups } from "./lookups.ts";
 import { maze } from "./maze.ts";
 import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
+import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
 import { thinking } from "./thinking.ts";
@@ -25,6 +31,7 @@ import { toolCalls } from "./toolCalls.ts";
 import { votes } from "./votes.ts";
 
 export { type AnnotatedOptions, annotated } from "./annotated.ts";
+export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
@@ -42,12 +49,17 @@ export { gapOf, gaps } from "./facts/gaps.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
+export { type JobsOptions, jobs, type Program } from "./jobs.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
+export { type KeyDoorOptions, keyDoor, rightAction } from "./keyDoor.ts";
+export { type LampsOptions, lamps } from "./lamps.ts";
+export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
+export { type QueriesOptions, queries } from "./queries.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
@@ -145,6 +157,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => gridworld(),
   },
   {
+    name: "lookups",
+    summary: "two look-ups in a row, the one in between thought aloud in one of several spellings",
+    make: () => lookups(),
+  },
+  {
     name: "corridor",
     summary: "get through a long corridor; the right action depends on the cell and the action before",
     make: () => corridor(),
@@ -178,5 +195,30 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "thinking",
     summary: "answer at once or after a step of thought, which pays a little by itself",
     make: () => thinking(),
+  },
+  {
+    name: "artefact",
+    summary: "improve an artefact by edits that may harm it, and stop in time",
+    make: () => artefact({ edits: 40 }),
+  },
+  {
+    name: "jobs",
+    summary: "run one of two programs; the better one takes ten times as long",
+    make: () => jobs(),
+  },
+  {
+    name: "key-door",
+    summary: "fetch the key at one end of a corridor and open the door at the other",
+    make: () => keyDoor(),
+  },
+  {
+    name: "lamps",
+    summary: "choose ways past lamps and posts; how many there were is only told at the end",
+    make: () => lamps(),
+  },
+  {
+    name: "queries",
+    summary: "search a few times, then answer; a judge of single queries can be fooled by wordy ones",
+    make: () => queries(),
   },
 ];

@@ -51,6 +51,7 @@ import { minirl } from "./objective/minirl.ts";
 import { nashMd } from "./objective/nash-md.ts";
 import { nashMirrorProx } from "./objective/nash-mirror-prox.ts";
 import { nft } from "./objective/nft.ts";
+import { preflexor } from "./objective/preflexor.ts";
 import { raft } from "./objective/raft.ts";
 import { seeupo } from "./objective/seeupo.ts";
 import { seppo } from "./objective/seppo.ts";
@@ -97,6 +98,7 @@ export {
   pbsd,
   ppo,
   pprRenorm,
+  preflexor,
   preGrpo,
   raft,
   reinforce,
@@ -170,6 +172,7 @@ export const methods: readonly Recipe[] = [
   nashMd,
   nashMirrorProx,
   nft,
+  preflexor,
   raft,
   seeupo,
   seppo,

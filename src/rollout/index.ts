@@ -23,3 +23,4 @@ export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
+export { spansIn, type WithSpansOptions, withSpans } from "./withSpans.ts";

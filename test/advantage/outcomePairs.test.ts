@@ -49,3 +49,17 @@ test("with pairwise, a reward model's margin is the difference of the trajectori
   const { loss } = objective.evaluate({ logp, heads: {} }, batch, await objective.prepare(ctxOf({}), batch));
   assert.ok(Math.abs(loss - Math.log(1 + Math.exp(-0.5 * 0.4))) < 1e-6);
 });
+
+test("outcomePairs: named spans stay out of the pairs", () => {
+  const evidence = evidenceOf([[1, 0]]);
+  const thinking = {
+    ...evidence,
+    trajectories: evidence.trajectories.map((t) => ({
+      ...t,
+      turns: t.turns.map((turn) => ({ ...turn, spans: { thought: [[0, 1]] as const } })),
+    })),
+  };
+  const { columns } = outcomePairs({ without: ["thought"] }).apply(thinking, null, undefined);
+  assert.deepEqual([...columns!["pair.0"]!.get("0.0")!], [Number.NaN, 1]);
+  assert.deepEqual([...columns!["pair.0"]!.get("0.1")!], [Number.NaN, -1]);
+});

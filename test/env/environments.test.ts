@@ -22,12 +22,18 @@ const promises: Readonly<Record<string, Promised>> = {
   "plan-and-call": { garbage: 0.05 },
   combination: { garbage: 0.05 },
   gridworld: { garbage: 0.4 },
+  lookups: { garbage: 0.05 },
   corridor: { garbage: 0.05 },
   doors: { garbage: 0.05 },
   kernels: { garbage: 0.3 },
   votes: { garbage: 0.5 },
   counsel: { garbage: 0.5 },
   thinking: { garbage: 0.15 },
+  artefact: { garbage: 0.1 },
+  jobs: { garbage: 0.2 },
+  "key-door": { garbage: 0.05 },
+  lamps: { garbage: 0.1 },
+  queries: { garbage: 0.1 },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
