@@ -6,7 +6,7 @@
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../core/pack.ts";
-import type { Advantages, Channels, Evidence, Experience, Method, Notes, Slots } from "../core/slots.ts";
+import type { Advantages, Channels, Evidence, Experience, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/words.ts";
 import type { Run } from "./assemble.ts";
 import { inForce } from "./phases.ts";
