@@ -21,7 +21,7 @@ export const t1RlScaling = method({
     "anchor ← (1 − μ) · anchor + μ · π   after each iteration                              μ = 0.1",
   ].join("\n"),
   source:
-    "64 attempts, the bonus, the moving anchor and the penalties are the paper's; the leave-one-out form and all coefficients are ours",
+    "64 attempts, the bonus, the moving anchor and the penalties are the paper's; the leave-one-out form and all coefficients are ours; tasks whose attempts all came out alike are kept, since the divergence still tells them apart (the paper drops them)",
   frozen: { anchor: { blend: 0.1 } },
   needs: ["entropy", "freeze"],
   defaults: { groupSize: 64, temperature: 1.1, minibatches: 1 },
