@@ -80,7 +80,8 @@ test("without discount and with λ = 1 every target is what was paid until the n
   const { column } = apply(evidenceOf(two), { lambda: { turns: 1, segments: 1 } });
   near(column("low"), [_, _, 2 + 2, _, _, 2 + 2, _, _, 4]);
   near(column("term"), [2 + 2, _, _, 2 + 2, _, _, 4, _, _]);
-  near(column("high"), [2 + 4, _, _, _, _, _, 4, _, _] /* all that was paid */);
+  // without discount the plan's target is all that was paid after it
+  near(column("high"), [2 + 4, _, _, _, _, _, 4, _, _]);
 });
 
 test("a later segment's reward does not reach the actions of an earlier one", () => {
