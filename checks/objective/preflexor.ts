@@ -126,6 +126,6 @@ export default defineCheck({
   baseline: arm(unmasked),
   method: arm(preflexor),
   notes:
-    "In a table nothing is shared between thoughts and answers, so the mask leaves thoughts exactly as they were, by construction; what is to be seen is what the unmasked loss does to them, and that success gets there without. It takes three times as many updates, and wrong keys stay as likely as they were.",
+    "In a table nothing is shared between thoughts and answers, so the mask leaves thoughts exactly as they were, by construction; what is to be seen is what the unmasked loss does to them, and that success gets there without. At an equal step size it takes three times as many updates, and wrong keys stay as likely as they were.",
   others: { logistic: arm(logistic) },
 });
