@@ -30,7 +30,7 @@ interface State {
 /** Guided edits until the score is good, then an end. */
 const expert: Player = (_task, conversation) => {
   const seen = Number(conversation.at(-1)?.content.split(" ")[1]);
-  return seen > good ? "stop" : "guided";
+  return seen >= good ? "stop" : "guided";
 };
 
 /**
