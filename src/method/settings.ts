@@ -50,7 +50,11 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
   optimiser: { help: "how a gradient becomes a step", fallback: "adamw", oneOf: ["adamw", "sgd"] },
   learningRate: { help: "step size", fallback: 5e-4, low: 0 },
-  criticRate: { help: "step size of a critic or reward model, as a multiple of the policy's", fallback: 1, low: 0 },
+  criticRate: {
+    help: "step size of a critic or reward model, as a multiple of the policy's",
+    fallback: 1,
+    low: 0,
+  },
   schedule: {
     help: "shape of the step size over the run",
     fallback: "linear",
