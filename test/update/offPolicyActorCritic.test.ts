@@ -9,8 +9,8 @@ import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import { twinCritic } from "../../src/helper/twinCritic.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
-import { lastMessage, offPolicyActorCritic } from "../../src/update/index.ts";
-import { fromMemory, toMemory, transitionsOf } from "../../src/update/turnReplay.ts";
+import { offPolicyActorCritic } from "../../src/update/offPolicyActorCritic.ts";
+import { fromMemory, lastMessage, toMemory, transitionsOf } from "../../src/update/turnReplay.ts";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const codec = wordCodec(["start", "middle", "left", "right"]);
