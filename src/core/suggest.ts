@@ -1,12 +1,15 @@
-import { closest, distance } from "fastest-levenshtein";
+import { distance } from "fastest-levenshtein";
 import { WhetstoneError } from "./errors.ts";
 
-/** The known name nearest to `got`, if it is near enough to be a slip of the keyboard. */
+/** The known name nearest to `got`, if it is near enough to be a slip of the keyboard. Of equals, one of the same letters. */
 export function nearest(got: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const best = closest(got.toLowerCase(), [...known]);
+  const typed = got.toLowerCase();
+  const letters = (text: string): string => [...text].sort().join("");
+  const far = (name: string): number =>
+    distance(typed, name.toLowerCase()) - (letters(name.toLowerCase()) === letters(typed) ? 0.5 : 0);
+  const [best] = known.map((name) => ({ name, far: far(name) })).sort((a, b) => a.far - b.far);
   const slips = Math.max(2, Math.floor(got.length / 3));
-  return distance(got.toLowerCase(), best.toLowerCase()) <= slips ? best : undefined;
+  return best && best.far <= slips ? best.name : undefined;
 }
 
 /**

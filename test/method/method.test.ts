@@ -21,7 +21,10 @@ test("every method of the catalogue builds, and says what differs", () => {
     assert.ok(recipe.summary.length <= 100);
     if (recipe.kind === "diagnostic") continue;
     const { slots } = recipe.build();
-    assert.ok(slots.objective.length > 0 && slots.advantage.length > 0 && slots.feedback.length > 0);
+    assert.ok(
+      slots.objective.length > 0 || recipe.differs.includes("update"),
+      `${recipe.id} learns by nothing`,
+    );
   }
   assert.deepEqual(findMethod("grpo").differs, []);
   assert.deepEqual(findMethod("rloo").differs, ["advantage", "objective"]);
