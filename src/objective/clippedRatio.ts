@@ -18,7 +18,8 @@ export interface ClippedRatioOptions {
   readonly deadGroups?: "count" | "leaveOut";
 }
 
-interface Aux {
+/** What `prepare` finds out once for a minibatch. */
+export interface ClippedRatioAux {
   readonly totals: Totals;
   readonly dead: ReadonlySet<string>;
 }
@@ -41,7 +42,7 @@ export const oldColumn = "old.logp";
  * Open Language Models"; unequal bounds: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale";
  * widths: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping".
  */
-export function clippedRatio(options: ClippedRatioOptions = {}): Objective<Aux> {
+export function clippedRatio(options: ClippedRatioOptions = {}): Objective<ClippedRatioAux> {
   const { clip = 0.2, level = "token", normaliser = "tokens", deadGroups = "count" } = options;
   const { low, high } = typeof clip === "number" ? { low: clip, high: clip } : clip;
   const widths = options.widths;
