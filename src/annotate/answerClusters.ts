@@ -91,7 +91,12 @@ export function answerClusters(options: AnswerClustersOptions = {}): Annotate {
       [clusterNotes.share]: share,
       [clusterNotes.trust]: trust,
       ...(scorer !== undefined && {
-        [clusterNotes.likelihood]: await answerLikelihoods(ctx.frozen(scorer), asked, opening),
+        [clusterNotes.likelihood]: await answerLikelihoods(
+          ctx.frozen(scorer),
+          asked,
+          opening,
+          ctx.model().contextTokens,
+        ),
       }),
     };
   };

@@ -17,7 +17,7 @@ export interface GoldLikelihoodOptions {
  *
  * P[0] knows the task alone; P[k + 1] knows also turn k and what the environment said to it. All turns of all
  * trajectories are one call of the model, each distinct context once. Nothing is known after the last turn, whose reply
- * no prompt holds. Failed episodes get no note.
+ * no prompt holds. NaN where the answer would not fit the model's context. Failed episodes get no note.
  * Paper: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents".
  */
 export function goldLikelihood({ opening = "answer", note = "gold" }: GoldLikelihoodOptions = {}): Annotate {
@@ -34,6 +34,7 @@ export function goldLikelihood({ opening = "answer", note = "gold" }: GoldLikeli
           mend: "Choose an environment whose tasks have a reference, or a method that needs none.",
         });
       });
-    return { [note]: await answerLikelihoods(ctx.model(), asked, opening) };
+    const model = ctx.model();
+    return { [note]: await answerLikelihoods(model, asked, opening, model.contextTokens) };
   };
 }

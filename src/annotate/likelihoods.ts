@@ -14,12 +14,14 @@ export interface Asked {
  * Mean over the answers of the geometric mean of their tokens' probabilities, given the exact prompt of each turn and
  * the opening of an answer. One call of the model; each distinct context and answer once, those that share a beginning
  * side by side.
- * @returns by trajectory, one number per turn.
+ * @param longest tokens that the model takes: an answer that does not fit after a turn's prompt is left out.
+ * @returns by trajectory, one number per turn; NaN where no answer fits.
  */
 export async function answerLikelihoods(
   model: Pick<Model | Frozen, "codec" | "score">,
   asked: readonly Asked[],
   opening: string,
+  longest: number,
 ): Promise<Map<Id, Float32Array>> {
   const pairs: { prompt: Int32Array; target: Int32Array }[] = [];
   const places = new Map<string, number>();
@@ -33,15 +35,15 @@ export async function answerLikelihoods(
   const asPlaces = asked.map(({ trajectory, answers }) =>
     trajectory.turns.map((turn) => {
       const { prompt } = present(turn.tokens, "answerLikelihoods", "tokens of every turn");
-      return answers.map((answer) => {
+      return answers.flatMap((answer) => {
         const { begun, rest } = opened(model.codec, opening, answer);
-        return place(concatIds([prompt, begun]), rest);
+        const fits = prompt.length + begun.length + rest.length <= longest;
+        return fits ? [place(concatIds([prompt, begun]), rest)] : [];
       });
     }),
   );
-  if (pairs.length === 0) return new Map();
   const rows = pairRows(pairs);
-  const { logp } = await model.score(rows);
+  const { logp } = pairs.length > 0 ? await model.score(rows) : { logp: new Float32Array() };
   const likelihoods = pairs.map((_, r) => {
     const own = logp.subarray(rows.targetOffset[r]!, rows.targetOffset[r + 1]!);
     return Math.exp(own.reduce((sum, x) => sum + x, 0) / own.length);
@@ -49,7 +51,9 @@ export async function answerLikelihoods(
   return new Map(
     asked.map(({ trajectory }, i) => [
       trajectory.id,
-      Float32Array.from(asPlaces[i]!, (of) => of.reduce((sum, r) => sum + likelihoods[r]! / of.length, 0)),
+      Float32Array.from(asPlaces[i]!, (of) =>
+        of.length === 0 ? Number.NaN : of.reduce((sum, r) => sum + likelihoods[r]! / of.length, 0),
+      ),
     ]),
   );
 }

@@ -39,6 +39,7 @@ export function privilegedEvidence(options: PrivilegedEvidenceOptions = {}): Ann
       return told.turns.flatMap(({ tokens }, k) => {
         const logp = t.turns[k]!.tokens?.logp;
         if (!tokens || !logp || tokens.action.length === 0) return [];
+        if (tokens.prompt.length + tokens.action.length > model.contextTokens) return []; // no room to be told
         return [{ evidence, k, logp, prompt: tokens.prompt, target: tokens.action }];
       });
     });

@@ -34,6 +34,7 @@ export function inducedOutcome(options: InducedOutcomeOptions = {}): Feedback {
         const last = k === t.turns.length - 1;
         if (!last && !potential) return [];
         const rise = last ? 1 - withheld : Math.max(-limit, Math.min(limit, ln(k + 1) - ln(k)));
+        if (Number.isNaN(rise)) return []; // an answer that did not fit after this turn
         const about = [{ trajectory: t.id, turn: k }];
         const channel = last ? channels.trust : channels.potential;
         return [{ kind: "reward" as const, channel, about, value: trust * rise, source: "own answers" }];

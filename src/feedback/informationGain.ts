@@ -14,19 +14,25 @@ export interface InformationGainOptions {
  *     gain[k] = P[k + 1] − P[k],   k = 0 … turns − 2         P[k]: before turn k
  *
  * So the turn that asked is paid for the reply that it got. The last turn, which answers or is cut off, gets no gain.
- * A trajectory without the note gets none at all.
+ * A trajectory without the note gets none at all, and a turn next to an unknown likelihood (NaN) none for it.
  * Paper: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents".
  */
 export function informationGain({ note = "gold", channel = "gain" }: InformationGainOptions = {}): Feedback {
   return async (_ctx, { trajectories }, notes) =>
     trajectories.flatMap((t) => {
       const likelihood = notes[note]?.get(t.id) ?? new Float32Array();
-      return Array.from(likelihood.subarray(1), (after, k) => ({
-        kind: "reward" as const,
-        channel,
-        about: [{ trajectory: t.id, turn: k }],
-        value: after - likelihood[k]!,
-        source: "policy",
-      }));
+      return Array.from(likelihood.subarray(1), (after, k) => after - likelihood[k]!).flatMap((value, k) =>
+        Number.isNaN(value)
+          ? []
+          : [
+              {
+                kind: "reward" as const,
+                channel,
+                about: [{ trajectory: t.id, turn: k }],
+                value,
+                source: "policy",
+              },
+            ],
+      );
     });
 }

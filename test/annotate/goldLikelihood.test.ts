@@ -15,10 +15,10 @@ const codec = lexiconCodec(["question", "clue", "answer", "lima", "city"]);
 const idsOf = (text: string): number[] => [...codec.encode(text)];
 
 /** Knows nothing before the clue; after it, both words of the answer are three times as likely as each other word. */
-function model(calls: TokenRows[]): Model {
+function model(calls: TokenRows[], contextTokens = 64): Model {
   const prior = (context: readonly string[], word: string): number =>
     context.includes("clue") && (word === "lima" || word === "city") ? Math.log(3) : 0;
-  const made = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY, prior), 64);
+  const made = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY, prior), contextTokens);
   return Object.assign(made, {
     score: ((score) => (rows: TokenRows) => {
       calls.push(rows);
@@ -46,6 +46,18 @@ test("goldLikelihood is the geometric mean of the gold tokens' probabilities, be
   assert.equal(gold!.get("c")!.length, 1);
   // one call, and the two contexts that five turns have between them
   assert.deepEqual(calls.map(rowCount), [2]);
+});
+
+test("an answer that does not fit after a turn is unknown there, and no gain is made of it", async () => {
+  // one token asked and three of "answer lima city" make 4, after the search 6
+  const calls: TokenRows[] = [];
+  const ctx = ctxOf({ model: () => model(calls, 5), task: () => task });
+  const experience = { trajectories: [twoTurns("a")], units: [] };
+  const notes = await goldLikelihood()(ctx, experience);
+  const [before, after] = notes.gold!.get("a")!;
+  assert.ok(Math.abs(before! - 1 / 6) < 1e-6);
+  assert.ok(Number.isNaN(after));
+  assert.deepEqual(await informationGain()(ctx, experience, notes), []);
 });
 
 test("goldLikelihood: a failed episode gets no note, a task without a reference is said", async () => {
