@@ -64,6 +64,7 @@ export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
+export { type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";
 
