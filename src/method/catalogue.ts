@@ -41,6 +41,7 @@ import { rl4mle } from "./credit/rl4mle.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
+import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
 import { cpl } from "./objective/cpl.ts";
@@ -121,6 +122,7 @@ export {
   srpoSelfImproving,
   t1RlScaling,
   turnPpo,
+  ufoTryAgain,
   visurf,
 };
 
@@ -167,6 +169,7 @@ export const methods: readonly Recipe[] = [
   scrlSubproblemCurriculum,
   siop,
   spaRl,
+  ufoTryAgain,
   ahpo,
   cpl,
   disco,
