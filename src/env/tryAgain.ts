@@ -16,7 +16,7 @@ export interface TryAgainOptions {
  * The same tasks, asked again and again: after a wrong reply all that is seen is `words`, and what was said stays in the
  * conversation; the first right reply, or the last turn, ends the episode. Every reply is judged as a first one would be,
  * by an episode of the environment's own with the same random stream, and paid what that one pays. That something was
- * right is never seen by an action.
+ * right is never seen by an action. An episode that fails or is cut off ends all of it.
  * Paper: "A Simple "Try Again" Can Elicit Multi-Turn LLM Reasoning".
  * @throws WhetstoneError `config.invalid` for an environment of several turns.
  */
@@ -52,7 +52,7 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
         if (ended) return { end: { kind: "done", reason: "already over", success: false } };
         const { end, ...step } = await inner.act(action);
         replies++;
-        ended = replies >= turns || end?.kind !== "done" || end.success === true;
+        ended = replies >= turns || (end !== undefined && (end.kind !== "done" || end.success === true));
         if (ended) return { ...step, ...(end && { end }) };
         await inner.close?.();
         inner = await begin();
