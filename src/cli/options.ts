@@ -160,7 +160,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8) },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
-    help: "save this often, but not so often that saving takes more than 2 % of the time",
+    help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
   },
   warmStart: {

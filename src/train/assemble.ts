@@ -118,12 +118,12 @@ export async function assemble(
 
   async function checkpoint(): Promise<void> {
     await save(state);
-    await journal.clear();
+    await journal.forget(state.iteration);
   }
 
   async function checkpointIfDue(): Promise<void> {
-    if (performance.now() - lastSaved >= Math.max(settings.checkpointSeconds * 1000, pause))
-      await checkpoint();
+    const wait = settings.checkpointSeconds * 1000;
+    if (wait === 0 || performance.now() - lastSaved >= Math.max(wait, pause)) await checkpoint();
   }
 
   async function saveIfStopped<T>(of: RunState, work: () => Promise<T>): Promise<T> {

@@ -13,8 +13,11 @@ export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */
   find(episode: string): readonly Trajectory[] | undefined;
   add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
-  /** Forgets everything, once a checkpoint holds what came of it. */
-  clear(): Promise<void>;
+  /**
+   * Forgets the iterations before this one, since a checkpoint holds what came of them. A resumed run may be behind its
+   * journal: what a later iteration played stays.
+   */
+  forget(before: number): Promise<void>;
   /** Waits for what is being written and writes nothing any more: an episode may outlive the run that it was played for. */
   close(): Promise<void>;
 }
@@ -44,11 +47,13 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   const episodes = new Map<string, readonly Trajectory[]>();
   const text = await readFile(file, "utf8").catch(emptyIfMissing(file));
   let whole = 0;
+  let latest = -1;
   try {
     // what follows the last line end was cut off
     for (const one of text.split("\n").slice(0, -1)) {
       const { iteration, episode, trajectories } = line.parse(fromExactJson(one));
       if (iteration >= from) episodes.set(episode, trajectories);
+      latest = Math.max(latest, iteration);
       whole += Buffer.byteLength(one) + 1;
     }
   } catch {
@@ -73,6 +78,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   return {
     find: (episode) => episodes.get(episode),
     add(iteration, episode, trajectories) {
+      latest = Math.max(latest, iteration);
       pending += `${toExactJson({ iteration, episode, trajectories })}\n`;
       // those that finish while the disk is busy are written together
       next ??= inOrder(async () => {
@@ -83,7 +89,8 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
       });
       return next;
     },
-    async clear() {
+    async forget(before) {
+      if (latest >= before) return;
       episodes.clear();
       await cut(0);
     },

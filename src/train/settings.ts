@@ -43,7 +43,7 @@ export interface RunSettings {
   readonly contextTokens: number;
   /** Episodes that run at once. Does not change results. */
   readonly concurrency: number;
-  /** Checkpoint at the first end of an iteration after this many seconds. */
+  /** Checkpoint at the first end of an iteration after this many seconds, or more where saving is slow; 0: at every end. */
   readonly checkpointSeconds: number;
   /** Absent: begin from random weights. */
   readonly warmStart?: WarmStartSettings;
