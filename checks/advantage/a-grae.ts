@@ -1,13 +1,13 @@
 import { asymmetric } from "../../src/advantage/asymmetric.ts";
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
 import type { Task } from "../../src/core/words.ts";
+import { expectedValue } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
 import { aGrae } from "../../src/method/advantage/a-grae.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method, type Recipe } from "../../src/method/index.ts";
-import { type Arm, averageOf, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, averageOf, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
 
 /** Each question stands for three that cannot be told apart: one answer alone is right for a part of them. */
 const environment = (seed: number) => answers({ seed, questions: 30, variants: 3, right: 2 });
@@ -27,15 +27,7 @@ function engine(tasks: readonly Task[]) {
 async function chances(policy: Model, tasks: readonly Task[]): Promise<{ one: number; sixteen: number }> {
   let [one, sixteen] = [0, 0];
   for (const task of tasks) {
-    const prompt = policy.codec.open(task.prompt);
-    const ids = Int32Array.from(rightOf(task).flatMap((word) => [...policy.codec.encode(word)]));
-    const { at } = await policy.score(pairRows([{ prompt, target: ids.subarray(0, 1) }]), {
-      at: { ids, width: ids.length },
-    });
-    const p = Math.min(
-      1,
-      at!.reduce((total, logp) => total + Math.exp(logp), 0),
-    );
+    const p = Math.min(1, await expectedValue(policy, task, rightOf(task), () => 1));
     one += p / tasks.length;
     sixteen += (1 - (1 - p) ** 16) / tasks.length;
   }
@@ -57,13 +49,10 @@ const arm = (recipe: Recipe): Arm => ({
       environment: environment(seed),
       engine: tabular,
       method: recipe.build({
+        ...plainAscent,
         tasks: 10,
         groupSize: 8,
-        minibatches: 1,
-        schedule: "constant",
-        optimiser: "sgd",
         gradientClip: 1000,
-        warmUp: 0,
         learningRate: Number(choice.learningRate),
       }),
       seed,

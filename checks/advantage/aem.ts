@@ -3,7 +3,7 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { corridor } from "../../src/env/corridor.ts";
 import { aem } from "../../src/method/advantage/aem.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
 
 /** In half of the states the policy begins sure of an action, whether it is right or not; in the others it knows nothing. */
 function engine(seed: number) {
@@ -24,12 +24,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 70,
     settings: {
+      ...plainAscent,
       tasks: 8,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
       gradientClip: 1000,
     },
     grid: [30, 60, 120, 240].map((learningRate) => ({ learningRate })),

@@ -4,7 +4,7 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
 import { archerWith } from "../../src/method/credit/archer.ts";
 import type { Recipe } from "../../src/method/method.ts";
-import { type Arm, armOf, defineCheck } from "../../src/train/index.ts";
+import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
 import { lastMessage } from "../../src/update/index.ts";
 import { leaning } from "./_corridor.ts";
 
@@ -34,13 +34,9 @@ const arm = (recipe: Recipe, rates: readonly number[], epochs: number): Arm =>
     iterations: 40,
     contextTokens: 1024,
     settings: {
+      ...plainAscent,
       tasks: 1,
       groupSize: 4,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
-      gradientClip: 1e9,
       epochs,
     },
     grid: rates.map((learningRate) => ({ learningRate })),

@@ -4,7 +4,7 @@ import { outcome } from "../../src/feedback/outcome.ts";
 import { cosearch } from "../../src/method/credit/cosearch.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
 
 /** Words that may be written: one for the agent, two different ones for the ranker, each before its end. */
 const engine = () =>
@@ -38,13 +38,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 80,
     settings: {
+      ...plainAscent,
       tasks: 6,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
-      gradientClip: 1e9,
     },
     grid: [100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
     more: ({ curve }) => ({ final: curve.slice(-10).reduce((sum, m) => sum + m.success! / 10, 0) }),

@@ -2,7 +2,7 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { errands } from "../../src/env/errands.ts";
 import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
 import { hiperWith } from "../../src/method/credit/hiper.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
 
 /** Three words a turn: decision, plan, action. */
 const places: Readonly<Record<string, number>> = { switch: 0, subgoal: 1, action: 2 };
@@ -36,13 +36,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     iterations: 50,
     contextTokens: 1024,
     settings: {
+      ...plainAscent,
       tasks: 1,
       groupSize: 16,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
-      gradientClip: 1e9,
     },
     // the critic's own step size stays at 4, since a larger one blows up
     grid: [80, 160, 320, 640].map((learningRate) => ({ learningRate, criticRate: 4 / learningRate })),

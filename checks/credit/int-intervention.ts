@@ -4,7 +4,7 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { interventionPhase, intIntervention } from "../../src/method/credit/int-intervention.ts";
 import { method } from "../../src/method/method.ts";
 import type { Propose } from "../../src/rollout/intervened.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
 
 const base = 10;
 const operations = ["plus3", "times7", "plus8"];
@@ -40,13 +40,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 60,
     settings: {
+      ...plainAscent,
       tasks: 8,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
-      gradientClip: 1e9,
     },
     grid: [100, 300, 1000, 3000, 10_000, 30_000].map((learningRate) => ({ learningRate })),
     more: ({ curve }) => ({

@@ -3,7 +3,7 @@ import { applied, chains } from "../../src/env/chains.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
 import { scrlSubproblemCurriculum } from "../../src/method/credit/scrl-subproblem-curriculum.ts";
 import { method } from "../../src/method/method.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
 
 const base = 10;
 const operations = ["plus3", "times7", "plus8", "times3"];
@@ -33,13 +33,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 100,
     settings: {
+      ...plainAscent,
       tasks: 8,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      optimiser: "sgd",
-      gradientClip: 1e9,
     },
     grid: [100, 300, 1000, 3000].map((learningRate) => ({ learningRate })),
     more: ({ curve }) => ({ final: curve.at(-1)!.success!, deadGroupsAtFirst: curve[0]!.deadGroups! }),

@@ -8,7 +8,7 @@ import { repeatedShare } from "../../src/feedback/retries.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import type { Recipe } from "../../src/method/index.ts";
 import { ufoTryAgain } from "../../src/method/language-feedback/ufo-try-again.ts";
-import { type Arm, defineCheck, evaluate, practise } from "../../src/train/index.ts";
+import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
 
 /** Eight questions that each stand for three: no first answer is right for all, so a second one is wanted. */
 const environment = (seed: number, turns: number) =>
@@ -52,12 +52,9 @@ const arm = (recipe: Recipe, what: string, turns: number, iterations: number): A
       environment: environment(seed, turns),
       engine: tabularEngine({ prior }),
       method: recipe.build({
+        ...plainAscent,
         tasks: 12,
         groupSize: 12,
-        minibatches: 1,
-        schedule: "constant",
-        warmUp: 0,
-        optimiser: "sgd",
         gradientClip: 1000,
         learningRate: Number(choice.learningRate),
       }),

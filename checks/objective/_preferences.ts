@@ -1,10 +1,10 @@
 /** What checks in preference games share: exact policies and distances, and losses fed in other ways. */
+
 import { returnsToGo } from "../../src/advantage/returnsToGo.ts";
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { mean } from "../../src/core/statistics.ts";
 import type { Task } from "../../src/core/words.ts";
+import { meanOver, replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { divergence, exploitability, regularisedNash } from "../../src/env/equilibrium.ts";
@@ -14,6 +14,7 @@ import { method, type Recipe, type SlotChoices } from "../../src/method/index.ts
 import { klPenalty } from "../../src/objective/klPenalty.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { opponents } from "../../src/rollout/opponents.ts";
+import { type Arm, armOf, plainAscent } from "../../src/train/index.ts";
 
 /** Tables that begin at a random reference, the same for one seed: logits normal with this deviation. */
 export function engineOf(seed: number, deviation = 1): ReturnType<typeof tabularEngine> {
@@ -28,26 +29,14 @@ export function engineOf(seed: number, deviation = 1): ReturnType<typeof tabular
 }
 
 /** The exact probability of each reply to a task. */
-export async function policyOf(model: Pick<Model, "codec" | "score">, task: Task): Promise<Float64Array> {
-  const prompt = model.codec.open(task.prompt);
-  const words = repliesOf(preferencesOf(task).length);
-  const ids = Int32Array.from(words, (word) => model.codec.encode(word)[0]!);
-  const rows = pairRows([{ prompt, target: ids.subarray(0, 1) }]);
-  const { at } = await model.score(rows, { at: { ids, width: ids.length } });
-  return Float64Array.from(at!, Math.exp);
-}
-
-/** The mean of a number over the practised tasks. */
-export async function overTasks(
-  environment: Environment,
-  of: (task: Task) => Promise<number>,
-): Promise<number> {
-  return mean(await Promise.all(environment.tasks("train").map(of)));
-}
+export const policyOf = (model: Pick<Model, "codec" | "score">, task: Task): Promise<Float64Array> =>
+  replyProbabilities(model, task, repliesOf(preferencesOf(task).length));
 
 /** Exact win rate of the best reply against the policy, less 1/2; mean over games. */
 export const exploited = (environment: Environment, policy: Model): Promise<number> =>
-  overTasks(environment, async (task) => exploitability(preferencesOf(task), await policyOf(policy, task)));
+  meanOver(environment.tasks("train"), async (task) =>
+    exploitability(preferencesOf(task), await policyOf(policy, task)),
+  );
 
 /** Exact divergence from the Nash policy of the regularised game to the policy, nats; mean over games. */
 export async function fromNash(
@@ -58,7 +47,7 @@ export async function fromNash(
 ): Promise<number> {
   const lexicon = environment.lexicon?.() ?? [];
   const reference = await engineOf(seed).create({ id: "reference", seed, lexicon, contextTokens: 16 });
-  return overTasks(environment, async (task) => {
+  return meanOver(environment.tasks("train"), async (task) => {
     const nash = regularisedNash(preferencesOf(task), await policyOf(reference, task), tau);
     return divergence(nash, await policyOf(policy, task));
   });
@@ -86,4 +75,24 @@ export const against = (opponent: "policy" | "reference", beta: number): Recipe 
     rollout: opponents({ opponent }),
     feedback: winRates({ against: "opponents", less: 0.5 }),
     advantage: returnsToGo({ baseline: "none" }),
+  });
+
+/** Exact updates in a game of one round, judged by the distance of the last policy from the regularised Nash policy. */
+export const lastIterate = (
+  game: { readonly beta: number; environment(seed: number): Environment },
+  {
+    recipe,
+    rates,
+    groupSize = 8,
+  }: { readonly recipe: Recipe; readonly rates: readonly number[]; readonly groupSize?: number },
+): Arm =>
+  armOf({
+    recipe,
+    environment: game.environment,
+    engine: engineOf,
+    iterations: 100,
+    settings: { ...plainAscent, tasks: 4, groupSize, schedule: "linear" },
+    grid: rates.map((learningRate) => ({ learningRate })),
+    metric: ({ policy }, seed) => fromNash(game.environment(seed), policy, seed, game.beta),
+    more: async ({ policy }, seed) => ({ exploitability: await exploited(game.environment(seed), policy) }),
   });

@@ -1,12 +1,13 @@
 import { expertGate } from "../../src/advantage/expertGate.ts";
 import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
 import type { Task } from "../../src/core/words.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { isHard, sequences } from "../../src/env/sequences.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method } from "../../src/method/method.ts";
 import { ahpo } from "../../src/method/objective/ahpo.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
-import { expected, meanOver, scattered } from "./_sequences.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { scattered } from "./_sequences.ts";
 
 const environment = (seed: number) =>
   sequences({ questions: 6, length: 3, vocabulary: 8, pay: { kind: "uneven", share: 0.5 }, seed });
@@ -14,7 +15,8 @@ const environment = (seed: number) =>
 /** Exact expected reward, mean over the questions that `of` takes. */
 async function reward({ policy }: Practised, seed: number, of: (task: Task) => boolean): Promise<number> {
   const env = environment(seed);
-  const one = (task: Task): Promise<number> => expected(policy, task, env.all, (y) => env.payOf(task, y));
+  const one = (task: Task): Promise<number> =>
+    expectedValue(policy, task, env.all, (y) => env.payOf(task, y));
   return meanOver(env.tasks("train").filter(of), one);
 }
 
@@ -25,14 +27,10 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: (seed) => scattered(seed, 0.3),
     iterations: 50,
     settings: {
+      ...plainAscent,
       tasks: 6,
       groupSize: 8,
-      minibatches: 1,
       epochs: 2,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [10, 30, 100, 300, 1000].map((learningRate) => ({ learningRate })),
     metric: (done, seed) => reward(done, seed, () => true),

@@ -1,14 +1,14 @@
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
 import { mean } from "../../src/core/statistics.ts";
 import type { Task } from "../../src/core/words.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method, type Recipe } from "../../src/method/index.ts";
 import { disco } from "../../src/method/objective/disco.ts";
 import { discriminative } from "../../src/objective/discriminative.ts";
-import { type Arm, averageOf, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, averageOf, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
 
 const [questions, vocabulary, right] = [16, 20, 2];
 const environment = (seed: number) => answers({ seed, questions, vocabulary, right });
@@ -29,16 +29,8 @@ function engine(tasks: readonly Task[]) {
 }
 
 /** Exact probability of a right answer, mean over some questions. */
-async function success(policy: Model, tasks: readonly Task[]): Promise<number> {
-  const ids = tasks.map((task) => Int32Array.from(rightOf(task).flatMap((w) => [...policy.codec.encode(w)])));
-  const rows = pairRows(
-    tasks.map((task, i) => ({ prompt: policy.codec.open(task.prompt), target: ids[i]!.subarray(0, 1) })),
-  );
-  const { at } = await policy.score(rows, {
-    at: { ids: Int32Array.from(ids.flatMap((own) => [...own])), width: right },
-  });
-  return at!.reduce((sum, logp) => sum + Math.exp(logp), 0) / tasks.length;
-}
+const success = (policy: Model, tasks: readonly Task[]): Promise<number> =>
+  meanOver(tasks, (task) => expectedValue(policy, task, rightOf(task), () => 1));
 
 const level = 0.9;
 
@@ -53,14 +45,10 @@ const arm = (recipe: Recipe): Arm => ({
       environment: environment(seed),
       engine: engine(tasks),
       method: recipe.build({
+        ...plainAscent,
         tasks: questions,
         groupSize: 16,
         epochs: 4,
-        minibatches: 1,
-        optimiser: "sgd",
-        gradientClip: 1e9,
-        schedule: "constant",
-        warmUp: 0,
         learningRate: Number(choice.learningRate),
       }),
       seed,

@@ -9,7 +9,7 @@ import { entropyMechanism } from "../../src/method/objective/entropy-mechanism.t
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { covarianceRatio } from "../../src/objective/covarianceRatio.ts";
 import { entropyBonus } from "../../src/objective/entropyBonus.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
 
 const questions = 8;
 const environment = (seed: number) => answers({ seed, questions, vocabulary: 20 });
@@ -53,14 +53,10 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 60,
     settings: {
+      ...plainAscent,
       tasks: questions,
       groupSize: 16,
       epochs: 4,
-      minibatches: 1,
-      optimiser: "sgd",
-      gradientClip: 1e9,
-      schedule: "constant",
-      warmUp: 0,
     },
     grid: [{ learningRate: 8 }, { learningRate: 16 }, { learningRate: 32 }, { learningRate: 64 }],
     metric: entropyAlong,

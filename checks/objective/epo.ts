@@ -3,7 +3,7 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { cellOf, doors, isDoor } from "../../src/env/doors.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { epo } from "../../src/method/objective/epo.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
 
 const shape = { corridors: 16, cells: 6, every: 2, turns: 8 } as const;
 
@@ -51,13 +51,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: () => tabularEngine({ context: "message", prior }),
     iterations: 40,
     settings: {
+      ...plainAscent,
       tasks: 16,
       groupSize: 4,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [60, 120, 240, 480].map((learningRate) => ({ learningRate })),
     metric: arrival,

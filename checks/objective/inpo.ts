@@ -1,3 +1,4 @@
+import { meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { exploitability } from "../../src/env/equilibrium.ts";
 import { preferenceGame, preferencesOf } from "../../src/env/preferenceGame.ts";
 import { dpo } from "../../src/method/baseline/dpo.ts";
@@ -5,7 +6,7 @@ import type { Recipe } from "../../src/method/method.ts";
 import { inpo } from "../../src/method/objective/inpo.ts";
 import { type PairwiseOptions, pairwise } from "../../src/objective/pairwise.ts";
 import { type Arm, type Choice, defineCheck, practise } from "../../src/train/index.ts";
-import { engineOf, overTasks, policyOf } from "./_preferences.ts";
+import { engineOf, policyOf } from "./_preferences.ts";
 
 const tau = 0.1;
 /** Three replies in a circle at 0.9, and three that lose to all of them. */
@@ -41,7 +42,7 @@ function arm(
         iterations: 25,
       });
       return {
-        value: await overTasks(environment(seed), async (task) =>
+        value: await meanOver(environment(seed).tasks("train"), async (task) =>
           exploitability(preferencesOf(task), await policyOf(done.policy, task)),
         ),
         cost: { episodes: done.counters.episodes ?? 0, tokens: done.counters["tokens.sampled"] ?? 0 },

@@ -3,7 +3,7 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { largestLead, leaderAfter, leadWord, votes } from "../../src/env/votes.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { miniO3 } from "../../src/method/objective/mini-o3.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
 
 const cap = { practice: 6, later: 24 } as const;
 
@@ -38,13 +38,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: () => tabularEngine({ context: "message", prior }),
     iterations: 60,
     settings: {
+      ...plainAscent,
       tasks: 8,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [0.1, 0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
     metric: async (done, seed) => (await atCap(done, seed, cap.later)).success,

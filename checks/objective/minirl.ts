@@ -4,12 +4,13 @@ import type { Codec, Objective } from "../../src/core/model.ts";
 import { concatIds, pack, withColumns } from "../../src/core/pack.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Stats, Task } from "../../src/core/words.ts";
+import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Sequences, sequences } from "../../src/env/sequences.ts";
 import { method } from "../../src/method/method.ts";
 import { minirl } from "../../src/method/objective/minirl.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
-import { probabilities, scattered } from "./_sequences.ts";
+import { scattered } from "./_sequences.ts";
 
 /** Standard deviation of what the sampler's logits differ by from the trainer's. */
 const noise = 0.6;
@@ -59,9 +60,9 @@ async function cosine(ctx: Ctx, seed: number, objective: Objective): Promise<Sta
     lexicon: env.lexicon?.() ?? [],
     contextTokens: 64,
   });
-  const under = async (model: Parameters<typeof probabilities>[0]): Promise<Batch> => {
+  const under = async (model: Parameters<typeof replyProbabilities>[0]): Promise<Batch> => {
     const tasks = env.tasks("train");
-    const all = await Promise.all(tasks.map((task) => probabilities(model, task, env.all)));
+    const all = await Promise.all(tasks.map((task) => replyProbabilities(model, task, env.all)));
     const batch = pack(
       tasks.flatMap((task, i) => rowsOf(task, env, policy.codec, all[i]!)),
       [],

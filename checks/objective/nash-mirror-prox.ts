@@ -1,32 +1,15 @@
 import { preferenceGame } from "../../src/env/preferenceGame.ts";
+import type { Recipe } from "../../src/method/index.ts";
 import { nashMd } from "../../src/method/objective/nash-md.ts";
 import { nashMirrorProx } from "../../src/method/objective/nash-mirror-prox.ts";
-import { armOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
-import { against, engineOf, exploited, fromNash } from "./_preferences.ts";
+import { defineCheck } from "../../src/train/index.ts";
+import { against, lastIterate } from "./_preferences.ts";
 
 const beta = 0.1;
 const environment = (seed: number) =>
   preferenceGame({ seed, questions: 4, replies: 5, strength: [0.9, 0.9] });
 
-const arm = (recipe: PracticeArm["recipe"]) =>
-  armOf({
-    recipe,
-    environment,
-    engine: engineOf,
-    iterations: 100,
-    settings: {
-      tasks: 4,
-      groupSize: 8,
-      minibatches: 1,
-      warmUp: 0,
-      schedule: "linear",
-      gradientClip: 1e9,
-      optimiser: "sgd",
-    },
-    grid: [2, 6, 20, 60, 200].map((learningRate) => ({ learningRate })),
-    metric: ({ policy }, seed) => fromNash(environment(seed), policy, seed, beta),
-    more: async ({ policy }, seed) => ({ exploitability: await exploited(environment(seed), policy) }),
-  });
+const arm = (recipe: Recipe) => lastIterate({ beta, environment }, { recipe, rates: [2, 6, 20, 60, 200] });
 
 export default defineCheck({
   id: "nash-mirror-prox",

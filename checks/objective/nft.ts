@@ -1,10 +1,11 @@
 import type { Task } from "../../src/core/words.ts";
+import { expectedValue, meanOver, replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { sequences } from "../../src/env/sequences.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { rejectionSampling } from "../../src/method/baseline/rejection-sampling.ts";
 import { nft } from "../../src/method/objective/nft.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
-import { expected, meanOver, probabilities, scattered } from "./_sequences.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { scattered } from "./_sequences.ts";
 
 const environment = (seed: number) =>
   sequences({ questions: 3, length: 3, vocabulary: 6, pay: { kind: "right", share: 0.28 }, seed });
@@ -16,7 +17,7 @@ const mastered = 0.95;
 async function rightAnswers({ policy }: Practised, seed: number): Promise<number> {
   const env = environment(seed);
   return meanOver(env.tasks("train"), async (task) => {
-    const p = await probabilities(policy, task, env.all);
+    const p = await replyProbabilities(policy, task, env.all);
     const right = p.filter((_, i) => env.payOf(task, env.all[i]!) === 1);
     if (right.reduce((sum, x) => sum + x, 0) < mastered) return 0;
     return right.reduce((sum, x) => sum + 1 - (1 - x) ** 16, 0);
@@ -25,7 +26,7 @@ async function rightAnswers({ policy }: Practised, seed: number): Promise<number
 
 async function success({ policy }: Practised, seed: number): Promise<number> {
   const env = environment(seed);
-  const of = (task: Task): Promise<number> => expected(policy, task, env.all, (y) => env.payOf(task, y));
+  const of = (task: Task): Promise<number> => expectedValue(policy, task, env.all, (y) => env.payOf(task, y));
   return meanOver(env.tasks("train"), of);
 }
 
@@ -36,14 +37,10 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: (seed) => scattered(seed, 1),
     iterations: 120,
     settings: {
+      ...plainAscent,
       tasks: 3,
       groupSize: 8,
-      minibatches: 1,
       epochs: 4,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [1, 2, 4, 8, 16].map((learningRate) => ({ learningRate })),
     metric: rightAnswers,

@@ -1,11 +1,19 @@
 import { rejectionSampled } from "../../src/advantage/rejectionSampled.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { sequences } from "../../src/env/sequences.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method } from "../../src/method/method.ts";
 import { raft } from "../../src/method/objective/raft.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
-import { armOf, averageOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
-import { expected, meanOver, scattered } from "./_sequences.ts";
+import {
+  armOf,
+  averageOf,
+  defineCheck,
+  type PracticeArm,
+  type Practised,
+  plainAscent,
+} from "../../src/train/index.ts";
+import { scattered } from "./_sequences.ts";
 
 const environment = (seed: number) =>
   sequences({ questions: 4, length: 3, vocabulary: 5, pay: { kind: "sum" }, seed });
@@ -14,7 +22,7 @@ const environment = (seed: number) =>
 async function shareOfBest({ policy }: Practised, seed: number): Promise<number> {
   const env = environment(seed);
   const share = async (task: Parameters<typeof env.payOf>[0]): Promise<number> =>
-    (await expected(policy, task, env.all, (answer) => env.payOf(task, answer))) / env.bestPay(task);
+    (await expectedValue(policy, task, env.all, (answer) => env.payOf(task, answer))) / env.bestPay(task);
   return meanOver(env.tasks("train"), share);
 }
 
@@ -25,13 +33,9 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine: (seed) => scattered(seed, 0.5),
     iterations: 40,
     settings: {
+      ...plainAscent,
       tasks: 4,
       groupSize: 8,
-      minibatches: 1,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [5, 10, 20, 40, 80].map((learningRate) => ({ learningRate })),
     metric: shareOfBest,

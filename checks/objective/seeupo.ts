@@ -5,7 +5,7 @@ import { combination } from "../../src/env/combination.ts";
 import { grpoSlots } from "../../src/method/baseline/slots.ts";
 import { method, type Recipe, type Settings } from "../../src/method/index.ts";
 import { seeupo } from "../../src/method/objective/seeupo.ts";
-import { armOf, averageOf, defineCheck } from "../../src/train/index.ts";
+import { armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
 import { type TurnByTurnOptions, turnByTurn } from "../../src/update/turnByTurn.ts";
 
 const games = 12;
@@ -25,13 +25,9 @@ const arm = (recipe: Recipe, settings: Partial<Settings> = {}) =>
     engine,
     iterations: 30,
     settings: {
+      ...plainAscent,
       tasks: games,
       groupSize: 16,
-      minibatches: 1,
-      optimiser: "sgd",
-      gradientClip: 1e9,
-      schedule: "constant",
-      warmUp: 0,
       ...settings,
     },
     grid: [50, 150, 450, 1350].map((learningRate) => ({ learningRate })),

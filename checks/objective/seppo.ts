@@ -1,7 +1,7 @@
 import { preferencePairs } from "../../src/advantage/preferencePairs.ts";
-import { pairRows } from "../../src/core/pack.ts";
 import { drawnFromPool, pool } from "../../src/core/pool.ts";
 import { mean } from "../../src/core/statistics.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { annotated, qualitiesOf, wordsOf } from "../../src/env/annotated.ts";
 import { demonstrationsWin } from "../../src/feedback/demonstrationsWin.ts";
@@ -25,16 +25,10 @@ const engine = () =>
   });
 
 /** Exact expected quality of a reply, mean over topics. */
-async function quality({ policy }: Practised, seed: number): Promise<number> {
-  const tasks = environment(seed).tasks("test");
-  const each = tasks.map(async (task) => {
-    const ids = Int32Array.from(wordsOf(task), (word) => policy.codec.encode(word)[0]!);
-    const rows = pairRows([{ prompt: policy.codec.open(task.prompt), target: ids.subarray(0, 1) }]);
-    const { at } = await policy.score(rows, { at: { ids, width: ids.length } });
-    return at!.reduce((sum, logp, i) => sum + Math.exp(logp) * qualitiesOf(task)[i]!, 0);
-  });
-  return mean(await Promise.all(each));
-}
+const quality = ({ policy }: Practised, seed: number): Promise<number> =>
+  meanOver(environment(seed).tasks("test"), (task) =>
+    expectedValue(policy, task, wordsOf(task), (_, i) => qualitiesOf(task)[i]!),
+  );
 
 /** SePPO with another pool, or without the anchor. */
 const variant = (id: string, summary: string, size: number, rejected: number | "anchored"): Recipe =>

@@ -3,6 +3,7 @@ import type { Objective } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { mean } from "../../src/core/statistics.ts";
 import type { Task } from "../../src/core/words.ts";
+import { meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { winRate } from "../../src/env/equilibrium.ts";
 import { preferenceGame, preferencesOf } from "../../src/env/preferenceGame.ts";
@@ -13,7 +14,7 @@ import { selfImproving } from "../../src/objective/selfImproving.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { withRevisions } from "../../src/rollout/withRevisions.ts";
 import { type Arm, defineCheck, type Practised, practise } from "../../src/train/index.ts";
-import { overTasks, policyOf } from "./_preferences.ts";
+import { policyOf } from "./_preferences.ts";
 
 const beta = 0.3;
 const environment = (seed: number) =>
@@ -84,7 +85,7 @@ const arm = (what: string, objective: Objective): Arm => ({
     const won = (by: Practised) => async (task: Task) =>
       winRate(preferencesOf(task), await policyOf(by.policy, task), await policyOf(reference, task));
     return {
-      value: await overTasks(env, async (task) =>
+      value: await meanOver(env.tasks("train"), async (task) =>
         variation(await policyOf(sharp.policy, task), await policyOf(flat.policy, task)),
       ),
       cost: {
@@ -93,7 +94,7 @@ const arm = (what: string, objective: Objective): Arm => ({
       },
       more: {
         "win rate against the reference": mean(
-          await Promise.all([sharp, flat].map((by) => overTasks(env, won(by)))),
+          await Promise.all([sharp, flat].map((by) => meanOver(env.tasks("train"), won(by)))),
         ),
       },
     };

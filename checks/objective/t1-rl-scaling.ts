@@ -1,6 +1,6 @@
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
 import type { Task } from "../../src/core/words.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
 import { method, type Recipe } from "../../src/method/index.ts";
@@ -32,16 +32,8 @@ function engine(seed: number) {
 }
 
 /** Exact probability of the right answer, mean over some questions. */
-async function success(policy: Model, tasks: readonly Task[]): Promise<number> {
-  const rows = pairRows(
-    tasks.map((task) => ({
-      prompt: policy.codec.open(task.prompt),
-      target: policy.codec.encode(rightOf(task)[0]!),
-    })),
-  );
-  const { logp } = await policy.score(rows);
-  return logp.reduce((sum, x) => sum + Math.exp(x), 0) / tasks.length;
-}
+const success = (policy: Model, tasks: readonly Task[]): Promise<number> =>
+  meanOver(tasks, (task) => expectedValue(policy, task, rightOf(task), () => 1));
 
 const arm = (recipe: Recipe, groupSize: number) =>
   armOf({

@@ -3,6 +3,7 @@ import { randomStream } from "../../src/core/random.ts";
 import type { Task } from "../../src/core/words.ts";
 import { injectedLabel } from "../../src/credit/injectedLabel.ts";
 import { toTrajectory } from "../../src/credit/toTrajectory.ts";
+import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import type { Prior } from "../../src/engine/tabular/engine.ts";
 import { rightAnswer, thinking } from "../../src/env/thinking.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
@@ -12,8 +13,8 @@ import { method } from "../../src/method/method.ts";
 import { visurf } from "../../src/method/objective/visurf.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
-import { expected, meanOver, scattered } from "./_sequences.ts";
+import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { scattered } from "./_sequences.ts";
 
 const shape = { questions: 6, thoughts: 4, answers: 8, format: 0.3 } as const;
 const environment = (seed: number) => thinking({ ...shape, seed });
@@ -73,7 +74,7 @@ const over = (
   value: (task: Task, reply: string) => number,
 ): Promise<number> =>
   meanOver(environment(seed).tasks("train").filter(of), (task) =>
-    expected(policy, task, replies, (reply) => value(task, reply)),
+    expectedValue(policy, task, replies, (reply) => value(task, reply)),
   );
 
 const arm = (recipe: PracticeArm["recipe"], iterations = 60) =>
@@ -83,14 +84,10 @@ const arm = (recipe: PracticeArm["recipe"], iterations = 60) =>
     engine,
     iterations,
     settings: {
+      ...plainAscent,
       tasks: 6,
       groupSize: 8,
-      minibatches: 1,
       epochs: 2,
-      schedule: "constant",
-      warmUp: 0,
-      gradientClip: 1e9,
-      optimiser: "sgd",
     },
     grid: [3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
     metric: (done, seed) =>

@@ -158,7 +158,9 @@ async function write(
   const stored: StoredEvidence = {
     ...evidence,
     family: file.family,
-    attempts: before ? before.attempts + (before.check === digest ? 0 : 1) : 1,
+    attempts: before
+      ? before.attempts + (before.check === digest || sameFindings(before, evidence) ? 0 : 1)
+      : 1,
     check: digest,
     seconds: Math.round(seconds),
     commit: git("rev-parse", "--short=12", "HEAD"),
@@ -168,6 +170,18 @@ async function write(
     typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
   await replaceFile(join(evidenceFolder, `${file.id}.json`), `${JSON.stringify(stored, rounded, 1)}\n`);
   return true;
+}
+
+/** A check that was only written differently is no further attempt: it finds the same, seed by seed. */
+export function sameFindings(a: CheckEvidence, b: CheckEvidence): boolean {
+  const near = (x: number, y: number | undefined): boolean =>
+    y !== undefined &&
+    (Object.is(x, y) || Math.abs(x - y) <= 1e-5 * Math.max(1e-9, Math.abs(x), Math.abs(y)));
+  return (["baseline", "method"] as const).every(
+    (arm) =>
+      a[arm].values.length === b[arm].values.length &&
+      a[arm].values.every((x, i) => near(x, b[arm].values[i])),
+  );
 }
 
 function report(file: CheckFile, e: CheckEvidence, written: boolean, seconds: number, io: Io): void {

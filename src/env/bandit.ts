@@ -1,7 +1,7 @@
 /** Bandits with known expected rewards, for exact gradients: one with two arms, one whose best arm a word tells. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** What each action pays on average; it pays 1 with this probability and 0 otherwise. */
 export type Means = Readonly<Record<string, number>>;
@@ -80,7 +80,7 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
         };
       },
       async act(action) {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         ended = true;
         const arm = action.content.trim();
         const pay = payOf(task, arm, random);

@@ -1,7 +1,7 @@
 /** Three moves in a row: a small sure prize for one first move, a large one behind the right combination. */
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** Settings of {@link combination}. */
 export interface CombinationOptions {
@@ -81,7 +81,7 @@ export function combination(options: CombinationOptions = {}): Environment {
         },
       }),
       act: async ({ content }) => {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         const move = content.trim();
         made = [...made, move];
         const known = moves.includes(move);

@@ -1,7 +1,7 @@
 /** A long corridor of cells: one action is right in each, and a wrong one may be the last. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link corridor}. */
 export interface CorridorOptions {
@@ -51,7 +51,7 @@ export function corridor(options: CorridorOptions = {}): Environment {
         return { role: "agent", observation: { messages, stateKey: now, legal: words } };
       },
       async act(action): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         const said = action.content.trim();
         const survives = said === rightAfter(now) || random.split("luck", cell).next() >= fatal;
         if (!survives || !words.includes(said)) {

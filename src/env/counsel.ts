@@ -1,7 +1,14 @@
 /** A talk with somebody in a low mood: advice helps once it was asked for what is wrong, and a judge watches each reply. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Player, type Step } from "./environment.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Player,
+  type Step,
+} from "./environment.ts";
 
 /** Settings of {@link counsel}. */
 export interface CounselOptions {
@@ -85,7 +92,7 @@ export function counsel(options: CounselOptions = {}): Environment {
         return { role: "agent", observation: { messages, legal: [...replies] } };
       },
       async act(action): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         const own = random.split("reply", said.length);
         const general = drift * (1 - (2 * said.length) / Math.max(1, turns - 1));
         const mood = moodAfter(task, said);

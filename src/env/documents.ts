@@ -1,7 +1,14 @@
 /** A desk of documents and one call to make: whoever read the right documents first makes it right. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Player, type Step } from "./environment.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Player,
+  type Step,
+} from "./environment.ts";
 
 /** Settings of {@link documents}. */
 export interface DocumentsOptions {
@@ -63,7 +70,7 @@ export function documents(options: DocumentsOptions = {}): Environment {
         };
       },
       async act(action): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         turn++;
         const said = action.content.trim();
         if (said === call) {

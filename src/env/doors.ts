@@ -1,6 +1,6 @@
 /** A corridor whose doors pay a little at once, while going on to the end pays ten times as much. */
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link doors}. */
 export interface DoorsOptions {
@@ -47,7 +47,7 @@ export function doors(options: DoorsOptions = {}): Environment {
         return { role: "agent", observation: { messages, stateKey: here(), legal: ["on", "out"] } };
       },
       async act({ content }): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         turn++;
         const said = content.trim();
         if (said === "out" && isDoor(cell, every)) {

@@ -21,6 +21,9 @@ export interface Step {
   readonly end?: Ending;
 }
 
+/** What an action gets after the end: nothing happens any more. */
+export const alreadyOver: Step = { end: { kind: "done", reason: "already over", success: false } };
+
 export interface Action {
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];

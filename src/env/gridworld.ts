@@ -2,7 +2,7 @@
 import { sigmoid } from "../core/logistic.ts";
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** Settings of {@link gridworld}. */
 export interface GridworldOptions {
@@ -86,7 +86,7 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
         },
       }),
       act: async ({ content }) => {
-        if (moves >= turns) return { end: { kind: "done", reason: "already over", success: false } };
+        if (moves >= turns) return alreadyOver;
         moves++;
         const move = moveIn(content);
         if (move) cell = next(cell, move);

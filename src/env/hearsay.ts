@@ -1,7 +1,7 @@
 /** Questions that a tool answers, one tool more truthfully than another; nobody says which. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link hearsay}. */
 export interface HearsayOptions {
@@ -60,7 +60,7 @@ export function hearsay(options: HearsayOptions = {}): Environment {
         };
       },
       act: async ({ content }): Promise<Step> => {
-        if (turn >= turns) return { end: { kind: "done", reason: "already over", success: false } };
+        if (turn >= turns) return alreadyOver;
         turn++;
         const [verb, object = "", ...rest] = content.trim().split(/\s+/);
         if (verb === "answer") {

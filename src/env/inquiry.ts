@@ -1,7 +1,7 @@
 /** Finding a hidden answer by asking: each right query narrows it down, the others tell nothing. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link inquiry}. */
 export interface InquiryOptions {
@@ -65,7 +65,7 @@ export function inquiry(options: InquiryOptions = {}): Environment {
         };
       },
       act: async ({ content }): Promise<Step> => {
-        if (over) return { end: { kind: "done", reason: "already over", success: false } };
+        if (over) return alreadyOver;
         turn++;
         const action = content.trim();
         if (action.startsWith("answer ")) {

@@ -1,7 +1,7 @@
 /** Code to be made fast: a library call is always right and never faster, one way of writing it oneself is. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link kernels}. */
 export interface KernelsOptions {
@@ -80,7 +80,7 @@ export function kernels(options: KernelsOptions = {}): Environment {
         return { role: "agent", observation: { messages, stateKey: view(), legal: words } };
       },
       async act(action): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         const own = random.split("turn", turn);
         const kind = kindOf(task, action.content.trim());
         const measured = kind.speed * Math.exp(noise * own.split("clock").normal());

@@ -1,6 +1,6 @@
 /** Episodes of one agent whose whole state is one immutable value: forks come for free. */
 import type { Random } from "../core/random.ts";
-import type { Episode, Observation, Step } from "./environment.ts";
+import { alreadyOver, type Episode, type Observation, type Step } from "./environment.ts";
 
 /** The rules of a small world. Both functions are pure. */
 export interface Rules<State> {
@@ -22,7 +22,7 @@ export function machine<State>(
   return {
     observe: async () => ({ role: "agent", observation: rules.see(state) }),
     async act({ content }) {
-      if (over) return { end: { kind: "done", reason: "already over", success: false } };
+      if (over) return alreadyOver;
       const { next, ...step } = rules.act(state, content.trim(), random.split("turn", turn));
       state = next;
       turn++;

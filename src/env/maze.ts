@@ -1,7 +1,14 @@
 /** A small text maze: the agent sees which ways are open and where the goal lies, and walks there. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Player, type Step } from "./environment.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Player,
+  type Step,
+} from "./environment.ts";
 
 const directions = ["north", "east", "south", "west"] as const;
 type Direction = (typeof directions)[number];
@@ -197,7 +204,7 @@ function startAt(task: Task, at: number, turns: number, heard: string, over: boo
       };
     },
     async act(action): Promise<Step> {
-      if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+      if (ended) return alreadyOver;
       turn++;
       const next = walk(maze, cell, action.content);
       const moved = next !== cell;

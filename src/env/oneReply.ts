@@ -3,7 +3,7 @@
 import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** What a reply is worth. */
 export interface Judged {
@@ -46,7 +46,7 @@ export function oneReply(options: OneReplyOptions): Environment {
     return {
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
       act: async ({ content }) => {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         ended = true;
         const { rewards, success } = judge(task, content.trim());
         return { rewards, end: { kind: "done", reason: success ? "right" : "wrong", success } };

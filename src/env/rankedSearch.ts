@@ -1,7 +1,7 @@
 /** Searching in two hops with a ranker between the retriever and the agent: two roles, each with a choice of its own. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link rankedSearch}. */
 export interface RankedSearchOptions {
@@ -157,7 +157,7 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
         };
       },
       async act({ content }) {
-        if (state.over) return { end: { kind: "done", reason: "already over", success: false } };
+        if (state.over) return alreadyOver;
         const said = content.trim();
         if (state.asked !== undefined) return rank(said, state.asked);
         return state.hop < hops ? search(said) : answer(said);

@@ -1,7 +1,7 @@
 /** Jobs that take a few exact tool calls, in any order, before they can be closed. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link toolCalls}. */
 export interface ToolCallsOptions {
@@ -62,7 +62,7 @@ export function toolCalls(options: ToolCallsOptions = {}): Environment {
         };
       },
       act: async ({ content }): Promise<Step> => {
-        if (over) return { end: { kind: "done", reason: "already over", success: false } };
+        if (over) return alreadyOver;
         turn++;
         const action = content.trim();
         if (action === "close") {

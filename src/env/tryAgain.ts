@@ -2,7 +2,7 @@
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** Settings of {@link tryAgain}. */
 export interface TryAgainOptions {
@@ -49,7 +49,7 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
         };
       },
       async act(action) {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         const { end, ...step } = await inner.act(action);
         replies++;
         ended = replies >= turns || (end !== undefined && (end.kind !== "done" || end.success === true));

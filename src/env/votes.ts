@@ -1,7 +1,14 @@
 /** Unreliable witnesses: each vote costs a turn, and the policy says when it has heard enough. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { type Ability, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
+import {
+  type Ability,
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Step,
+} from "./environment.ts";
 
 /** Settings of {@link votes}. */
 export interface VotesOptions {
@@ -76,7 +83,7 @@ export function votes(options: VotesOptions = {}): Environment {
         return { role: "agent", observation: { messages, stateKey: content, legal: ["ask", "answer"] } };
       },
       async act({ content }): Promise<Step> {
-        if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+        if (ended) return alreadyOver;
         turn++;
         const said = content.trim();
         if (said === "answer") {

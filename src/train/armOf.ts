@@ -25,6 +25,15 @@ export interface PracticeArm extends Pick<PractiseOptions, "iterations" | "conte
   ): Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
 }
 
+/** Plain gradient ascent, a step per iteration: what an exact table needs. */
+export const plainAscent = {
+  minibatches: 1,
+  schedule: "constant",
+  warmUp: 0,
+  optimiser: "sgd",
+  gradientClip: 1e9,
+} as const satisfies Partial<Settings>;
+
 /** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
 export function armOf(of: PracticeArm): Arm {
   const { recipe, settings, grid, iterations, contextTokens, prepare, metric = meanSuccess } = of;

@@ -1,4 +1,4 @@
-export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm } from "./armOf.ts";
+export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm, plainAscent } from "./armOf.ts";
 export {
   type Arm,
   type Check,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
+import { sameFindings } from "../../src/cli/check.ts";
+import { readEvidence } from "../../src/cli/check-files.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
@@ -227,4 +229,13 @@ test("defineEnvironment names the field that does not fit", () => {
   ];
   for (const [field, part] of wrong)
     fails(() => defineEnvironment({ ...good, ...part }), "config.invalid", new RegExp(`: ${field}: got `));
+});
+
+test("a check that finds the same, seed by seed, is no further attempt", () => {
+  const stored = readEvidence("igpo")!;
+  const found = (values: readonly number[]) => ({ ...stored, method: { ...stored.method, values } });
+  const { values } = stored.method;
+  assert.ok(sameFindings(stored, found(values.map((x) => x * (1 + 1e-7)))));
+  assert.ok(!sameFindings(stored, found(values.map((x, i) => (i === 0 ? x + 0.001 : x)))));
+  assert.ok(!sameFindings(stored, found(values.slice(1))));
 });

@@ -4,7 +4,7 @@
  * single spaces separate, so that a small decoder with a word-level vocabulary learns it on a CPU.
  */
 import type { Task } from "../../core/words.ts";
-import { defineEnvironment, type Environment, type Episode, type Step } from "../environment.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "../environment.ts";
 import { expert, flawed } from "./players.ts";
 import {
   askedBy,
@@ -90,7 +90,7 @@ function startAt(task: Task, heard: readonly string[], turns: number, over: bool
       };
     },
     async act(action): Promise<Step> {
-      if (ended) return { end: { kind: "done", reason: "already over", success: false } };
+      if (ended) return alreadyOver;
       turn++;
       const command = tidy(action.content);
       const answer = answerIn(command);
