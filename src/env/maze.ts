@@ -9,21 +9,8 @@ import {
   type Player,
   type Step,
 } from "./environment.ts";
+import { beside, carved, type Direction, directions, distances, towards } from "./grids.ts";
 
-const directions = ["north", "east", "south", "west"] as const;
-type Direction = (typeof directions)[number];
-const moves: Readonly<Record<Direction, readonly [column: number, row: number]>> = {
-  north: [0, -1],
-  east: [1, 0],
-  south: [0, 1],
-  west: [-1, 0],
-};
-const opposite: Readonly<Record<Direction, Direction>> = {
-  north: "south",
-  east: "west",
-  south: "north",
-  west: "east",
-};
 const side = 5;
 const turnLimit = 16;
 
@@ -35,73 +22,23 @@ interface Maze {
 }
 const mazeOf = (task: Task): Maze => task.metadata as unknown as Maze;
 
-/** The cell in a direction; undefined outside of the grid. */
-function beside(cell: number, direction: Direction): number | undefined {
-  const [dc, dr] = moves[direction];
-  const column = (cell % side) + dc;
-  const row = Math.floor(cell / side) + dr;
-  return column < 0 || row < 0 || column >= side || row >= side ? undefined : row * side + column;
-}
-
-/** A spanning tree by depth-first search, and a few walls opened so that there are loops. */
+/** A spanning tree with a few walls opened, so that there are loops. */
 function makeMaze(random: Random): Maze {
-  const open = Array.from({ length: side * side }, () => new Set<Direction>());
-  const join = (cell: number, d: Direction, next: number): void => {
-    open[cell]!.add(d);
-    open[next]!.add(opposite[d]);
-  };
-  const seen = new Set<number>();
-  const visit = (cell: number): void => {
-    seen.add(cell);
-    for (const d of shuffled(directions, random)) {
-      const next = beside(cell, d);
-      if (next === undefined || seen.has(next)) continue;
-      join(cell, d, next);
-      visit(next);
-    }
-  };
-  visit(random.below(side * side));
-  for (let i = 0; i < 4; i++) {
-    const cell = random.below(side * side);
-    const d = directions[random.below(4)]!;
-    const next = beside(cell, d);
-    if (next !== undefined) join(cell, d, next);
-  }
+  const { open } = carved(side, 4, random);
   const [start, goal] = shuffled([...open.keys()], random);
-  return { start: start!, goal: goal!, open: open.map((o) => directions.filter((d) => o.has(d))) };
+  return { start: start!, goal: goal!, open };
 }
 
-/** Steps from each cell to the goal. */
-function distances({ goal, open }: Maze): readonly number[] {
-  const steps = Array.from({ length: side * side }, () => Number.POSITIVE_INFINITY);
-  steps[goal] = 0;
-  const queue = [goal];
-  for (let cell = queue.shift(); cell !== undefined; cell = queue.shift()) {
-    for (const d of open[cell]!) {
-      const next = beside(cell, d)!;
-      if (steps[next]! <= steps[cell]! + 1) continue;
-      steps[next] = steps[cell]! + 1;
-      queue.push(next);
-    }
-  }
-  return steps;
-}
-
-/** Directions in which the goal lies, as the crow flies. */
-function towards(cell: number, goal: number): readonly Direction[] {
-  const columns = (goal % side) - (cell % side);
-  const rows = Math.floor(goal / side) - Math.floor(cell / side);
-  return directions.filter((d) => moves[d][0] * columns > 0 || moves[d][1] * rows > 0);
-}
+const stepsToGoal = ({ open, goal }: Maze): readonly number[] => distances({ side, open }, goal);
 
 function view({ open, goal }: Maze, cell: number): string {
-  return `open : ${open[cell]!.join(" ")} ; goal : ${towards(cell, goal).join(" ")}`;
+  return `open : ${open[cell]!.join(" ")} ; goal : ${towards(cell, goal, side).join(" ")}`;
 }
 
 /** Walks as far as the text says; the cell in which it ends. Anything but an open direction changes nothing. */
 function walk({ open }: Maze, cell: number, action: string): number {
   const d = directionIn(action);
-  return d !== undefined && open[cell]!.includes(d) ? beside(cell, d)! : cell;
+  return d !== undefined && open[cell]!.includes(d) ? beside(cell, d, side)! : cell;
 }
 
 function directionIn(action: string): Direction | undefined {
@@ -121,9 +58,9 @@ function trail(task: Task, conversation: readonly Message[]): readonly number[] 
 const expert: Player = (task, conversation) => {
   const maze = mazeOf(task);
   const cell = trail(task, conversation).at(-1)!;
-  const steps = distances(maze);
+  const steps = stepsToGoal(maze);
   const best = maze.open[cell]!.reduce((a, b) =>
-    steps[beside(cell, b)!]! < steps[beside(cell, a)!]! ? b : a,
+    steps[beside(cell, b, side)!]! < steps[beside(cell, a, side)!]! ? b : a,
   );
   return `go ${best}`;
 };
@@ -138,10 +75,10 @@ const spares = 0.1;
 const flawed: Player = (task, conversation, random) => {
   const maze = mazeOf(task);
   const cells = trail(task, conversation);
-  const stuck = cells.some((c) => towards(c, maze.goal).every((d) => !maze.open[c]!.includes(d)));
+  const stuck = cells.some((c) => towards(c, maze.goal, side).every((d) => !maze.open[c]!.includes(d)));
   if (stuck && randomStream(task.id).split("goes around").next() < spares)
     return expert(task, conversation, random);
-  const wanted = towards(cells.at(-1)!, maze.goal);
+  const wanted = towards(cells.at(-1)!, maze.goal, side);
   return `go ${wanted.find((d) => maze.open[cells.at(-1)!]!.includes(d)) ?? wanted[0] ?? "north"}`;
 };
 
@@ -149,9 +86,9 @@ const flawed: Player = (task, conversation, random) => {
 function straightforward(maze: Maze): boolean {
   let cell = maze.start;
   while (cell !== maze.goal) {
-    const d = towards(cell, maze.goal).find((t) => maze.open[cell]!.includes(t));
+    const d = towards(cell, maze.goal, side).find((t) => maze.open[cell]!.includes(t));
     if (d === undefined) return false;
-    cell = beside(cell, d)!;
+    cell = beside(cell, d, side)!;
   }
   return true;
 }
@@ -169,7 +106,7 @@ function makeTasks(splits: readonly string[]): ReadonlyMap<string, readonly Task
         const random = randomStream("maze").split(split, tried);
         const maze = makeMaze(random);
         const layout = JSON.stringify(maze);
-        const length = distances(maze)[maze.start]!;
+        const length = stepsToGoal(maze)[maze.start]!;
         const wantsStraight = tasks.length % 8 < 3;
         if (length < 2 || length > 12 || straightforward(maze) !== wantsStraight || known.has(layout))
           continue;
