@@ -1,9 +1,10 @@
 /** What a slot piece may use, whatever engine and environment stand behind it. */
+import type { Critique, CritiqueWish } from "./critic.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Exposure, Signal } from "./signal.ts";
-import type { Id, ModelId, Role, Task, Trajectory } from "./words.ts";
+import type { Id, Message, ModelId, Role, Task, Trajectory } from "./words.ts";
 
 export interface Clock {
   /** Iteration of the run, from 0. */
@@ -54,8 +55,8 @@ export interface Play {
     readonly turn: number;
     readonly why: "retry" | "branch";
   };
-  /** Said to the agent as a user message before it acts. */
-  readonly advice?: string;
+  /** Said to the agent as a user message before it acts; or messages, such as an earlier attempt and what was said of it. */
+  readonly advice?: string | readonly Message[];
   readonly temperature?: number;
   /** Smaller limits than the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
@@ -112,6 +113,11 @@ export interface Ctx {
    * @throws WhetstoneError `capability.missing` where the environment compares nothing.
    */
   prefer(first: Trajectory, second: Trajectory): Promise<number | undefined>;
+  /**
+   * The environment's own templated critique of a trajectory, true or misleading; absent where it failed.
+   * @throws WhetstoneError `capability.missing` where the environment criticises nothing.
+   */
+  critique(trajectory: Trajectory, wish: CritiqueWish): Promise<Critique | undefined>;
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;

@@ -1,6 +1,7 @@
 /** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
 import type { Clock, Ctx, StatefulHelper } from "./context.ts";
+import type { Critique } from "./critic.ts";
 import type { Json } from "./json.ts";
 import type { Capability, Objective } from "./model.ts";
 import type { Random } from "./random.ts";
@@ -12,6 +13,8 @@ export interface Experience {
   readonly trajectories: readonly Trajectory[];
   readonly units: readonly Unit[];
   readonly rows?: readonly Row[];
+  /** What critics said of trajectories on the way, by trajectory; one that is absent was not criticised, or not intelligibly. */
+  readonly critiques?: ReadonlyMap<Id, Critique>;
   /** What the rollout itself measured: rates of keeping, repairing, first-turn accuracy… */
   readonly stats?: Stats;
 }
@@ -108,6 +111,8 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** Texts that its pieces say to the policy beside the environment's, critiques included: their words join the lexicon. */
+  readonly says?: readonly string[];
   /** Frozen models that its pieces ask for by name: taken from the policy at the start, blended after each iteration. */
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
   /** Further models that its pieces ask for by name. */

@@ -1,5 +1,6 @@
 /** The environment contract: makes an episode for a task; an episode takes actions and returns observations. */
 
+import type { Critique, CritiqueWish } from "../core/critic.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Ending, Message, Role, StopReason, Task, Tool, ToolCall, Trajectory } from "../core/words.ts";
@@ -83,6 +84,13 @@ export interface Environment {
    * not follow from any scores: preferences may run in circles. Total, as `verify` is.
    */
   prefer?(task: Task, first: Trajectory, second: Trajectory): Promise<number>;
+  /**
+   * A critique of a finished trajectory from a template: a true one, or a misleading one where that is wished. The same
+   * random stream, the same critique. Total, as `verify` is.
+   */
+  critique?(task: Task, trajectory: Trajectory, wish: CritiqueWish): Promise<Critique>;
+  /** Texts with every word of its critiques that the lexicon lacks. A run learns them where its method uses critics. */
+  readonly critiqueLexicon?: () => readonly string[];
 }
 
 /**

@@ -32,6 +32,8 @@ export interface Difference {
   readonly baseline?: string;
   /** What it asks of the model beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
+  /** Texts that its pieces say to the policy, such as instructions; an empty list where critiques alone are said. */
+  readonly says?: readonly string[];
   /** Defaults that this method changes. */
   readonly defaults?: Partial<Settings>;
   readonly frozen?: Readonly<Record<string, FrozenRule>>;

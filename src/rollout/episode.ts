@@ -47,8 +47,8 @@ export interface EpisodeOptions {
   readonly random: Random;
   /** Of every model. Default 1. */
   readonly temperature?: number;
-  /** Said to the acting role as a user message before its first own action. */
-  readonly advice?: string;
+  /** Said to the acting role before its first own action: a user message of its own, or these messages. */
+  readonly advice?: string | readonly Message[];
   /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
   readonly from?: {
     readonly trajectory: Trajectory;
@@ -112,7 +112,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
           ? from.trajectory.turns[line.turns.length]
           : undefined;
       if (!replayed && !advised && (!from || role === from.trajectory.role)) {
-        hear(line, [{ role: "user", content: options.advice ?? "" }]);
+        hear(line, adviceMessages(options.advice));
         advised = true;
       }
       const turn = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
@@ -160,6 +160,10 @@ function trajectoryOf(options: EpisodeOptions, role: Role, line: Line | undefine
     origin: line?.seat.kind === "player" ? "demonstrated" : "sampled",
     ...(follows ? { lineage: { parent: from.trajectory.id, turn: from.turn, why: from.why } } : {}),
   };
+}
+
+function adviceMessages(advice: string | readonly Message[] = []): readonly Message[] {
+  return typeof advice === "string" ? [{ role: "user", content: advice }] : advice;
 }
 
 function hear(line: Line, messages: readonly Message[]): void {

@@ -12,6 +12,7 @@ import { average, evaluate, rewardOf } from "./evaluate.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { addFurther, blendAll, type Further, helperStates } from "./further.ts";
 import { type Journal, openJournal } from "./journal.ts";
+import { lexiconOf } from "./lexicon.ts";
 import { limitConcurrency } from "./limit.ts";
 import type { Iteration } from "./loop.ts";
 import type { RunSettings } from "./settings.ts";
@@ -83,7 +84,7 @@ export async function assemble(
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon: environment.lexicon?.() ?? [],
+      lexicon: lexiconOf(environment, method),
       contextTokens: settings.contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });

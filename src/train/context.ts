@@ -212,6 +212,24 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         return undefined;
       }
     },
+    async critique(trajectory, wish) {
+      if (!environment.critique) {
+        throw new WhetstoneError("capability.missing", {
+          where: `environment ${environment.name}`,
+          got: "a method that learns from critiques",
+          expected: "an environment with critique",
+          mend: "Choose an environment that criticises trajectories, or a critic that is a model.",
+        });
+      }
+      count("judge.calls", 1);
+      try {
+        return await environment.critique(taskOf(trajectory.task), trajectory, wish);
+      } catch {
+        // silence, not a verdict
+        count("judge.failures", 1);
+        return undefined;
+      }
+    },
     embed: async () => unavailable("embed"),
     learn: async () => unavailable("learn"),
     memory: {

@@ -10,6 +10,7 @@ import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
 import { addFurther, blendAll, type Further } from "./further.ts";
+import { lexiconOf } from "./lexicon.ts";
 import { limitConcurrency } from "./limit.ts";
 import { type Iteration, iterate, type Practice } from "./loop.ts";
 import { freshState, type RunState } from "./state.ts";
@@ -43,7 +44,7 @@ export interface Practised {
 export async function practise(options: PractiseOptions): Promise<Practised> {
   const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
   const random = randomStream(seed);
-  const lexicon = environment.lexicon?.() ?? [];
+  const lexicon = lexiconOf(environment, method);
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,

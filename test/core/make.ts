@@ -129,6 +129,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     play: missing,
     verify: missing,
     prefer: missing,
+    critique: missing,
     embed: missing,
     learn: missing,
     count: () => {},

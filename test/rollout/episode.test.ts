@@ -139,6 +139,16 @@ test("playEpisode: limits on turns, action tokens and context", async () => {
   assert.ok(tokens!.end.kind === "truncated" && tokens!.end.limit === "tokens");
 });
 
+test("playEpisode: advice may be messages, in any role, between what was seen and the first action", async () => {
+  const advice: readonly Message[] = [
+    { role: "assistant", content: "left" },
+    { role: "user", content: "hint" },
+  ];
+  const [t] = await play(world(), { advice });
+  assert.deepEqual(t!.turns[0]!.prompt, [...task.prompt, ...advice]);
+  assert.deepEqual(t!.turns[0]!.tokens!.prompt, codec.open([...task.prompt, ...advice]));
+});
+
 test("playEpisode: a retry replays recorded tokens, hears the advice, and says where it came from", async () => {
   const [first] = await play(world());
   const from = { trajectory: first!, turn: 2, why: "retry" } as const;

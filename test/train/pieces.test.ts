@@ -119,6 +119,27 @@ test("prefer asks the environment's judge; one that fails is silence, none at al
   await assert.rejects(playing(echo(), model).ctx.prefer(t, t), withCode("capability.missing", /compares/));
 });
 
+test("critique asks the environment, right or misleading; one that fails is silence, none at all an error", async () => {
+  const model = await tabularEngine().create(request);
+  const t = trajectoryOf("t", [], { task: "echo/train/0" });
+  const wish = { right: false, detail: "hint", random } as const;
+  const { ctx, state } = playing(
+    echo({ critique: async (_t, _u, { right }) => ({ text: `${right}` }) }),
+    model,
+  );
+  assert.deepEqual(await ctx.critique(t, wish), { text: "false" });
+  const fails = playing(echo({ critique: () => Promise.reject(new Error("away")) }), model);
+  assert.equal(await fails.ctx.critique(t, wish), undefined);
+  assert.deepEqual(
+    [state.counters, fails.state.counters],
+    [{ "judge.calls": 1 }, { "judge.calls": 1, "judge.failures": 1 }],
+  );
+  await assert.rejects(
+    playing(echo(), model).ctx.critique(t, wish),
+    withCode("capability.missing", /criticises/),
+  );
+});
+
 function playing(environment: Environment, model: Model, practice: readonly Task[] = []) {
   const state = freshState("train");
   const tasks = new Map(environment.tasks("train").map((t) => [t.id, t]));

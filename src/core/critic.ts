@@ -1,0 +1,44 @@
+/** Feedback in words on a finished trajectory: what a critique says, and who may write one. */
+import type { Ctx } from "./context.ts";
+import type { Random } from "./random.ts";
+import type { Trajectory } from "./words.ts";
+
+/** Part of a turn's action text that a critique praises or blames: characters [from, to). */
+export interface Mark {
+  readonly turn: number;
+  readonly from: number;
+  readonly to: number;
+  readonly good: boolean;
+}
+
+/** What a critic says. What it left open is absent. */
+export interface Critique {
+  readonly text: string;
+  /** "inefficient": it came to the right end, in more turns than it needed. */
+  readonly verdict?: "success" | "inefficient" | "failure";
+  /** The first turn that it would do otherwise, from 0. */
+  readonly turn?: number;
+  /** Parts that overlap contradict each other: a critic gives none that do. */
+  readonly marks?: readonly Mark[];
+}
+
+/**
+ * Says something of a finished trajectory, or undefined where what it said could not be understood: such a sample is
+ * dropped and counted under "judge.failures", never scored 0. Who drops it counts nothing; the critic has.
+ * @param random this critique's own stream.
+ */
+export type Critic = (ctx: Ctx, trajectory: Trajectory, random: Random) => Promise<Critique | undefined>;
+
+/** How much a templated critique tells: whether it went well; also where it did not; also what would have been right there. */
+export type CritiqueDetail = "verdict" | "hint" | "answer";
+
+/** What is wanted of a templated critique. */
+export interface CritiqueWish {
+  /**
+   * False asks for a misleading one: the opposite verdict, praise for what was wrong and blame for what was right,
+   * another turn, a wrong remedy; as far as `detail` goes, and as far as there is something to mislead with.
+   */
+  readonly right: boolean;
+  readonly detail: CritiqueDetail;
+  readonly random: Random;
+}

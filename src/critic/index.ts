@@ -1,0 +1,1 @@
+export { type ScriptedCriticOptions, scriptedCritic } from "./scripted.ts";

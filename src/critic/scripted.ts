@@ -1,0 +1,19 @@
+import type { Critic, CritiqueDetail } from "../core/critic.ts";
+
+/** Settings of {@link scriptedCritic}. */
+export interface ScriptedCriticOptions {
+  /** Probability that a critique is true; otherwise it misleads. Default 1. */
+  readonly accuracy?: number;
+  /** Default "hint". */
+  readonly detail?: CritiqueDetail;
+}
+
+/** The environment's own templates, true with a given probability: a critic whose worth is known. */
+export function scriptedCritic({ accuracy = 1, detail = "hint" }: ScriptedCriticOptions = {}): Critic {
+  return (ctx, trajectory, random) =>
+    ctx.critique(trajectory, {
+      right: random.split("accuracy").next() < accuracy,
+      detail,
+      random: random.split("template"),
+    });
+}
