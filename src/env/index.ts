@@ -14,6 +14,7 @@ import { facts } from "./facts/facts.ts";
 import { gridworld } from "./gridworld.ts";
 import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
+import { inverses } from "./inverses.ts";
 import { jobs } from "./jobs.ts";
 import { judgedSearch } from "./judgedSearch.ts";
 import { kernels } from "./kernels.ts";
@@ -49,6 +50,7 @@ export { gapOf, gaps } from "./facts/gaps.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
+export { type InversesOptions, inverseOf, inverses } from "./inverses.ts";
 export { type JobsOptions, jobs, type Program } from "./jobs.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
@@ -121,6 +123,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "inquiry",
     summary: "ask the right queries in order to find a hidden answer",
     make: () => inquiry(),
+  },
+  {
+    name: "inverses",
+    summary: "say the inverse of a number modulo a prime; what was read is shown, and is answered once more",
+    make: () => inverses(),
   },
   {
     name: "sequences",

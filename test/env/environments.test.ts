@@ -7,6 +7,7 @@ const promises: Readonly<Record<string, Promised>> = {
   facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
   hearsay: { garbage: 0.05 },
   inquiry: { garbage: 0.05 },
+  inverses: { garbage: 0.2, flawed: [0.68, 0.8] },
   "tool-calls": { garbage: 0.01 },
   maze: { garbage: 0.1, flawed: [0.4, 0.46] },
   bandit: { garbage: 0.4 },

@@ -1,0 +1,118 @@
+/** Inverses modulo a prime, said twice: a first answer that may be misread, then a second look at what was read. */
+import { randomStream } from "../core/random.ts";
+import type { Task } from "../core/words.ts";
+import { defineEnvironment, type Environment } from "./environment.ts";
+import { machine } from "./machine.ts";
+
+/** Settings of {@link inverses}. */
+export interface InversesOptions {
+  /** A prime; what is asked about are the numbers 1 to prime − 1. Default 11. */
+  readonly modulus?: number;
+  /** Probability that another number is read than was said first, any one: no practice makes first answers better. Default 0.3. */
+  readonly slip?: number;
+  /** Probability that after a wrong first answer no second one counts: repair is hard. Default 0. */
+  readonly lost?: number;
+  /** Tasks of each split about each number. They differ in their luck alone. Default 20. */
+  readonly each?: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/** The number whose product with the task's is 1 modulo the prime. */
+export const inverseOf = (task: Task): number => Number(task.metadata.inverse);
+
+/** What a task's luck is: what is read in the place of a first answer, if anything, and whether a mistake can be mended. */
+interface Luck {
+  readonly read: number | undefined;
+  readonly lost: boolean;
+}
+
+const number = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
+
+/**
+ * Asked "invert 3", an answer is one number. It may be misread; what was read is shown as "3 times 7 : revise", and a
+ * second answer ends the episode. Each answer pays `outcome` 1 or 0 by itself; the second one decides the success.
+ * Nothing says whether the first was right, but what is shown suffices to find out. All luck is the task's, and nothing
+ * tells it beforehand.
+ */
+export function inverses(options: InversesOptions = {}): Environment {
+  const { modulus = 11, slip = 0.3, lost = 0, each = 20, seed = 1 } = options;
+  const splits = ["train", "test"] as const;
+  const numbers = Array.from({ length: modulus - 1 }, (_, i) => i + 1);
+
+  const luckOf = (task: Task): Luck => {
+    const random = randomStream(task.seed);
+    const slipped = random.split("slip").next() < slip;
+    return {
+      read: slipped ? numbers[random.split("read").below(numbers.length)] : undefined,
+      lost: random.split("lost").next() < lost,
+    };
+  };
+  /** What was read of a first answer, and what both answers are worth. */
+  const judged = (task: Task, first: string, second = "") => {
+    const luck = luckOf(task);
+    const read = luck.read ?? number(first);
+    const kept = read === inverseOf(task);
+    const mended = number(second) === inverseOf(task) && (kept || !luck.lost);
+    return { read: read ?? "nothing", first: kept ? 1 : 0, second: mended ? 1 : 0 };
+  };
+
+  return defineEnvironment({
+    name: "inverses",
+    summary: "say the inverse of a number modulo a prime; what was read is shown, and is answered once more",
+    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns: 2, actionTokens: 1 },
+    lexicon: () => [
+      "invert times : revise nothing",
+      ...Array.from({ length: 2 * modulus }, (_, i) => `${i}`),
+    ],
+    tasks: (split) =>
+      splits.some((name) => name === split)
+        ? Array.from({ length: each * numbers.length }, (_, index) => {
+            const asked = numbers[index % numbers.length]!;
+            return {
+              id: `inverses/${split}/${index}`,
+              prompt: [{ role: "user", content: `invert ${asked}` }],
+              metadata: { asked, inverse: numbers.find((n) => (n * asked) % modulus === 1)! },
+              seed: randomStream(seed).split("inverses", split, index).seed,
+            };
+          })
+        : [],
+    expert: (task) => `${inverseOf(task)}`,
+    /** Answers rightly, and never looks again. */
+    flawed: (task, conversation) => conversation.at(-1)?.content.split(" ")[2] ?? `${inverseOf(task)}`,
+    start: async (task, random) =>
+      machine<{ readonly first: string | undefined }>(
+        {
+          see: ({ first }) => {
+            const shown =
+              first === undefined
+                ? undefined
+                : `${task.metadata.asked} times ${judged(task, first).read} : revise`;
+            return {
+              messages: shown === undefined ? [] : [{ role: "user", content: shown }],
+              stateKey: `${task.id} ${shown ?? ""}`,
+              legal: numbers.map(String),
+            };
+          },
+          act: ({ first }, action) => {
+            if (first === undefined) {
+              return { next: { first: action }, rewards: { outcome: judged(task, action).first } };
+            }
+            const outcome = judged(task, first, action).second;
+            const reason = outcome === 1 ? "right" : "wrong";
+            const end = { kind: "done", reason, success: outcome === 1 } as const;
+            return { next: { first }, rewards: { outcome }, end };
+          },
+        },
+        { first: undefined },
+        random,
+      ),
+    async verify(task, { turns }) {
+      const [first, second] = turns.map((turn) => turn.action.content.trim());
+      return { outcome: first === undefined ? 0 : judged(task, first, second).second };
+    },
+  });
+}
