@@ -1,3 +1,4 @@
+export { type Budget, budget, type ChatOptions, chatModel, type Limits, type Price } from "./chat/index.ts";
 export type { Engine, ModelRequest } from "./engine.ts";
 export {
   type DecoderConfig,
@@ -6,4 +7,4 @@ export {
   localEngine,
   smallDecoder,
 } from "./local/index.ts";
-export { type TabularOptions, tabularEngine } from "./tabular/engine.ts";
+export { type Reading, type TabularOptions, tabularEngine } from "./tabular/engine.ts";

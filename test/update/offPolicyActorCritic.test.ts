@@ -105,7 +105,7 @@ test("critics learn what utterances are worth, and the policy follows after the 
   const odds = (word: string): number => {
     const logits = policy.weights.read(
       "logits",
-      policy.weights.keyOf(codec.open([{ role: "user", content: word }])),
+      policy.weights.situationOf(codec.open([{ role: "user", content: word }])).context,
     );
     return logits[right - codec.writable]! - logits[left - codec.writable]!;
   };

@@ -1,12 +1,14 @@
 /** From the cotangents of a table's outputs to the gradient of its numbers. */
 import type { TokenRows } from "../../core/batch.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
-import { contextsOf, type Weights } from "./weights.ts";
+import { type Situation, situationsOf, type Weights } from "./weights.ts";
 
 /**
  * Adds ∂loss/∂logits (and heads) into the arrays named `into`. With p the distribution of a target's context:
  *
  *     ∂ ln p[i] / ∂z = onehot(i) − p        ∂H / ∂z[j] = −p[j] (ln p[j] + H)
+ *
+ * What a message told adds to the logits is a constant: it changes p, and nothing else here.
  */
 export function backward(
   weights: Weights,
@@ -16,18 +18,18 @@ export function backward(
   cotangents: Cotangents,
   into: string,
 ): void {
-  const contexts = contextsOf(weights, rows);
+  const situation_A = situationsOf(weights, rows);
   const { writable } = weights.codec;
   const table = weights.part("logits");
-  const row_A = contexts.map((context) => table.row(context));
+  const row_A = situation_A.map(({ context }) => table.row(context));
   const gradient = table.array(into);
-  // what is due to the whole distribution of a context is added up first, and spread over its words once
-  const due = new Map<string, { row: number; mass: number; entropy: number }>();
-  contexts.forEach((context, a) => {
+  // what is due to the whole distribution of a situation is added up first, and spread over its words once
+  const due = new Map<string, { situation: Situation; row: number; mass: number; entropy: number }>();
+  situation_A.forEach((situation, a) => {
     const row = row_A[a]!;
     const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
-    const own = due.get(context) ?? { row, mass: 0, entropy: 0 };
-    due.set(context, own);
+    const own = due.get(situation.key) ?? { situation, row, mass: 0, entropy: 0 };
+    due.set(situation.key, own);
     const towards = (id: number, c: number): void => {
       if (c === 0 || id < writable) return;
       out_W[id - writable]! += c;
@@ -44,8 +46,8 @@ export function backward(
     }
     own.entropy += cotangents.entropy?.[a] ?? 0;
   });
-  for (const [context, { row, mass, entropy: c }] of due) {
-    const { logp_W, entropy } = weights.distribution(context);
+  for (const { situation, row, mass, entropy: c } of due.values()) {
+    const { logp_W, entropy } = weights.distribution(situation);
     const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
     for (let w = 0; w < logp_W.length; w++) {
       const lp = logp_W[w]!;
@@ -55,7 +57,7 @@ export function backward(
   }
   for (const [head, cotangent] of Object.entries(cotangents.heads ?? {})) {
     const values = weights.part(`head.${head}`);
-    const rowOf = contexts.map((context) => values.row(context));
+    const rowOf = situation_A.map(({ context }) => values.row(context));
     const out = values.array(into);
     rowOf.forEach((row, a) => {
       out[row]! += cotangent[a]!;

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import { writeFlushed } from "../../core/files.ts";
 import { wordCodec } from "./codec.ts";
+import type { Reading } from "./reading.ts";
 import type { Table } from "./table.ts";
 import { newWeights, type Prior, type Weights, weightsName } from "./weights.ts";
 
@@ -102,14 +103,20 @@ function tableOf(file: string, name: string, part: Saved["parts"][string], table
 }
 
 /**
- * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen: it is not in the file.
+ * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen. It and `reading` are not in the file.
  * @throws WhetstoneError `checkpoint.damaged`.
  */
-export async function readCheckpoint(folder: string, prior?: Prior): Promise<Contents> {
+export async function readCheckpoint(folder: string, prior?: Prior, reading?: Reading): Promise<Contents> {
   const file = checkpointFile(folder);
   const { words, context, contextTokens, steps, parts } = await readSaved(file);
   if (new Set(words).size !== words.length) throw damaged(file, "a word given twice");
-  const weights = newWeights(wordCodec(words), context ?? Number.POSITIVE_INFINITY, prior);
+  const weights = newWeights(
+    wordCodec(words),
+    context ?? Number.POSITIVE_INFINITY,
+    prior,
+    new Map(),
+    reading,
+  );
   for (const [name, part] of Object.entries(parts)) tableOf(file, name, part, weights.part(name));
   return { weights, contextTokens, steps };
 }

@@ -1,8 +1,10 @@
 import type { Engine } from "../engine.ts";
 import { lexiconCodec } from "./codec.ts";
 import { openTabular, tabularCan, tabularModel } from "./model.ts";
+import type { Reading } from "./reading.ts";
 import { type ContextRule, newWeights, type Prior } from "./weights.ts";
 
+export type { Reading } from "./reading.ts";
 export type { ContextRule, Prior } from "./weights.ts";
 
 /** Settings of {@link tabularEngine}. */
@@ -11,17 +13,23 @@ export interface TabularOptions {
   readonly context?: ContextRule;
   /** Logits before any learning, of a word ("<end>" for the end) after a context in words. Default 0. */
   readonly prior?: Prior;
+  /** What it makes of hints, guidance and feedback in its prompt: in-context reading. Default: every message is context. */
+  readonly reading?: Reading;
 }
 
 /** Policies that are tables: one softmax over the lexicon's words per context, exact gradients, no generalisation. */
-export function tabularEngine({ context = Number.POSITIVE_INFINITY, prior }: TabularOptions = {}): Engine {
+export function tabularEngine({
+  context = Number.POSITIVE_INFINITY,
+  prior,
+  reading,
+}: TabularOptions = {}): Engine {
   return {
     name: "tabular",
     can: tabularCan,
     learningRate: 0.1,
     create: async ({ id, lexicon, contextTokens }) =>
-      tabularModel(id, newWeights(lexiconCodec(lexicon), context, prior), contextTokens),
-    open: (id, folder) => openTabular(id, folder, prior),
+      tabularModel(id, newWeights(lexiconCodec(lexicon), context, prior, new Map(), reading), contextTokens),
+    open: (id, folder) => openTabular(id, folder, prior, reading),
     dispose: async () => {},
   };
 }

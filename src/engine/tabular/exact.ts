@@ -1,7 +1,6 @@
 /** Expectations by enumeration, for checks of estimators that sample. */
 import { concatIds } from "../../core/pack.ts";
 import type { TabularModel } from "./model.ts";
-import { logSoftmax } from "./softmax.ts";
 
 /** Numbers by context, [writable tokens] each. */
 export type ByContext = Map<string, Float64Array>;
@@ -28,8 +27,9 @@ export function addScaled(into: ByContext, more: ByContext, factor: number): voi
 export function possibleActions(model: TabularModel, prompt: Int32Array, maxTokens: number): Possible[] {
   const { weights, codec } = model;
   const grow = (before: Possible): Possible[] => {
-    const context = weights.keyOf(concatIds([prompt, before.action]));
-    const logp_W = logSoftmax(weights.read("logits", context));
+    const situation = weights.situationOf(concatIds([prompt, before.action]));
+    const { context } = situation;
+    const { logp_W } = weights.distribution(situation);
     return Array.from(logp_W).flatMap((lp, w) => {
       const score: ByContext = new Map([[context, logp_W.map((x, j) => (j === w ? 1 : 0) - Math.exp(x))]]);
       addScaled(score, before.score, 1);

@@ -19,6 +19,7 @@ import type { ModelId, Stats } from "../../core/words.ts";
 import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
+import type { Reading } from "./reading.ts";
 import { type After, sampleOne } from "./sample.ts";
 import { blendWeights, copyWeights, outputsOf, type Prior, type Weights, weightsName } from "./weights.ts";
 
@@ -59,7 +60,7 @@ export interface TabularModel extends Model, Holder {
 const afterOf =
   (weights: Weights): After =>
   (prefix) =>
-    weights.distribution(weights.keyOf(prefix));
+    weights.distribution(weights.situationOf(prefix));
 
 /** What acts by some weights: the half that a model and a frozen one share. */
 function actingBy(weights: Weights, version: () => string) {
@@ -145,7 +146,7 @@ export function tabularModel(
   }
 
   async function load(folder: string): Promise<void> {
-    const read = await readCheckpoint(folder, weights.prior);
+    const read = await readCheckpoint(folder, weights.prior, weights.reading);
     const file = checkpointFile(folder);
     if (read.contextTokens !== contextTokens || read.weights.context !== weights.context) {
       throw damaged(file, "a model of another shape");
@@ -243,8 +244,13 @@ function tabularFrozen(weights: Weights, startVersion: string, contextTokens: nu
 }
 
 /** A model as its `save` wrote it. */
-export async function openTabular(id: ModelId, folder: string, prior?: Prior): Promise<TabularModel> {
-  const { weights, contextTokens, steps } = await readCheckpoint(folder, prior);
+export async function openTabular(
+  id: ModelId,
+  folder: string,
+  prior?: Prior,
+  reading?: Reading,
+): Promise<TabularModel> {
+  const { weights, contextTokens, steps } = await readCheckpoint(folder, prior, reading);
   return tabularModel(id, weights, contextTokens, steps);
 }
 

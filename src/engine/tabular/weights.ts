@@ -3,6 +3,7 @@ import { rowCount, type TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
 import type { WordCodec } from "./codec.ts";
+import { type Reading, splitPrefix } from "./reading.ts";
 import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
 import { type Beginning, copyTable, newTable, type Table } from "./table.ts";
 
@@ -20,18 +21,30 @@ export interface Weights {
   /** Infinity for the whole prefix. */
   readonly context: ContextRule;
   readonly prior: Prior | undefined;
+  readonly reading: Reading | undefined;
   /** Number of writable tokens. */
   readonly width: number;
   readonly parts: Map<string, Table>;
   /** The table of that name, made if it is new. */
   part(name: string): Table;
-  keyOf(prefix: Int32Array): string;
+  /** The context that a prefix makes, and what moves it, if it was told anything. */
+  situationOf(prefix: Int32Array): Situation;
   /** A row as it is, or would begin. Makes no row. */
   read(part: string, context: string): Float64Array;
-  /** What the policy says after a context; made once until the numbers change. */
-  distribution(context: string): Distribution;
+  /** What the policy says in a situation; made once until the numbers change. */
+  distribution(situation: Situation): Distribution;
   /** To be called whenever numbers have changed. */
   changed(): void;
+}
+
+/** Where a token is chosen. */
+export interface Situation {
+  /** Key of its row. */
+  readonly context: string;
+  /** Equal keys mean equal distributions. */
+  readonly key: string;
+  /** Added to the logits of the writable tokens, [W]. */
+  shift?(): Float64Array;
 }
 
 /** Of the next token, over the W writable ones. Not to be written to. */
@@ -48,6 +61,7 @@ export function newWeights(
   context: ContextRule,
   prior?: Prior,
   parts: Map<string, Table> = new Map(),
+  reading?: Reading,
 ): Weights {
   const width = codec.vocabulary - codec.writable;
   const beginning: Beginning | undefined = prior && {
@@ -73,22 +87,42 @@ export function newWeights(
       return Float64Array.from(table.beginning?.of(key) ?? new Float64Array(table.width));
     return table.array(weightsName).subarray(row * table.width, (row + 1) * table.width);
   };
+  const keyOf = (prefix: Int32Array): string => {
+    const kept = context === "message" ? prefix.length - codec.lastMessage(prefix) : context;
+    return (kept < prefix.length ? prefix.subarray(prefix.length - kept) : prefix).join(" ");
+  };
   return {
     codec,
     context,
     prior,
+    reading,
     width,
     parts,
     part,
-    keyOf: (prefix) => {
-      const kept = context === "message" ? prefix.length - codec.lastMessage(prefix) : context;
-      return (kept < prefix.length ? prefix.subarray(prefix.length - kept) : prefix).join(" ");
+    situationOf: (prefix) => {
+      if (!reading) {
+        const context = keyOf(prefix);
+        return { context, key: context };
+      }
+      const { kept, told, reply } = splitPrefix(prefix, codec, reading.told);
+      const context = keyOf(kept);
+      if (told.length === 0) return { context, key: context };
+      return {
+        context,
+        key: JSON.stringify([context, told, reply]),
+        shift: () =>
+          Float64Array.from({ length: width }, (_, w) =>
+            reading.shift(told, reply, codec.nameOf(codec.writable + w)),
+          ),
+      };
     },
     read,
-    distribution: (key) => {
+    distribution: ({ key, context, shift }) => {
       const known = said.get(key);
       if (known) return known;
-      const logits_W = read("logits", key);
+      const shift_W = shift?.();
+      const learnt_W = read("logits", context);
+      const logits_W = shift_W ? learnt_W.map((x, w) => x + shift_W[w]!) : learnt_W;
       const logp_W = logSoftmax(logits_W);
       const made = { logits_W, logp_W, entropy: entropyOf(logp_W) };
       said.set(key, made);
@@ -98,12 +132,12 @@ export function newWeights(
   };
 }
 
-/** The context of every target, [A]. */
-export function contextsOf(weights: Weights, rows: TokenRows): string[] {
-  const out: string[] = [];
+/** The situation of every target, [A]. */
+export function situationsOf(weights: Weights, rows: TokenRows): Situation[] {
+  const out: Situation[] = [];
   for (let r = 0; r < rowCount(rows); r++) {
     for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
-      out.push(weights.keyOf(rows.tokens_N.subarray(rows.rowOffset[r]!, rows.target_A[a]!)));
+      out.push(weights.situationOf(rows.tokens_N.subarray(rows.rowOffset[r]!, rows.target_A[a]!)));
     }
   }
   return out;
@@ -119,21 +153,21 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
     });
   }
   const { writable } = weights.codec;
-  const contexts = contextsOf(weights, rows);
-  const A = contexts.length;
-  const said_A = contexts.map((context) => weights.distribution(context));
+  const situation_A = situationsOf(weights, rows);
+  const A = situation_A.length;
+  const said_A = situation_A.map((situation) => weights.distribution(situation));
   const logp_AW = said_A.map(({ logp_W }) => logp_W);
   // ln p of an id; −Infinity for what the policy never writes
   const logpOf = (a: number, id: number): number => logp_AW[a]![id - writable] ?? Number.NEGATIVE_INFINITY;
   const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
     head,
-    Float32Array.from(contexts, (context) => weights.read(`head.${head}`, context)[0]!),
+    Float32Array.from(situation_A, ({ context }) => weights.read(`head.${head}`, context)[0]!),
   ]);
   const { at } = wanted;
   const k = wanted.topk === undefined ? 0 : Math.min(wanted.topk, weights.width);
   const best = k > 0 ? logp_AW.map((xs) => topIndices(xs, k)) : [];
   return {
-    logp: Float32Array.from(contexts, (_, a) => logpOf(a, rows.tokens_N[rows.target_A[a]!]!)),
+    logp: Float32Array.from(situation_A, (_, a) => logpOf(a, rows.tokens_N[rows.target_A[a]!]!)),
     heads: Object.fromEntries(heads),
     ...(wanted.entropy ? { entropy: Float32Array.from(said_A, ({ entropy }) => entropy) } : {}),
     ...(at
@@ -158,7 +192,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
 /** A copy of the tables' arrays that are kept. */
 export function copyWeights(weights: Weights, keep: (name: string) => boolean): Weights {
   const parts = [...weights.parts].map(([name, table]): [string, Table] => [name, copyTable(table, keep)]);
-  return newWeights(weights.codec, weights.context, weights.prior, new Map(parts));
+  return newWeights(weights.codec, weights.context, weights.prior, new Map(parts), weights.reading);
 }
 
 /** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */

@@ -119,8 +119,10 @@ test("exactPolicyGradient agrees with finite differences over two turns", async 
       const i = row * table.width + w;
       const expected = async (d: number): Promise<number> => {
         table.array("weights")[i]! += d;
+        model.weights.changed();
         const got = (await exactPolicyGradient(model, world, maxTokens)).expected;
         table.array("weights")[i]! -= d;
+        model.weights.changed();
         return got;
       };
       const slope = ((await expected(1e-5)) - (await expected(-1e-5))) / 2e-5;
