@@ -1,7 +1,9 @@
 export { adamwStep } from "./adamw.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
+export type * from "./chat.ts";
 export type * from "./context.ts";
+export type * from "./critic.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export type * from "./json.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";

@@ -1,0 +1,50 @@
+/** Replies on disk, by what was asked: asking again costs nothing and says the same. */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { ChatReply } from "../../core/chat.ts";
+import { makeFolder, replaceFile } from "../../core/files.ts";
+import type { Json } from "../../core/json.ts";
+
+const message = z.object({
+  role: z.enum(["system", "user", "assistant", "tool"]),
+  content: z.string(),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).optional(),
+});
+const stored = z.object({
+  message,
+  stop: z.enum(["eos", "stop", "length", "cut"]),
+  tokens: z.object({ input: z.number(), output: z.number() }),
+});
+
+export interface Cache {
+  /** Nothing where it was never asked, or where the file is damaged: then it is asked again. */
+  find(key: string): Promise<Omit<ChatReply, "cached"> | undefined>;
+  keep(key: string, reply: Omit<ChatReply, "cached">): Promise<void>;
+}
+
+/** Digest of a request; equal for equal values. */
+export const keyOf = (request: Json): string =>
+  createHash("sha256").update(JSON.stringify(request)).digest("hex");
+
+/** One file a reply, written whole: several processes may share the folder. */
+export function openCache(folder: string): Cache {
+  const place = (key: string): string => join(folder, key.slice(0, 2), `${key}.json`);
+  return {
+    async find(key) {
+      const text = await readFile(place(key), "utf8").catch(() => "");
+      try {
+        const { message, ...rest } = stored.parse(JSON.parse(text));
+        const { toolCalls, ...said } = message;
+        return { message: { ...said, ...(toolCalls ? { toolCalls } : {}) }, ...rest };
+      } catch {
+        return undefined;
+      }
+    },
+    async keep(key, reply) {
+      await makeFolder(join(folder, key.slice(0, 2)));
+      await replaceFile(place(key), `${JSON.stringify(reply)}\n`);
+    },
+  };
+}

@@ -1,0 +1,184 @@
+/** Any LLM behind the AI SDK's provider interface as a policy, critic, judge or the user of a simulation. */
+import { setTimeout } from "node:timers/promises";
+import { APICallError, generateText, type LanguageModel } from "ai";
+import PQueue from "p-queue";
+import pRetry from "p-retry";
+import type { Chat, ChatReply, ChatRequest } from "../../core/chat.ts";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+import type { Message } from "../../core/words.ts";
+import { type Budget, budget as openBudget, type Price } from "./budget.ts";
+import { keyOf, openCache } from "./cache.ts";
+import { toModelMessages, toStop, toToolSet } from "./messages.ts";
+import { askStructured } from "./structured.ts";
+
+/** Settings of {@link chatModel}. */
+export interface ChatOptions {
+  /** A model of the AI SDK, e.g. `openai("gpt-5-mini")` or `createOpenAICompatible({ … })("qwen3")`. */
+  readonly model: Exclude<LanguageModel, string>;
+  /** Names the model in records and in the cache. Default: provider and model id. */
+  readonly id?: string;
+  readonly price?: Price;
+  /** Shared by the models that are handed the same one. Default: one without limits. */
+  readonly budget?: Budget;
+  /** Folder of the response cache. Default: none. */
+  readonly cache?: string;
+  /** Requests at a time. Default 8. */
+  readonly concurrency?: number;
+  /** Default: no such limit. */
+  readonly requestsPerMinute?: number;
+  /** Of one attempt. Default 120. */
+  readonly timeoutSeconds?: number;
+  /** Further attempts after one that failed in a way that may pass: 408, 409, 429, 5xx, a lost connection, a timeout. Default 5. */
+  readonly retries?: number;
+  /** Wait before the first further attempt; twice as long before each next one, or what the provider asks for. Default 1. */
+  readonly backoffSeconds?: number;
+  /** Longest reply, in tokens, where a request does not say. Default 1024. */
+  readonly maxTokens?: number;
+  /** Ends what is under way. */
+  readonly stop?: AbortSignal;
+}
+
+/**
+ * A request goes through the cache, the budget, the rate limit, and up to `retries` further attempts. Equal requests that
+ * are under way at once are one. Replies are paid for once: the cache is written before they are handed on.
+ */
+export function chatModel(options: ChatOptions): Chat {
+  const {
+    model,
+    price = { input: 0, output: 0 },
+    retries = 5,
+    timeoutSeconds = 120,
+    backoffSeconds = 1,
+  } = options;
+  const { budget = openBudget(), maxTokens: longest = 1024, stop } = options;
+  const id = options.id ?? `${model.provider}/${model.modelId}`;
+  const cache = options.cache === undefined ? undefined : openCache(options.cache);
+  const perMinute = options.requestsPerMinute;
+  const queue = new PQueue({
+    concurrency: options.concurrency ?? 8,
+    ...(perMinute === undefined ? {} : { interval: 60_000, intervalCap: perMinute, strict: true }),
+  });
+  const underWay = new Map<string, Promise<Omit<ChatReply, "cached">>>();
+
+  /** One attempt at the provider. */
+  async function attempt(request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
+    const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
+    const late = AbortSignal.timeout(timeoutSeconds * 1000);
+    const settle = budget.reserve({ input: atMost(request), output: maxTokens }, price);
+    let used: { input: number; output: number } | undefined;
+    try {
+      const result = await generateText({
+        model,
+        messages: toModelMessages(request.messages),
+        allowSystemInMessages: true,
+        maxOutputTokens: maxTokens,
+        maxRetries: 0,
+        abortSignal: stop ? AbortSignal.any([stop, late]) : late,
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(seed === undefined ? {} : { seed }),
+        ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
+        ...(tools?.length ? { tools: toToolSet(tools) } : {}),
+      });
+      const { inputTokens = 0, outputTokens = 0 } = result.usage;
+      used = { input: inputTokens, output: outputTokens };
+      const toolCalls = result.toolCalls.map((call) => ({
+        id: call.toolCallId,
+        name: call.toolName,
+        arguments: JSON.stringify(call.input),
+      }));
+      const message: Message = {
+        role: "assistant",
+        content: result.text,
+        ...(toolCalls.length > 0 ? { toolCalls } : {}),
+      };
+      return { message, stop: toStop(result.finishReason), tokens: used };
+    } catch (e) {
+      // a refusal costs nothing; what broke off may have been paid
+      if (APICallError.isInstance(e) && e.statusCode !== undefined) used = { input: 0, output: 0 };
+      throw stop?.aborted ? stop.reason : late.aborted ? new LateError(timeoutSeconds) : e;
+    } finally {
+      settle(used);
+    }
+  }
+
+  const reach = (request: ChatRequest): Promise<Omit<ChatReply, "cached">> =>
+    pRetry(() => queue.add(() => attempt(request), stop ? { signal: stop } : {}), {
+      retries,
+      minTimeout: backoffSeconds * 1000,
+      randomize: true,
+      ...(stop ? { signal: stop } : {}),
+      shouldRetry: ({ error }) => mayPass(error),
+      onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+        const asked = askedToWait(error);
+        if (asked > retryDelay && retriesLeft > 0 && mayPass(error))
+          await setTimeout(asked - retryDelay, undefined, stop ? { signal: stop } : {});
+      },
+    }).catch((e: unknown) => {
+      if (e instanceof WhetstoneError || stop?.aborted) throw e;
+      throw new WhetstoneError("chat.failed", {
+        where: id,
+        got: messageOf(e),
+        expected: "a reply",
+        mend: "Check its address, key and limits; what was answered so far is in the cache, if there is one.",
+        cause: e,
+      });
+    });
+
+  async function reply(request: ChatRequest): Promise<ChatReply> {
+    stop?.throwIfAborted();
+    const key = keyOf([id, { maxTokens: longest, ...request }] as unknown as Json);
+    const found = await cache?.find(key);
+    const same = underWay.get(key);
+    if (found || same) {
+      const known = found ?? (await same!);
+      budget.cached();
+      return { ...known, cached: true };
+    }
+    const asked = reach(request).then(async (fresh) => {
+      await cache?.keep(key, fresh);
+      return fresh;
+    });
+    underWay.set(key, asked);
+    try {
+      return { ...(await asked), cached: false };
+    } finally {
+      underWay.delete(key);
+    }
+  }
+
+  return {
+    id,
+    reply,
+    ask: (request, schema) => askStructured({ reply }, request, schema),
+    spent: () => budget.spent(),
+  };
+}
+
+class LateError extends Error {
+  constructor(seconds: number) {
+    super(`no reply within ${seconds} s`);
+  }
+}
+
+/** Tokens of a prompt, counted high: no tokenizer needs more than one for a byte of text, and most a third of that. */
+function atMost({ messages, tools = [] }: ChatRequest): number {
+  const bytes = Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools));
+  return Math.ceil(bytes / 2);
+}
+
+/** Whether the same request may do better later. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof WhetstoneError) return false;
+  if (error instanceof LateError) return true;
+  return APICallError.isInstance(error) && error.isRetryable;
+}
+
+/** Milliseconds that the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; a minute at the most. */
+function askedToWait(error: unknown): number {
+  const headers = APICallError.isInstance(error) ? (error.responseHeaders ?? {}) : {};
+  const [ms, after] = [Number(headers["retry-after-ms"]), headers["retry-after"]];
+  const asked =
+    ms > 0 ? ms : after === undefined ? 0 : Number(after) * 1000 || Date.parse(after) - Date.now();
+  return Math.min(60_000, Math.max(0, asked || 0));
+}

@@ -1,0 +1,2 @@
+export { type Budget, budget, type Limits, type Price } from "./budget.ts";
+export { type ChatOptions, chatModel } from "./chat.ts";

@@ -1,0 +1,55 @@
+/** Our messages and tools as the AI SDK writes them. */
+import { jsonSchema, type ModelMessage, type ToolSet, tool } from "ai";
+import type { Message, StopReason, Tool } from "../../core/words.ts";
+
+/** @param messages in order; a tool's answer names the call by its id. */
+export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
+  const nameOf = new Map(messages.flatMap((m) => m.toolCalls ?? []).map((call) => [call.id, call.name]));
+  return messages.map((m): ModelMessage => {
+    if (m.role === "system" || m.role === "user") return { role: m.role, content: m.content };
+    if (m.role === "tool") {
+      const id = m.toolCallId ?? "";
+      const output = { type: "text" as const, value: m.content };
+      return {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: id, toolName: m.name ?? nameOf.get(id) ?? "", output }],
+      };
+    }
+    if (!m.toolCalls?.length) return { role: "assistant", content: m.content };
+    return {
+      role: "assistant",
+      content: [
+        ...(m.content === "" ? [] : [{ type: "text" as const, text: m.content }]),
+        ...m.toolCalls.map((call) => ({
+          type: "tool-call" as const,
+          toolCallId: call.id,
+          toolName: call.name,
+          input: parsed(call.arguments),
+        })),
+      ],
+    };
+  });
+}
+
+/** Tools without an `execute`: whoever asked runs them. */
+export const toToolSet = (tools: readonly Tool[]): ToolSet =>
+  Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(parameters as Parameters<typeof jsonSchema>[0]) }),
+    ]),
+  );
+
+const stops: Readonly<Record<string, StopReason>> = { stop: "eos", "tool-calls": "eos", length: "length" };
+
+/** Why it stopped, in our words: a provider does not tell a stop string from an end. */
+export const toStop = (reason: string): StopReason => stops[reason] ?? "cut";
+
+/** A model's arguments as data; as text where they are no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
