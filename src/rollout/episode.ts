@@ -1,5 +1,6 @@
 /** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
-import { messageOf, present } from "../core/errors.ts";
+import type { Chat, ChatRequest } from "../core/chat.ts";
+import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../core/model.ts";
 import { concatIds } from "../core/pack.ts";
 import type { Random } from "../core/random.ts";
@@ -17,7 +18,7 @@ import type {
 } from "../core/words.ts";
 import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
 
-/** Who plays a role: a model (or frozen one) that samples, or a scripted player. */
+/** Who plays a role: a model (or frozen one) that samples, one that only talks, or a scripted player. */
 export type Seat =
   | {
       readonly kind: "model";
@@ -27,6 +28,8 @@ export type Seat =
       readonly contextTokens: number;
       sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
     }
+  /** Its turns carry no tokens. How long a reply may be is its own affair: limits in tokens are another tokenizer's. */
+  | { readonly kind: "chat"; readonly id: ModelId; readonly chat: Chat }
   | {
       readonly kind: "player";
       readonly id: ModelId;
@@ -106,6 +109,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         };
         lines.set(role, line);
       }
+      if (observation.whole) startAnew(line);
       hear(line, observation.messages);
       const replayed =
         from && role === from.trajectory.role && line.turns.length < from.turn
@@ -121,7 +125,12 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         break;
       }
       const { content, toolCalls } = turn.action;
-      const action: Action = { content, stop: turn.stop, ...(toolCalls ? { toolCalls } : {}) };
+      const action: Action = {
+        content,
+        stop: turn.stop,
+        ...(toolCalls ? { toolCalls } : {}),
+        ...sampledAction(turn, line.seat),
+      };
       const step = await watch(() => playing.act(action)).catch((thrown: unknown) => {
         record(line, turn, {});
         throw thrown;
@@ -164,6 +173,20 @@ function trajectoryOf(options: EpisodeOptions, role: Role, line: Line | undefine
 
 function adviceMessages(advice: string | readonly Message[] = []): readonly Message[] {
   return typeof advice === "string" ? [{ role: "user", content: advice }] : advice;
+}
+
+/** The action in tokens, and how each of them reads, where a model sampled it. */
+function sampledAction({ tokens }: Turn, seat: Seat): Pick<Action, "sampled"> {
+  if (!tokens || seat.kind !== "model") return {};
+  const pieces = (): string[] => Array.from(tokens.action, (id) => seat.codec.decode(Int32Array.of(id)));
+  return { sampled: { tokens, pieces } };
+}
+
+/** Forgets what was said: what is heard next is the whole conversation. */
+function startAnew(line: Line): void {
+  line.conversation.length = 0;
+  line.sequence = undefined;
+  line.fresh = [];
 }
 
 function hear(line: Line, messages: readonly Message[]): void {
@@ -229,14 +252,46 @@ async function act(
       ms: performance.now() - began,
     };
   }
+  if (seat.kind === "chat") {
+    const tools = messages.findLast((m) => m.tools)?.tools ?? environment.tools;
+    const asked: ChatRequest = {
+      messages,
+      temperature: temperature ?? 1,
+      seed: random.split("turn", index).seed,
+      ...(tools ? { tools } : {}),
+    };
+    const reply = await seat.chat.reply(asked).catch((e: unknown): Ending => {
+      // a provider that fails costs the episode; an empty purse ends the run
+      if (!isWhetstoneError(e) || e.code !== "chat.failed") throw e;
+      return { kind: "failed", boundary: "model", message: e.message };
+    });
+    if ("kind" in reply) return { end: reply };
+    return {
+      role,
+      model: seat.id,
+      version: seat.chat.id,
+      prompt: messages,
+      action: reply.message,
+      spans: {},
+      stop: reply.stop,
+      rewards: {},
+      ...(stateKey === undefined ? {} : { stateKey }),
+      ms: performance.now() - began,
+    };
+  }
   const prompt = promptOf(line, seat.codec);
   const room = seat.contextTokens - prompt.length;
   if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
   const [sample] = await seat.sample([
     {
       prompt,
-      maxTokens: Math.min(room, options.limits?.actionTokens ?? environment.limits.actionTokens),
+      maxTokens: Math.min(
+        room,
+        options.limits?.actionTokens ?? environment.limits.actionTokens,
+        observation.maxTokens ?? Number.POSITIVE_INFINITY,
+      ),
       ...(temperature === undefined ? {} : { temperature }),
+      ...(observation.stop === undefined ? {} : { stop: observation.stop }),
       seed: random.split("turn", index).seed,
     },
   ]);

@@ -1,4 +1,5 @@
 /** Success over the tasks of a split, with an interval. */
+import type { Chat } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import { wilsonInterval } from "../core/statistics.ts";
@@ -10,8 +11,8 @@ import { modelSeat } from "./seat.ts";
 
 export interface EvaluateOptions {
   readonly environment: Environment;
-  /** A model, or a scripted player of the environment. */
-  readonly agent: Model | Player;
+  /** A model, one that only talks, or a scripted player of the environment. */
+  readonly agent: Model | Chat | Player;
   readonly split: string;
   readonly mode: "sampled" | "greedy";
   /** The first so many tasks of the split. */
@@ -42,7 +43,9 @@ export async function evaluate(
   const seat: Seat =
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }
-      : modelSeat(agent.id, agent, agent.contextTokens, o.stop);
+      : "reply" in agent
+        ? { kind: "chat", id: agent.id, chat: agent }
+        : modelSeat(agent.id, agent, agent.contextTokens, o.stop);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>
