@@ -22,6 +22,8 @@ export interface Message {
   readonly name?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;
+  /** Tools offered to the policy from here on. They stand where a chat template puts them, else after the content. */
+  readonly tools?: readonly Tool[];
 }
 
 /** A tool that an environment offers, in JSON Schema. */

@@ -3,11 +3,30 @@
 import type { Critique, CritiqueWish } from "../core/critic.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import type { Ending, Message, Role, StopReason, Task, Tool, ToolCall, Trajectory } from "../core/words.ts";
+import type {
+  Ending,
+  Message,
+  Role,
+  StopReason,
+  Task,
+  Tool,
+  ToolCall,
+  Trajectory,
+  TurnTokens,
+} from "../core/words.ts";
 
 /** What one role sees next. `messages` extend its conversation; nothing that it saw before is repeated. */
 export interface Observation {
   readonly messages: readonly Message[];
+  /**
+   * True: `messages` are the whole conversation, in place of the task's prompt and all that was said. Its tokens are made
+   * anew, so that what is trained on is cut here, unless they happen to go on from the last action.
+   */
+  readonly whole?: boolean;
+  /** Shorter than the limit on actions, in tokens. */
+  readonly maxTokens?: number;
+  /** Texts that end the action. */
+  readonly stop?: readonly string[];
   readonly stateKey?: string;
   /** The only actions allowed now, as texts, where the environment can list them. */
   readonly legal?: readonly string[];
@@ -29,6 +48,15 @@ export interface Action {
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly stop: StopReason;
+  /** What a token policy read and wrote, for environments that hand it on. */
+  readonly sampled?: SampledAction;
+}
+
+/** An action as tokens. */
+export interface SampledAction {
+  readonly tokens: TurnTokens;
+  /** The text of each action token by itself; special tokens have none. */
+  pieces(): readonly string[];
 }
 
 /** One play of a task. `observe` and `act` may be asynchronous; each call waits for the one before. */

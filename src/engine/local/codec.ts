@@ -2,6 +2,7 @@
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
+import { writeMessage } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
 import { templateCodec } from "./template-codec.ts";
 import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
@@ -55,7 +56,7 @@ function markerCodec(files: TokenizerFiles): Codec {
   const one = (token: number): Int32Array => Int32Array.of(token);
   const written = (messages: readonly Message[]): Int32Array =>
     concatIds([
-      ...messages.flatMap((m) => [one(role[m.role]), encode(m.content), one(endId)]),
+      ...messages.flatMap((m) => [one(role[m.role]), encode(writeMessage(m)), one(endId)]),
       one(role.assistant),
     ]);
   return {

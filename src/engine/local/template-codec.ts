@@ -8,7 +8,8 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Codec } from "../../core/model.ts";
-import type { Message } from "../../core/words.ts";
+import { parsed } from "../../core/toolCalls.ts";
+import type { Message, Tool } from "../../core/words.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
 /** Unicode keeps these code points for use within a program: no text has them, and where one does, it is replaced. */
@@ -173,14 +174,14 @@ function sealed(value: Json, guard: Guard): Json {
   return Object.fromEntries(Object.entries(value).map(([key, v]) => [guard.seal(key), sealed(v, guard)]));
 }
 
-/** Arguments as templates want them: an object, where the model wrote one. */
-function argumentsOf(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+/** A tool in the form that chat templates know. */
+const toolAsTemplateSees = ({ name, description, parameters }: Tool): Json => ({
+  type: "function",
+  function: { name, description, parameters },
+});
+
+/** A message that offers tools and says nothing: templates get the tools beside the messages. */
+const onlyOffers = (m: Message): boolean => m.tools !== undefined && m.content === "" && !m.toolCalls;
 
 /** A message in the form that chat templates know. */
 function asTemplateSees(m: Message): Json {
@@ -191,10 +192,11 @@ function asTemplateSees(m: Message): Json {
     ...(m.toolCallId === undefined ? {} : { tool_call_id: m.toolCallId }),
     ...(m.toolCalls && m.toolCalls.length > 0
       ? {
+          // arguments as templates want them: an object, where the model wrote one
           tool_calls: m.toolCalls.map((call) => ({
             id: call.id,
             type: "function",
-            function: { name: call.name, arguments: argumentsOf(call.arguments) },
+            function: { name: call.name, arguments: parsed(call.arguments) ?? call.arguments },
           })),
         }
       : {}),
@@ -289,9 +291,9 @@ export function templateCodec(files: TokenizerFiles): Codec {
     fixed_clock: strftime,
     ...files.variables,
   };
-  const render = (messages: readonly Json[], asking: boolean): string => {
+  const render = (messages: readonly Json[], asking: boolean, offers?: { readonly tools: Json }): string => {
     try {
-      return template.render({ ...fixed, messages, add_generation_prompt: asking });
+      return template.render({ ...fixed, ...offers, messages, add_generation_prompt: asking });
     } catch (e) {
       throw refused(e);
     }
@@ -338,7 +340,13 @@ export function templateCodec(files: TokenizerFiles): Codec {
       ),
     );
   const seenByTemplate = (messages: readonly Message[]): Json[] =>
-    messages.map((m) => sealed(asTemplateSees(m), guard));
+    messages.filter((m) => !onlyOffers(m)).map((m) => sealed(asTemplateSees(m), guard));
+  const offered = (messages: readonly Message[]): { readonly tools: Json } | undefined => {
+    const tools = messages.findLast((m) => m.tools)?.tools ?? [];
+    return tools.length === 0
+      ? undefined
+      : { tools: tools.map((tool) => sealed(toolAsTemplateSees(tool), guard)) };
+  };
   const size = idsIn(vocab, added);
 
   return {
@@ -355,7 +363,8 @@ export function templateCodec(files: TokenizerFiles): Codec {
         clean_up_tokenization_spaces: false,
       });
     },
-    open: (messages) => encodePieces(guard.split(render(seenByTemplate(messages), true)), true),
+    open: (messages) =>
+      encodePieces(guard.split(render(seenByTemplate(messages), true, offered(messages))), true),
     extend(stop, messages) {
       const pieces = guard.split(afterReply(seenByTemplate(messages), true));
       if (stop !== "eos") return encodePieces(pieces, false);

@@ -2,6 +2,7 @@
 
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
+import { writeMessage } from "../../core/toolCalls.ts";
 import type { Message, StopReason } from "../../core/words.ts";
 
 /** Tokens that are structure and never written by the policy; the end token follows them. */
@@ -41,7 +42,7 @@ export function wordCodec(words: readonly string[]): WordCodec {
   };
   const encode = (text: string): number[] => wordsOf(text).map(idOf);
   const said = (messages: readonly Message[]): number[] =>
-    messages.flatMap((m) => [idOf(`<${m.role}>`), ...encode(m.content), endId]);
+    messages.flatMap((m) => [idOf(`<${m.role}>`), ...encode(writeMessage(m)), endId]);
   const reply = idOf("<assistant>");
   return {
     vocabulary: names.length,
