@@ -1,1 +1,8 @@
+export {
+  type Ladder,
+  type LevelCurriculumOptions,
+  type LevelState,
+  ladder,
+  levelCurriculum,
+} from "./levelCurriculum.ts";
 export { type UniformOptions, type UniformState, uniform } from "./uniform.ts";

@@ -4,6 +4,7 @@ import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
 import { combination } from "./combination.ts";
+import { controlledMaze } from "./controlledMaze.ts";
 import { corridor } from "./corridor.ts";
 import { counsel } from "./counsel.ts";
 import { documents } from "./documents.ts";
@@ -20,6 +21,7 @@ import { judgedSearch } from "./judgedSearch.ts";
 import { kernels } from "./kernels.ts";
 import { keyDoor } from "./keyDoor.ts";
 import { lamps } from "./lamps.ts";
+import { lock } from "./lock.ts";
 import { lookups } from "./lookups.ts";
 import { maze } from "./maze.ts";
 import { planAndCall } from "./planAndCall.ts";
@@ -37,6 +39,7 @@ export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts"
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
+export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
@@ -56,6 +59,7 @@ export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
 export { type KeyDoorOptions, keyDoor, rightAction } from "./keyDoor.ts";
 export { type LampsOptions, lamps } from "./lamps.ts";
+export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
@@ -87,6 +91,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "maze",
     summary: "walk to the goal of a small maze that shows only the open ways",
     make: () => maze(),
+  },
+  {
+    name: "controlled-maze",
+    summary: "find the way through mazes of set length and turns, by a list of moves or step by step",
+    make: () => controlledMaze(),
   },
   {
     name: "preference-game",
@@ -128,6 +137,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "inverses",
     summary: "say the inverse of a number modulo a prime; what was read is shown, and is answered once more",
     make: () => inverses(),
+  },
+  {
+    name: "lock",
+    summary: "set the wheels of a lock one by one; only the last one shows whether it opens",
+    make: () => lock(),
   },
   {
     name: "sequences",

@@ -41,6 +41,7 @@ import { rl4mle } from "./credit/rl4mle.ts";
 import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts";
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
+import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
@@ -68,6 +69,7 @@ export {
   aGrae,
   ahpo,
   archer,
+  ariadneMazes,
   bestOfN,
   cispo,
   cleaner,
@@ -169,6 +171,7 @@ export const methods: readonly Recipe[] = [
   scrlSubproblemCurriculum,
   siop,
   spaRl,
+  ariadneMazes,
   ufoTryAgain,
   ahpo,
   cpl,
