@@ -20,6 +20,8 @@ export interface Critique {
   readonly turn?: number;
   /** Parts that overlap contradict each other: a critic gives none that do. */
   readonly marks?: readonly Mark[];
+  /** How one of the run's own models wrote it, where one did: a critic can be learnt as well. */
+  readonly written?: Trajectory;
 }
 
 /**
@@ -35,8 +37,8 @@ export type CritiqueDetail = "verdict" | "hint" | "answer";
 /** What is wanted of a templated critique. */
 export interface CritiqueWish {
   /**
-   * False asks for a misleading one: the opposite verdict, praise for what was wrong and blame for what was right,
-   * another turn, a wrong remedy; as far as `detail` goes, and as far as there is something to mislead with.
+   * False asks for a misleading one. A success is called a failure; a failure is called a success where the verdict is
+   * all that is said, and else blamed on another place, with a wrong remedy. Praise and blame of parts change sides.
    */
   readonly right: boolean;
   readonly detail: CritiqueDetail;

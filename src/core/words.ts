@@ -145,3 +145,10 @@ export function actionTokens(t: Trajectory): number {
   for (const turn of t.turns) n += turn.tokens?.action.length ?? 0;
   return n;
 }
+
+/** Everything that the environment paid, over all turns and names. */
+export function paid(t: Trajectory): number {
+  let sum = 0;
+  for (const turn of t.turns) for (const reward of Object.values(turn.rewards)) sum += reward;
+  return sum;
+}

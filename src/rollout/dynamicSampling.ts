@@ -1,5 +1,5 @@
 import type { Rollout } from "../core/slots.ts";
-import type { Id, Trajectory, Unit } from "../core/words.ts";
+import { type Id, paid, type Trajectory, type Unit } from "../core/words.ts";
 
 /** Settings of {@link dynamicSampling}. */
 export interface DynamicSamplingOptions {
@@ -46,6 +46,3 @@ function differ(units: readonly Unit[], returns: ReadonlyMap<Id, number>): boole
   const sums = units.map((unit) => unit.members.reduce((sum, id) => sum + (returns.get(id) ?? 0), 0));
   return sums.some((sum) => sum !== sums[0]);
 }
-
-const paid = (t: Trajectory): number =>
-  t.turns.reduce((sum, turn) => sum + Object.values(turn.rewards).reduce((a, b) => a + b, 0), 0);

@@ -3,7 +3,7 @@ import type { Chat } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import { wilsonInterval } from "../core/statistics.ts";
-import { succeeded, type Trajectory } from "../core/words.ts";
+import { paid, succeeded, type Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { EvaluationResult } from "./events.ts";
@@ -25,8 +25,7 @@ export interface EvaluateOptions {
 }
 
 /** Sum of all rewards that the environment paid. */
-export const rewardOf = (t: Trajectory): number =>
-  t.turns.reduce((sum, turn) => sum + Object.values(turn.rewards).reduce((a, b) => a + b, 0), 0);
+export const rewardOf = paid;
 
 /** NaN of nothing. */
 export const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
