@@ -9,6 +9,7 @@ import { corridor } from "./corridor.ts";
 import { counsel } from "./counsel.ts";
 import { documents } from "./documents.ts";
 import { doors } from "./doors.ts";
+import { entangledInstructions } from "./entangled/entangled.ts";
 import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
@@ -44,6 +45,8 @@ export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
+export { type EntangledOptions, entangledInstructions } from "./entangled/entangled.ts";
+export { type ConversationScores, conversationScores } from "./entangled/scores.ts";
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
 export { type ErrandsOptions, errands } from "./errands.ts";
@@ -242,5 +245,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "queries",
     summary: "search a few times, then answer; a judge of single queries can be fooled by wordy ones",
     make: () => queries(),
+  },
+  {
+    name: "entangled-instructions",
+    summary: "follow instructions over many turns that hold on, overlap and contradict each other",
+    make: () => entangledInstructions(),
   },
 ];

@@ -37,6 +37,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "key-door": { garbage: 0.05 },
   lamps: { garbage: 0.1 },
   queries: { garbage: 0.1 },
+  "entangled-instructions": { garbage: 0.01, flawed: [0.7, 0.8] },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
