@@ -14,6 +14,8 @@ import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
 import { gridworld } from "./gridworld.ts";
+import { guessMyCity } from "./guessing/guessMyCity.ts";
+import { twentyQuestions } from "./guessing/twentyQuestions.ts";
 import { hearsay } from "./hearsay.ts";
 import { inquiry } from "./inquiry.ts";
 import { inverses } from "./inverses.ts";
@@ -33,6 +35,7 @@ import { sequences } from "./sequences.ts";
 import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { votes } from "./votes.ts";
+import { wordle } from "./wordle/wordle.ts";
 
 export { type AnnotatedOptions, annotated } from "./annotated.ts";
 export { type ArtefactOptions, artefact } from "./artefact.ts";
@@ -54,6 +57,9 @@ export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
+export type { Answerer, Guessable } from "./guessing/guessing.ts";
+export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
+export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type InversesOptions, inverseOf, inverses } from "./inverses.ts";
@@ -75,6 +81,7 @@ export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
+export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";
 
 export interface EnvironmentEntry {
@@ -250,5 +257,20 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "entangled-instructions",
     summary: "follow instructions over many turns that hold on, overlap and contradict each other",
     make: () => entangledInstructions(),
+  },
+  {
+    name: "wordle",
+    summary: "find a hidden word of five letters within six guesses, each marked letter by letter",
+    make: () => wordle(),
+  },
+  {
+    name: "twenty-questions",
+    summary: "find a hidden thing by questions that are answered with yes or no, and guess it",
+    make: () => twentyQuestions(),
+  },
+  {
+    name: "guess-my-city",
+    summary: "find out from which city somebody comes, by open questions, and guess it",
+    make: () => guessMyCity(),
   },
 ];

@@ -38,6 +38,9 @@ const promises: Readonly<Record<string, Promised>> = {
   lamps: { garbage: 0.1 },
   queries: { garbage: 0.1 },
   "entangled-instructions": { garbage: 0.01, flawed: [0.7, 0.8] },
+  wordle: { garbage: 0.02, flawed: [0.2, 0.4] },
+  "twenty-questions": { garbage: 0.05, flawed: [0.05, 0.7] },
+  "guess-my-city": { garbage: 0.05, flawed: [0.6, 0.9] },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
