@@ -33,3 +33,46 @@ function matches<T>(a: ArrayLike<T>, b: ArrayLike<T>, [a0, a1]: Range, [b0, b1]:
   const left = matches(a, b, [a0, i], [b0, j]);
   return left + length + matches(a, b, [i + length, a1], [j + length, b1]);
 }
+
+/**
+ * BLEU of a candidate against one reference, both in words: the geometric mean of the clipped precisions of runs of 1 to
+ * `order` words, times a penalty for being shorter. 1 for an exact copy that has runs of that length, 0 where some run length
+ * finds no match.
+ *
+ *     BLEU = min(1, e^(1 − |reference|/|candidate|)) · Π_n p[n]^(1/order)        p[n]: matched n-runs / n-runs
+ *
+ * @param smooth added to both sides of every precision above n = 1, so that copies shorter than `order` score 1 as well.
+ *   Default 0.
+ * Paper: "BLEU: a Method for Automatic Evaluation of Machine Translation".
+ */
+export function bleu(
+  candidate: readonly string[],
+  reference: readonly string[],
+  order = 2,
+  smooth = 0,
+): number {
+  if (candidate.length === 0) return 0;
+  let logSum = 0;
+  for (let n = 1; n <= order; n++) {
+    const [said, wanted] = [runs(candidate, n), runs(reference, n)];
+    let matched = n > 1 ? smooth : 0;
+    let all = matched;
+    for (const [run, count] of said) {
+      matched += Math.min(count, wanted.get(run) ?? 0);
+      all += count;
+    }
+    if (matched === 0) return 0;
+    logSum += Math.log(matched / all) / order;
+  }
+  return Math.min(1, Math.exp(1 - reference.length / candidate.length)) * Math.exp(logSum);
+}
+
+/** How often each run of n words occurs. */
+function runs(words: readonly string[], n: number): ReadonlyMap<string, number> {
+  const out = new Map<string, number>();
+  for (let i = 0; i + n <= words.length; i++) {
+    const run = words.slice(i, i + n).join(" ");
+    out.set(run, (out.get(run) ?? 0) + 1);
+  }
+  return out;
+}

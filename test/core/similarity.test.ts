@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { matchingRatio } from "../../src/core/similarity.ts";
+import { bleu, matchingRatio } from "../../src/core/similarity.ts";
 
 test("matchingRatio is worked by hand", () => {
   // "bcd" is the longest run; nothing else matches: 2 · 3 / 8
@@ -28,4 +28,24 @@ test("matchingRatio is within [0, 1], 1 for equals, 0 where nothing is shared", 
     }),
     { seed: 1, numRuns: 200 },
   );
+});
+
+const words = (text: string): string[] => text.split(" ");
+
+test("bleu is worked by hand", () => {
+  // of "a b c d" words match 3 of 4, pairs "a b" and "b c" 2 of 3; same length: √(3/4 · 2/3)
+  assert.ok(Math.abs(bleu(words("a b c d"), words("a b c e")) - Math.sqrt(1 / 2)) < 1e-12);
+  // "a a a" against "a b": the word counts once: 1/3, and no pair matches
+  assert.equal(bleu(words("a a a"), words("a b"), 1), 1 / 3);
+  assert.equal(bleu(words("a a a"), words("a b"), 2), 0);
+  // two of four words said: all right, but e^(1 − 4/2) for the length
+  assert.ok(Math.abs(bleu(words("a b"), words("a b c d")) - Math.exp(-1)) < 1e-12);
+  assert.equal(bleu([], words("a")), 0);
+});
+
+test("bleu: a copy shorter than the order scores 1 only with smoothing", () => {
+  const copy = words("a b c");
+  assert.equal(bleu(copy, copy, 2), 1);
+  assert.equal(bleu(copy, copy, 4), 0);
+  assert.equal(bleu(copy, copy, 4, 1), 1);
 });
