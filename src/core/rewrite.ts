@@ -41,3 +41,20 @@ function sameStart(messages: readonly Message[], start: readonly Message[]): boo
   if (messages.length < start.length) return false;
   return start.every((m, i) => messages[i]!.role === m.role && messages[i]!.content === m.content);
 }
+
+/**
+ * A trajectory as if nobody had given the advice that it was played with: the same actions, without the messages that
+ * came last before its first action of its own.
+ * @param advice how many turns were replayed before it was given, and in how many messages.
+ */
+export function withoutAdvice(
+  t: Trajectory,
+  id: Id,
+  codec: Codec,
+  advice: { readonly turn: number; readonly messages: number },
+): Trajectory {
+  const end = t.turns[advice.turn]?.prompt.length ?? 0;
+  return rewritten(t, id, codec, (prompt, turn) =>
+    turn < advice.turn ? prompt : [...prompt.slice(0, end - advice.messages), ...prompt.slice(end)],
+  );
+}

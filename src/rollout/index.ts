@@ -21,6 +21,9 @@ export {
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
+export { type ReflectThenRetryOptions, reflectThenRetry } from "./reflectThenRetry.ts";
+export { type Retried, type Retry, retried } from "./retried.ts";
+export { type RetryWithFeedbackOptions, retryWithFeedback } from "./retryWithFeedback.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
 export { spansIn, type WithSpansOptions, withSpans } from "./withSpans.ts";

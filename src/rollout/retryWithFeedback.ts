@@ -1,0 +1,72 @@
+import type { Critic, Critique } from "../core/critic.ts";
+import type { Rollout } from "../core/slots.ts";
+import { type Message, succeeded, type Trajectory, type Unit } from "../core/words.ts";
+import { type Retried, retried } from "./retried.ts";
+
+/** Settings of {@link retryWithFeedback}. */
+export interface RetryWithFeedbackOptions {
+  readonly critic: Critic;
+  /** Which attempts are tried again. Default: those without success. */
+  readonly again?: (t: Trajectory) => boolean;
+  /** What is said before the second attempt. Default: the critique's text. */
+  readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
+  /** A retry as it was played, in a group of retries alone; as if nobody had advised it, in the group of its first attempt; or both. Default "both". */
+  readonly keep?: "advised" | "plain" | "both";
+  /** Default 1. */
+  readonly temperature?: number;
+}
+
+/**
+ * Feedback between attempts: what a rollout brings home, and for each attempt that went wrong one more at the same task,
+ * in a new episode with the critique in its context.
+ *
+ *     advised: (x, f, y′)   group "<group>/advised"        plain: (x, y′)   group of the first attempt
+ *
+ * Both name the first attempt as their lineage. An attempt without critique, or whose second episode failed, stays alone.
+ * Stats: retries per attempt of the units, and repaired, the share of retries that succeeded.
+ */
+export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOptions): Rollout {
+  const { critic, again = (t) => !succeeded(t), keep = "both", temperature } = options;
+  const { advice = (critique) => critique.text } = options;
+  return async (ctx) => {
+    const first = await rollout(ctx);
+    const groupOf = new Map(first.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
+    const attempts = first.trajectories.filter((t) => groupOf.has(t.id));
+    const made = await Promise.all(
+      attempts.map(async (t, i): Promise<Retried | undefined> => {
+        if (!again(t)) return undefined;
+        const critique = await critic(ctx, t, ctx.random.split("critique", t.id));
+        if (!critique) return undefined;
+        return retried(ctx, t, {
+          advice: advice(critique, t),
+          turn: 0,
+          attempt: first.trajectories.length + i,
+          ...(temperature !== undefined && { temperature }),
+        });
+      }),
+    );
+    const trajectories: Trajectory[] = [];
+    const units: Unit[] = [];
+    const add = (t: Trajectory, group: string): void => {
+      trajectories.push(t);
+      units.push({ id: t.id, group, members: [t.id] });
+    };
+    made.forEach((retry, i) => {
+      const group = groupOf.get(attempts[i]!.id)!;
+      if (retry && keep !== "advised") add(retry.plain, group);
+      if (retry && keep !== "plain") add(retry.advised, `${group}/advised`);
+    });
+    const retries = made.filter((retry) => retry !== undefined);
+    const repaired = retries.filter(({ advised }) => succeeded(advised)).length;
+    return {
+      ...first,
+      trajectories: [...first.trajectories, ...trajectories],
+      units: [...first.units, ...units],
+      stats: {
+        ...first.stats,
+        ...(attempts.length > 0 && { retries: retries.length / attempts.length }),
+        ...(retries.length > 0 && { repaired: repaired / retries.length }),
+      },
+    };
+  };
+}
