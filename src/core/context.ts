@@ -58,6 +58,8 @@ export interface Play {
   /** Said to the agent as a user message before it acts; or messages, such as an earlier attempt and what was said of it. */
   readonly advice?: string | readonly Message[];
   readonly temperature?: number;
+  /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
+  readonly constrained?: boolean;
   /** Smaller limits than the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
 }

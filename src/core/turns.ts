@@ -14,14 +14,14 @@ export function sampledTurn(made: {
   readonly ms?: number;
 }): Turn {
   const { model, role, prompt, messages, sample, stateKey, ms = 0 } = made;
-  const { action, logp, behaviour, entropy } = sample;
+  const { action, logp, behaviour, entropy, allowed } = sample;
   return {
     role,
     model: model.id,
     version: sample.version,
     prompt: messages,
     action: { role: "assistant", content: model.codec.decode(action) },
-    tokens: { prompt, action, logp, behaviour, ...(entropy ? { entropy } : {}) },
+    tokens: { prompt, action, logp, behaviour, ...(entropy && { entropy }), ...(allowed && { allowed }) },
     spans: {},
     stop: sample.stop,
     rewards: {},

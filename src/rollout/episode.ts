@@ -50,6 +50,8 @@ export interface EpisodeOptions {
   readonly random: Random;
   /** Of every model. Default 1. */
   readonly temperature?: number;
+  /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
+  readonly constrained?: boolean;
   /** Said to the acting role before its first own action: a user message of its own, or these messages. */
   readonly advice?: string | readonly Message[];
   /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
@@ -292,6 +294,9 @@ async function act(
       ),
       ...(temperature === undefined ? {} : { temperature }),
       ...(observation.stop === undefined ? {} : { stop: observation.stop }),
+      ...(options.constrained && observation.legal
+        ? { choices: choicesOf(observation.legal, seat.codec) }
+        : {}),
       seed: random.split("turn", index).seed,
     },
   ]);
@@ -305,6 +310,10 @@ async function act(
     ms: performance.now() - began,
   });
 }
+
+/** Each text as a whole reply, so that one may begin with another. */
+const choicesOf = (texts: readonly string[], codec: Codec): Int32Array[] =>
+  texts.map((text) => concatIds([codec.encode(text), Int32Array.of(codec.endId)]));
 
 /** A scripted player belongs to the environment: if it throws, the environment is broken. */
 function scripted(player: Player, task: Task, conversation: readonly Message[], random: Random): string {

@@ -12,13 +12,16 @@ export interface MultiTurnOptions {
   readonly roles?: readonly Role[];
   /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
   readonly models?: Play["models"];
+  /** Actions are chosen among the legal ones; see {@link Play.constrained}. Default: anything can be said. */
+  readonly constrained?: boolean;
 }
 
 /**
  * Plays every practised task `groupSize` times, all at once. Units: one trajectory each; their group is the task, and
  * the role as well where several act in any of its episodes. Failed episodes are kept among the trajectories and left out of the units.
  */
-export function multiTurn({ groupSize = 8, temperature, roles, models }: MultiTurnOptions = {}): Rollout {
+export function multiTurn(options: MultiTurnOptions = {}): Rollout {
+  const { groupSize = 8, temperature, roles, models, constrained } = options;
   return async (ctx) => {
     const plays = ctx.practice.flatMap((task) =>
       Array.from({ length: groupSize }, (_, attempt) =>
@@ -27,6 +30,7 @@ export function multiTurn({ groupSize = 8, temperature, roles, models }: MultiTu
           attempt,
           ...(temperature === undefined ? {} : { temperature }),
           ...(models ? { models } : {}),
+          ...(constrained ? { constrained } : {}),
         }),
       ),
     );

@@ -110,6 +110,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     advice,
     limits,
     temperature,
+    constrained,
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
@@ -142,6 +143,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         seat: (role) => (player ? playerSeat(player) : seat(role, chosen, mix)),
         random: random.split("episode", task.id, tag),
         ...(temperature === undefined ? {} : { temperature }),
+        ...(constrained === undefined ? {} : { constrained }),
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
         ...(limits === undefined ? {} : { limits }),

@@ -18,6 +18,8 @@ export interface EvaluateOptions {
   /** The first so many tasks of the split. */
   readonly tasks: number;
   readonly random: Random;
+  /** A model chooses among what observations list as legal: nothing else can be sampled. */
+  readonly constrained?: boolean;
   /** Smaller limits than the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -57,6 +59,7 @@ export async function evaluate(
           seat: () => seat,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
+          ...(o.constrained ? { constrained: true } : {}),
           ...(o.limits ? { limits: o.limits } : {}),
         });
       }),

@@ -218,17 +218,36 @@ test("playEpisode: two roles, each with its own conversation, one trajectory eac
   );
 });
 
+test("playEpisode: a constrained model says nothing but what is legal, also where one text begins another", async () => {
+  const legal = ["left", "left again"];
+  const observe = async () => ({ role: "agent", observation: { messages: [], legal } });
+  const said = new Set<string>();
+  for (let seed = 0; seed < 20; seed++) {
+    const [t] = await play(world({}, { observe }), { constrained: true, random: randomStream(seed) });
+    for (const { action, tokens, stop } of t!.turns) {
+      said.add(action.content);
+      assert.equal(stop, "eos");
+      assert.equal(tokens!.allowed!.length, tokens!.action.length);
+    }
+  }
+  assert.deepEqual([...said].sort(), legal);
+  // where nothing is listed, nothing is narrowed
+  const [free] = await play(world(), { constrained: true });
+  assert.ok(free!.turns.every((turn) => turn.tokens?.allowed === undefined));
+});
+
 test("multiTurn: every attempt of every task at once; failures stay out of the units", async () => {
   const asked: number[] = [];
   const ctx = ctxOf({
     practice: [task],
-    play: async ({ attempt }) => {
+    play: async ({ attempt, constrained }) => {
+      assert.equal(constrained, true);
       asked.push(attempt);
       const end = { kind: "failed", boundary: "environment", message: "" } as const;
       return [trajectoryOf(`${attempt}`, [turnOf([1], [2])], attempt === 1 ? { end } : {})];
     },
   });
-  const { trajectories, units } = await multiTurn({ groupSize: 3 })(ctx);
+  const { trajectories, units } = await multiTurn({ groupSize: 3, constrained: true })(ctx);
   assert.deepEqual(asked, [0, 1, 2]);
   assert.equal(trajectories.length, 3);
   assert.deepEqual(
