@@ -1,0 +1,84 @@
+/** From quotes to characters, and from characters to action tokens. */
+import type { Mark } from "./critic.ts";
+import type { Codec } from "./model.ts";
+import { matchingRatio } from "./similarity.ts";
+import type { Span, Turn } from "./words.ts";
+
+/** Characters [from, to) of a text. */
+export type Extent = readonly [from: number, to: number];
+
+/**
+ * Where a quote stands in a text: its first occurrence as words of their own, else its first at all, letters' case aside; else the part of as many words that is most
+ * like it, by `matchingRatio`, if at least `least` of it is (0.5 unless told); else nowhere. Of parts equally alike the
+ * first counts.
+ */
+export function quoteIn(text: string, quote: string, least = 0.5): Extent | undefined {
+  const [wanted, lower] = [quote.trim().toLowerCase(), text.toLowerCase()];
+  if (wanted === "") return undefined;
+  // some letters change their length with their case
+  const [there, whole] = lower.length === text.length ? [wanted, lower] : [quote.trim(), text];
+  const alone = ` ${whole} `.indexOf(` ${there} `);
+  const at = alone >= 0 ? alone : whole.indexOf(there);
+  if (at >= 0) return [at, at + there.length];
+  const words = [...whole.matchAll(/\S+/g)];
+  const length = there.split(/\s+/).length;
+  let best: { readonly ratio: number; readonly extent: Extent } | undefined;
+  for (let i = 0; i + length <= words.length; i++) {
+    const last = words[i + length - 1]!;
+    const extent: Extent = [words[i]!.index, last.index + last[0].length];
+    const ratio = matchingRatio(whole.slice(...extent), there);
+    if (ratio >= least && ratio > (best?.ratio ?? 0)) best = { ratio, extent };
+  }
+  return best?.extent;
+}
+
+/** What a critic quotes of a trajectory. */
+export interface Quote {
+  readonly text: string;
+  readonly good: boolean;
+  /** Where it is to be looked for. Default: in every turn, the first that has it word for word, else the first alike. */
+  readonly turn?: number;
+}
+
+/** Quotes as marks, in their order. One that is found nowhere, or overlaps an earlier one, is dropped. */
+export function marksOf(turns: readonly Pick<Turn, "action">[], quotes: readonly Quote[]): readonly Mark[] {
+  const marks: Mark[] = [];
+  for (const { text, good, turn } of quotes) {
+    const places = turn === undefined ? [...turns.keys()] : [turn];
+    for (const least of [1, 0.5]) {
+      const found = places.flatMap((k): readonly Mark[] => {
+        const extent = quoteIn(turns[k]?.action.content ?? "", text, least);
+        return extent ? [{ turn: k, from: extent[0], to: extent[1], good }] : [];
+      })[0];
+      if (!found) continue;
+      if (!marks.some((m) => m.turn === found.turn && m.from < found.to && found.from < m.to))
+        marks.push(found);
+      break;
+    }
+  }
+  return marks;
+}
+
+/**
+ * The action tokens that characters [from, to) of a turn's text lie in, without the blanks around them. Undefined where
+ * nothing is left, and where the text is not what the tokens say.
+ */
+export function markedSpan({ action, tokens }: Turn, codec: Codec, { from, to }: Mark): Span | undefined {
+  const part = action.content.slice(from, to);
+  const [start, end] = [from + part.length - part.trimStart().length, from + part.trimEnd().length];
+  if (!tokens || start >= end || codec.decode(tokens.action) !== action.content) return undefined;
+  const written = (count: number): number => codec.decode(tokens.action.subarray(0, count)).length;
+  const count = tokens.action.length;
+  return [leastWith(count, (i) => written(i + 1) > start), leastWith(count, (i) => written(i) >= end)];
+}
+
+/** The least i in 0…n for which a condition that stays true holds; n where it never does. */
+function leastWith(n: number, holds: (i: number) => boolean): number {
+  let [low, high] = [0, n];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
