@@ -1,6 +1,7 @@
 /** Questions with one-word answers, of which some are right: where a policy's diversity shows. */
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
+import { critiqueWords, templated, wholeAction } from "./critiques.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 
 /** Settings of {@link answers}. */
@@ -44,6 +45,15 @@ export function answers(options: AnswersOptions = {}): Environment {
     lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
     tasks: (split) => Array.from({ length: questions }, (_, i) => taskAt(split, i)),
     expert: (task) => rightOf(task)[0]!,
+    critiqueLexicon: () => critiqueWords(0),
+    async critique(task, { turns }, wish) {
+      const said = turns.at(-1)?.action.content ?? "";
+      const good = rightOf(task).includes(said.trim());
+      const worse = words.filter((word) => word !== said.trim() && !rightOf(task).includes(word));
+      const place = wholeAction(Math.max(0, turns.length - 1), said);
+      const answer = { ...place, good, name: "", better: rightOf(task)[0]!, worse };
+      return templated({ verdict: good ? "success" : "failure", parts: [answer] }, wish);
+    },
     start: async (task) => ({
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),
       act: async ({ content }) => {

@@ -1,7 +1,8 @@
 /** Chained arithmetic: a problem whose steps are problems themselves, each with an answer that can be checked. */
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import { succeeded, type Task, type Trajectory } from "../core/words.ts";
+import { critiqueWords, templated, wholeAction } from "./critiques.ts";
 import { defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** Settings of {@link chains}. */
@@ -122,6 +123,22 @@ export function chains(options: ChainsOptions = {}): Environment {
     start: async (task) => start(task),
     expert: (task, conversation) =>
       String(valuesOf(task)[conversation.filter((m) => m.role === "assistant").length] ?? 0),
+    critiqueLexicon: () => critiqueWords(steps),
+    async critique(task, trajectory, wish) {
+      const parts = trajectory.turns.slice(0, steps).map(({ action }, k) => {
+        const said = action.content.trim();
+        const better = String(valuesOf(task)[k]);
+        const worse = digits.filter((digit) => digit !== better && digit !== said);
+        return {
+          ...wholeAction(k, action.content),
+          good: said === better,
+          name: `step ${k + 1}`,
+          better,
+          worse,
+        };
+      });
+      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+    },
     async verify(task: Task, { turns }: Trajectory) {
       const last = turns.at(-1)?.action.content.trim();
       return { outcome: turns.length === steps && last === task.reference ? 1 : 0 };

@@ -3,6 +3,7 @@ import { annotated } from "./annotated.ts";
 import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
+import { codewords } from "./codewords.ts";
 import { combination } from "./combination.ts";
 import { controlledMaze } from "./controlledMaze.ts";
 import { corridor } from "./corridor.ts";
@@ -42,10 +43,12 @@ export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
+export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
 export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
+export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
 export { type EntangledOptions, entangledInstructions } from "./entangled/entangled.ts";
@@ -157,6 +160,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "sequences",
     summary: "write a few words; which sequences pay depends on the question",
     make: () => sequences(),
+  },
+  {
+    name: "codewords",
+    summary: "write a code of a few words; each place has one right word",
+    make: () => codewords(),
   },
   {
     name: "documents",

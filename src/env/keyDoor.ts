@@ -1,6 +1,7 @@
 /** A corridor with a key at one end and a door at the other: a long way between what helps and what is paid. */
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import { succeeded, type Task } from "../core/words.ts";
+import { critiqueWords, templated, wholeAction } from "./critiques.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 import { machine } from "./machine.ts";
 
@@ -95,6 +96,23 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
         { cell: 1, key: false, turn: 0 },
         random,
       ),
+    critiqueLexicon: () => critiqueWords(turns),
+    async critique(_task, trajectory, wish) {
+      const parts = trajectory.turns.map(({ action, stateKey = "" }, k) => {
+        const better = rightAction(stateKey, cells);
+        const said = action.content.trim();
+        const worse = actions.filter((other) => other !== better && other !== said);
+        return {
+          ...wholeAction(k, action.content),
+          good: said === better,
+          name: `step ${k + 1}`,
+          better,
+          worse,
+        };
+      });
+      const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
+      return templated({ verdict: succeeded(trajectory) ? arrived : "failure", parts }, wish);
+    },
     verify: async (_task, trajectory) => ({ outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 }),
   });
 }

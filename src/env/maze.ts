@@ -1,6 +1,7 @@
 /** A small text maze: the agent sees which ways are open and where the goal lies, and walks there. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Message, Task, Trajectory } from "../core/words.ts";
+import { type Message, succeeded, type Task, type Trajectory } from "../core/words.ts";
+import { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 import {
   alreadyOver,
   defineEnvironment,
@@ -64,6 +65,29 @@ const expert: Player = (task, conversation) => {
   );
   return `go ${best}`;
 };
+
+/** A step is right where it leads nearer to the goal. */
+function review(task: Task, trajectory: Trajectory): Review {
+  const maze = mazeOf(task);
+  const steps = stepsToGoal(maze);
+  let cell = maze.start;
+  const parts = trajectory.turns.slice(0, turnLimit).map(({ action }, k): Part => {
+    const nearer = maze.open[cell]!.filter((d) => steps[beside(cell, d, side)!]! < steps[cell]!);
+    const next = walk(maze, cell, action.content);
+    const good = steps[next]! < steps[cell]!;
+    cell = next;
+    const worse = directions.filter((d) => !nearer.includes(d) && d !== directionIn(action.content));
+    return {
+      ...wholeAction(k, action.content),
+      good,
+      name: `step ${k + 1}`,
+      better: `go ${nearer[0]}`,
+      worse: worse.map((d) => `go ${d}`),
+    };
+  });
+  const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
+  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
+}
 
 /** Share of the mazes in which the flawed player goes around. */
 const spares = 0.1;
@@ -186,6 +210,8 @@ export function maze(): Environment {
     ],
     expert,
     flawed,
+    critiqueLexicon: () => critiqueWords(turnLimit),
+    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
     async verify(task: Task, trajectory: Trajectory) {
       const { start, goal } = mazeOf(task);
       let cell = start;

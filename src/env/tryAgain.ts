@@ -1,7 +1,7 @@
 /** Any environment of a single reply, in which a wrong reply is met with the same few words and may be made again. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/words.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** Settings of {@link tryAgain}. */
@@ -22,7 +22,7 @@ export interface TryAgainOptions {
  */
 export function tryAgain(environment: Environment, options: TryAgainOptions = {}): Environment {
   const { turns = 5, words = "Incorrect. Please think again." } = options;
-  const { lexicon, verify, limits, ...rest } = environment;
+  const { lexicon, verify, critique, limits, ...rest } = environment;
   if (limits.turns !== 1) {
     throw new WhetstoneError("config.invalid", {
       where: `tryAgain, environment "${environment.name}"`,
@@ -71,7 +71,24 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     start: (task, random) => after(task, random, 0, false),
     ...(lexicon && { lexicon: () => [...lexicon(), words] }),
     ...(verify && {
-      verify: (task: Task, trajectory) => verify(task, { ...trajectory, turns: trajectory.turns.slice(-1) }),
+      verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),
+    }),
+    // of the last reply alone, in its place
+    ...(critique && {
+      critique: async (task: Task, trajectory, wish) => {
+        const before = Math.max(0, trajectory.turns.length - 1);
+        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), wish);
+        return {
+          ...said,
+          ...(turn !== undefined && { turn: turn + before }),
+          ...(marks && { marks: marks.map((mark) => ({ ...mark, turn: mark.turn + before })) }),
+        };
+      },
     }),
   });
 }
+
+const lastReply = (trajectory: Trajectory): Trajectory => ({
+  ...trajectory,
+  turns: trajectory.turns.slice(-1),
+});

@@ -19,6 +19,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "preference-game": { garbage: 0.25 },
   annotated: { garbage: 0.2 },
   sequences: { garbage: 0.1 },
+  codewords: { garbage: 0.05 },
   documents: { garbage: 0.15 },
   "judged-search": { garbage: 0.15 },
   "plan-and-call": { garbage: 0.05 },

@@ -3,9 +3,10 @@
  * text commands: `search NAME`, `lookup RELATION of NAME`, `answer TEXT`. Everything said is lower-case words that
  * single spaces separate, so that a small decoder with a word-level vocabulary learns it on a CPU.
  */
-import type { Task } from "../../core/words.ts";
+import { type Message, succeeded, type Task, type Trajectory } from "../../core/words.ts";
+import { critiqueWords, type Part, type Review, templated, wholeAction } from "../critiques.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "../environment.ts";
-import { expert, flawed } from "./players.ts";
+import { expert, flawed, nextMove, progress } from "./players.ts";
 import {
   askedBy,
   countryWords,
@@ -69,6 +70,31 @@ function reply(command: string): Reply {
   const lookup = /^lookup (\S+) of (.+)$/.exec(command);
   if (lookup !== null) return say.lookup(lookup[1]!, lookup[2]!);
   return say.unknown();
+}
+
+/** An action is right where the expert would do the same in its place, or where it is a right answer. */
+function review(task: Task, trajectory: Trajectory): Review {
+  const conversation: Message[] = [...task.prompt];
+  const parts = trajectory.turns.slice(0, turnLimit).map(({ action }, k): Part => {
+    const command = tidy(action.content);
+    const better = nextMove(progress(task, conversation));
+    const answer = answerIn(command);
+    conversation.push(
+      { role: "assistant", content: command },
+      { role: "user", content: reply(command).says },
+    );
+    const about = better.split(" of ")[1];
+    const worse = about === undefined ? [] : relations.map((relation) => `lookup ${relation} of ${about}`);
+    return {
+      ...wholeAction(k, action.content),
+      good: command === better || (answer !== undefined && rightAnswers(task).includes(answer)),
+      name: `step ${k + 1}`,
+      better,
+      worse: [...worse, "answer unknown"].filter((other) => other !== better && other !== command),
+    };
+  });
+  const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
+  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
 const answerIn = (command: string): string | undefined => /^answer (.+)$/.exec(command)?.[1];
@@ -140,6 +166,8 @@ export function facts(): Environment {
     lexicon,
     expert,
     flawed,
+    critiqueLexicon: () => critiqueWords(turnLimit),
+    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
     async verify(task, trajectory) {
       const last = trajectory.turns.at(-1)?.action.content ?? "";
       const answer = answerIn(tidy(last));

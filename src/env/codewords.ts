@@ -1,0 +1,78 @@
+/** Codes of several words, each right or wrong by itself: what a critic can point at, and a bare score cannot. */
+import { randomStream } from "../core/random.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+import { critiqueWords, type Part, templated } from "./critiques.ts";
+import type { Environment } from "./environment.ts";
+import { oneReply } from "./oneReply.ts";
+
+/** Settings of {@link codewords}. */
+export interface CodewordsOptions {
+  /** Codes practised; as many others nobody practises. Default 16. */
+  readonly questions?: number;
+  /** Words of a code. Default 4. */
+  readonly length?: number;
+  /** Words to choose from. Default 10. */
+  readonly vocabulary?: number;
+  /** What pays: the share of places with the right word, or all of them right and nothing else. Default "share". */
+  readonly pay?: "share" | "whole";
+  /** Wrong places that a critique which gives answers helps with. Default 1. */
+  readonly remedies?: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/** The right words of a task, in order. */
+export const codeOf = (task: Task): readonly string[] => task.metadata.code as readonly string[];
+
+/** Question `q7` wants a code of words out of `w0`, `w1`…; each place has one right word. The whole code is the success. */
+export function codewords(options: CodewordsOptions = {}): Environment {
+  const { questions = 16, length = 4, vocabulary = 10, pay = "share", remedies = 1, seed = 1 } = options;
+  const words = Array.from({ length: vocabulary }, (_, i) => `w${i}`);
+
+  function partsOf(task: Task, { turns }: Trajectory): readonly Part[] {
+    const content = turns.at(-1)?.action.content ?? "";
+    const said = [...content.matchAll(/\S+/g)];
+    const turn = Math.max(0, turns.length - 1);
+    return codeOf(task).map((better, place) => {
+      const from = said[place]?.index ?? content.length;
+      const word = said[place]?.[0] ?? "";
+      return {
+        turn,
+        from,
+        to: from + word.length,
+        good: word === better,
+        name: `step ${place + 1}`,
+        better,
+        worse: words.filter((other) => other !== better && other !== word),
+      };
+    });
+  }
+
+  return {
+    ...oneReply({
+      name: "codewords",
+      summary: "write a code of a few words; each place has one right word",
+      questions,
+      length,
+      words,
+      seed,
+      metadata: (question) => {
+        const stream = randomStream(seed).split("code", question);
+        return { code: Array.from({ length }, () => words[stream.below(vocabulary)]!) };
+      },
+      judge: (task, reply) => {
+        const said = reply.split(/\s+/);
+        const right = codeOf(task).filter((word, place) => said[place] === word).length;
+        const success = right === length && said.length === length;
+        return { rewards: { outcome: pay === "share" ? right / length : success ? 1 : 0 }, success };
+      },
+      expert: (task) => codeOf(task).join(" "),
+    }),
+    critiqueLexicon: () => critiqueWords(length),
+    async critique(task, trajectory, wish) {
+      const parts = partsOf(task, trajectory);
+      const verdict = parts.every(({ good }) => good) ? "success" : "failure";
+      return templated({ verdict, parts }, wish, remedies);
+    },
+  };
+}
