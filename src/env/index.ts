@@ -33,6 +33,8 @@ import { preferenceGame } from "./preferenceGame.ts";
 import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
+import { textMaze } from "./textMaze.ts";
+import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { votes } from "./votes.ts";
@@ -80,6 +82,8 @@ export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
+export { type TextMazeOptions, textMaze } from "./textMaze.ts";
+export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { type TryAgainOptions, tryAgain } from "./tryAgain.ts";
@@ -280,5 +284,16 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "guess-my-city",
     summary: "find out from which city somebody comes, by open questions, and guess it",
     make: () => guessMyCity(),
+  },
+  {
+    name: "text-maze",
+    summary: "walk to the goal of a maze from any cell, seeing one's place or the walls alone",
+    make: () => textMaze(),
+  },
+  {
+    name: "text-navigation",
+    summary:
+      "find a thing in a house of rooms, seeing only the one you are in, and bring it where it is wanted",
+    make: () => textNavigation(),
   },
 ];

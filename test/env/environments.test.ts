@@ -42,6 +42,8 @@ const promises: Readonly<Record<string, Promised>> = {
   wordle: { garbage: 0.02, flawed: [0.2, 0.4] },
   "twenty-questions": { garbage: 0.05, flawed: [0.05, 0.7] },
   "guess-my-city": { garbage: 0.05, flawed: [0.6, 0.9] },
+  "text-maze": { garbage: 0.5, flawed: [0.7, 1] },
+  "text-navigation": { garbage: 0.02, flawed: [0.2, 0.7] },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
