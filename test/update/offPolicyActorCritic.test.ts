@@ -103,10 +103,8 @@ test("critics learn what utterances are worth, and the policy follows after the 
   assert.ok(v! > 0.3 && v! < 0.95, `${v}`);
   assert.ok(Math.abs(s! - v! / 2) < 0.1, `${s}`);
   const odds = (word: string): number => {
-    const logits = policy.weights.read(
-      "logits",
-      policy.weights.situationOf(codec.open([{ role: "user", content: word }])).context,
-    );
+    const situation = policy.weights.situationOf(codec.open([{ role: "user", content: word }]));
+    const logits = policy.weights.distribution(situation).logits_W;
     return logits[right - codec.writable]! - logits[left - codec.writable]!;
   };
   assert.ok(odds("middle") > 0.3, `${odds("middle")}`);

@@ -8,7 +8,8 @@ import { type Situation, situationsOf, type Weights } from "./weights.ts";
  *
  *     ∂ ln p[i] / ∂z = onehot(i) − p        ∂H / ∂z[j] = −p[j] (ln p[j] + H)
  *
- * What a message told adds to the logits is a constant: it changes p, and nothing else here.
+ * and each row that adds up to the logits gets all of it. What a message told adds to them is a constant: it changes p,
+ * and nothing else here.
  */
 export function backward(
   weights: Weights,
@@ -21,18 +22,18 @@ export function backward(
   const situation_A = situationsOf(weights, rows);
   const { writable } = weights.codec;
   const table = weights.part("logits");
-  const row_A = situation_A.map(({ context }) => table.row(context));
+  const rows_A = situation_A.map((situation) => situation.rows.map((row) => table.row(row)));
   const gradient = table.array(into);
+  const gradientOf = (row: number): Float64Array =>
+    gradient.subarray(row * table.width, (row + 1) * table.width);
   // what is due to the whole distribution of a situation is added up first, and spread over its words once
-  const due = new Map<string, { situation: Situation; row: number; mass: number; entropy: number }>();
+  const due = new Map<string, { situation: Situation; rows: number[]; mass: number; entropy: number }>();
   situation_A.forEach((situation, a) => {
-    const row = row_A[a]!;
-    const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
-    const own = due.get(situation.key) ?? { situation, row, mass: 0, entropy: 0 };
+    const own = due.get(situation.key) ?? { situation, rows: rows_A[a]!, mass: 0, entropy: 0 };
     due.set(situation.key, own);
     const towards = (id: number, c: number): void => {
       if (c === 0 || id < writable) return;
-      out_W[id - writable]! += c;
+      for (const row of own.rows) gradientOf(row)[id - writable]! += c;
       own.mass += c;
     };
     towards(rows.tokens_N[rows.target_A[a]!]!, cotangents.logp?.[a] ?? 0);
@@ -46,21 +47,23 @@ export function backward(
     }
     own.entropy += cotangents.entropy?.[a] ?? 0;
   });
-  for (const { situation, row, mass, entropy: c } of due.values()) {
+  for (const { situation, rows: own, mass, entropy: c } of due.values()) {
     const { logp_W, entropy } = weights.distribution(situation);
-    const out_W = gradient.subarray(row * table.width, (row + 1) * table.width);
-    for (let w = 0; w < logp_W.length; w++) {
-      const lp = logp_W[w]!;
-      const p = Math.exp(lp);
-      out_W[w]! -= mass * p + (p > 0 ? c * p * (lp + entropy) : 0);
+    for (const row of own) {
+      const out_W = gradientOf(row);
+      for (let w = 0; w < logp_W.length; w++) {
+        const lp = logp_W[w]!;
+        const p = Math.exp(lp);
+        out_W[w]! -= mass * p + (p > 0 ? c * p * (lp + entropy) : 0);
+      }
     }
   }
   for (const [head, cotangent] of Object.entries(cotangents.heads ?? {})) {
     const values = weights.part(`head.${head}`);
-    const rowOf = situation_A.map(({ context }) => values.row(context));
+    const rowsOf = situation_A.map((situation) => situation.rows.map((row) => values.row(row)));
     const out = values.array(into);
-    rowOf.forEach((row, a) => {
-      out[row]! += cotangent[a]!;
+    rowsOf.forEach((own, a) => {
+      for (const row of own) out[row]! += cotangent[a]!;
     });
   }
 }

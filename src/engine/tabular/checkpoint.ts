@@ -7,7 +7,7 @@ import { writeFlushed } from "../../core/files.ts";
 import { wordCodec } from "./codec.ts";
 import type { Reading } from "./reading.ts";
 import type { Table } from "./table.ts";
-import { newWeights, type Prior, type Weights, weightsName } from "./weights.ts";
+import { type Features, newWeights, type Prior, type Weights, weightsName } from "./weights.ts";
 
 /** What a checkpoint holds. */
 export interface Contents {
@@ -103,10 +103,16 @@ function tableOf(file: string, name: string, part: Saved["parts"][string], table
 }
 
 /**
- * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen. It and `reading` are not in the file.
+ * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen. It, `reading` and `features` are
+ *   not in the file.
  * @throws WhetstoneError `checkpoint.damaged`.
  */
-export async function readCheckpoint(folder: string, prior?: Prior, reading?: Reading): Promise<Contents> {
+export async function readCheckpoint(
+  folder: string,
+  prior?: Prior,
+  reading?: Reading,
+  features?: Features,
+): Promise<Contents> {
   const file = checkpointFile(folder);
   const { words, context, contextTokens, steps, parts } = await readSaved(file);
   if (new Set(words).size !== words.length) throw damaged(file, "a word given twice");
@@ -116,6 +122,7 @@ export async function readCheckpoint(folder: string, prior?: Prior, reading?: Re
     prior,
     new Map(),
     reading,
+    features,
   );
   for (const [name, part] of Object.entries(parts)) tableOf(file, name, part, weights.part(name));
   return { weights, contextTokens, steps };

@@ -28,10 +28,10 @@ export function possibleActions(model: TabularModel, prompt: Int32Array, maxToke
   const { weights, codec } = model;
   const grow = (before: Possible): Possible[] => {
     const situation = weights.situationOf(concatIds([prompt, before.action]));
-    const { context } = situation;
     const { logp_W } = weights.distribution(situation);
     return Array.from(logp_W).flatMap((lp, w) => {
-      const score: ByContext = new Map([[context, logp_W.map((x, j) => (j === w ? 1 : 0) - Math.exp(x))]]);
+      const own = logp_W.map((x, j) => (j === w ? 1 : 0) - Math.exp(x));
+      const score: ByContext = new Map(situation.rows.map((row) => [row, own]));
       addScaled(score, before.score, 1);
       const id = codec.writable + w;
       const now: Possible = {

@@ -21,7 +21,15 @@ import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./chec
 import type { WordCodec } from "./codec.ts";
 import type { Reading } from "./reading.ts";
 import { type After, sampleOne } from "./sample.ts";
-import { blendWeights, copyWeights, outputsOf, type Prior, type Weights, weightsName } from "./weights.ts";
+import {
+  blendWeights,
+  copyWeights,
+  type Features,
+  outputsOf,
+  type Prior,
+  type Weights,
+  weightsName,
+} from "./weights.ts";
 
 export const tabularCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -146,7 +154,7 @@ export function tabularModel(
   }
 
   async function load(folder: string): Promise<void> {
-    const read = await readCheckpoint(folder, weights.prior, weights.reading);
+    const read = await readCheckpoint(folder, weights.prior, weights.reading, weights.features);
     const file = checkpointFile(folder);
     if (read.contextTokens !== contextTokens || read.weights.context !== weights.context) {
       throw damaged(file, "a model of another shape");
@@ -249,8 +257,9 @@ export async function openTabular(
   folder: string,
   prior?: Prior,
   reading?: Reading,
+  features?: Features,
 ): Promise<TabularModel> {
-  const { weights, contextTokens, steps } = await readCheckpoint(folder, prior, reading);
+  const { weights, contextTokens, steps } = await readCheckpoint(folder, prior, reading, features);
   return tabularModel(id, weights, contextTokens, steps);
 }
 

@@ -15,6 +15,12 @@ export type ContextRule = number | "message";
 /** Logits before any learning, of a word ("<end>" for the end) after a context given in words. */
 export type Prior = (context: readonly string[], word: string) => number;
 
+/**
+ * What a context, given in words, has in common with others. Its logits are the sum of the rows of its features, on top
+ * of the prior, instead of one row of its own: a linear policy, which generalises.
+ */
+export type Features = (context: readonly string[]) => readonly string[];
+
 /** Logits over writable tokens by context, and one table per value head. */
 export interface Weights {
   readonly codec: WordCodec;
@@ -22,6 +28,7 @@ export interface Weights {
   readonly context: ContextRule;
   readonly prior: Prior | undefined;
   readonly reading: Reading | undefined;
+  readonly features: Features | undefined;
   /** Number of writable tokens. */
   readonly width: number;
   readonly parts: Map<string, Table>;
@@ -30,7 +37,7 @@ export interface Weights {
   /** The context that a prefix makes, and what moves it, if it was told anything. */
   situationOf(prefix: Int32Array): Situation;
   /** A row as it is, or would begin. Makes no row. */
-  read(part: string, context: string): Float64Array;
+  read(part: string, row: string): Float64Array;
   /** What the policy says in a situation; made once until the numbers change. */
   distribution(situation: Situation): Distribution;
   /** To be called whenever numbers have changed. */
@@ -39,8 +46,8 @@ export interface Weights {
 
 /** Where a token is chosen. */
 export interface Situation {
-  /** Key of its row. */
-  readonly context: string;
+  /** Keys of the rows that add up: the context's own, or one for each feature. */
+  readonly rows: readonly string[];
   /** Equal keys mean equal distributions. */
   readonly key: string;
   /** Added to the logits of the writable tokens, [W]. */
@@ -62,15 +69,20 @@ export function newWeights(
   prior?: Prior,
   parts: Map<string, Table> = new Map(),
   reading?: Reading,
+  features?: Features,
 ): Weights {
   const width = codec.vocabulary - codec.writable;
-  const beginning: Beginning | undefined = prior && {
-    array: weightsName,
-    of: (key) => {
-      const words = key === "" ? [] : key.split(" ").map((id) => codec.nameOf(Number(id)));
-      return Float64Array.from({ length: width }, (_, w) => prior(words, codec.nameOf(codec.writable + w)));
-    },
+  const wordsIn = (key: string): string[] =>
+    key === "" ? [] : key.split(" ").map((id) => codec.nameOf(Number(id)));
+  const priorOf = (key: string): Float64Array => {
+    const words = wordsIn(key);
+    return Float64Array.from(
+      { length: width },
+      (_, w) => prior?.(words, codec.nameOf(codec.writable + w)) ?? 0,
+    );
   };
+  const beginning: Beginning | undefined =
+    prior && !features ? { array: weightsName, of: priorOf } : undefined;
   const said = new Map<string, Distribution>();
   const part = (name: string): Table => {
     let table = parts.get(name);
@@ -91,38 +103,51 @@ export function newWeights(
     const kept = context === "message" ? prefix.length - codec.lastMessage(prefix) : context;
     return (kept < prefix.length ? prefix.subarray(prefix.length - kept) : prefix).join(" ");
   };
+  const untold = new Map<string, Situation>();
+  const situationAt = (context: string): Situation => {
+    const known = untold.get(context);
+    if (known) return known;
+    if (!features) return { rows: [context], key: context };
+    const prior_W = prior && priorOf(context);
+    const made = { rows: features(wordsIn(context)), key: context, ...(prior_W && { shift: () => prior_W }) };
+    untold.set(context, made);
+    return made;
+  };
   return {
     codec,
     context,
     prior,
     reading,
+    features,
     width,
     parts,
     part,
     situationOf: (prefix) => {
-      if (!reading) {
-        const context = keyOf(prefix);
-        return { context, key: context };
-      }
+      if (!reading) return situationAt(keyOf(prefix));
       const { kept, told, reply } = splitPrefix(prefix, codec, reading.told);
-      const context = keyOf(kept);
-      if (told.length === 0) return { context, key: context };
+      const situation = situationAt(keyOf(kept));
+      if (told.length === 0) return situation;
       return {
-        context,
-        key: JSON.stringify([context, told, reply]),
-        shift: () =>
-          Float64Array.from({ length: width }, (_, w) =>
-            reading.shift(told, reply, codec.nameOf(codec.writable + w)),
-          ),
+        rows: situation.rows,
+        key: JSON.stringify([situation.key, told, reply]),
+        shift: () => {
+          const prior_W = situation.shift?.();
+          return Float64Array.from(
+            { length: width },
+            (_, w) => (prior_W?.[w] ?? 0) + reading.shift(told, reply, codec.nameOf(codec.writable + w)),
+          );
+        },
       };
     },
     read,
-    distribution: ({ key, context, shift }) => {
+    distribution: ({ key, rows, shift }) => {
       const known = said.get(key);
       if (known) return known;
-      const shift_W = shift?.();
-      const learnt_W = read("logits", context);
-      const logits_W = shift_W ? learnt_W.map((x, w) => x + shift_W[w]!) : learnt_W;
+      const added = [...rows.map((row) => read("logits", row)), ...(shift ? [shift()] : [])];
+      const logits_W =
+        added.length === 1
+          ? added[0]!
+          : Float64Array.from({ length: width }, (_, w) => added.reduce((sum, xs) => sum + xs[w]!, 0));
       const logp_W = logSoftmax(logits_W);
       const made = { logits_W, logp_W, entropy: entropyOf(logp_W) };
       said.set(key, made);
@@ -161,7 +186,9 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   const logpOf = (a: number, id: number): number => logp_AW[a]![id - writable] ?? Number.NEGATIVE_INFINITY;
   const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
     head,
-    Float32Array.from(situation_A, ({ context }) => weights.read(`head.${head}`, context)[0]!),
+    Float32Array.from(situation_A, ({ rows: own }) =>
+      own.reduce((sum, row) => sum + weights.read(`head.${head}`, row)[0]!, 0),
+    ),
   ]);
   const { at } = wanted;
   const k = wanted.topk === undefined ? 0 : Math.min(wanted.topk, weights.width);
@@ -192,7 +219,8 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
 /** A copy of the tables' arrays that are kept. */
 export function copyWeights(weights: Weights, keep: (name: string) => boolean): Weights {
   const parts = [...weights.parts].map(([name, table]): [string, Table] => [name, copyTable(table, keep)]);
-  return newWeights(weights.codec, weights.context, weights.prior, new Map(parts), weights.reading);
+  const { codec, context, prior, reading, features } = weights;
+  return newWeights(codec, context, prior, new Map(parts), reading, features);
 }
 
 /** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */
