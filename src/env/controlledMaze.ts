@@ -2,7 +2,7 @@
 import { WhetstoneError } from "../core/errors.ts";
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
-import { defineEnvironment, type Environment, type Player } from "./environment.ts";
+import { type Ability, defineEnvironment, type Environment, type Player } from "./environment.ts";
 import { beside, carved, type Direction, directions, distances, stepped, towards, turned } from "./grids.ts";
 import { machine, type Rules } from "./machine.ts";
 
@@ -64,6 +64,7 @@ const mazeOf = (task: Task): Maze => task.metadata as unknown as Maze;
 export function controlledMaze(options: ControlledMazeOptions = {}): Environment {
   const { levels = fiveLevels, perLevel = 20, loops = 0, shape = "route", slack = 6, seed = 1 } = options;
   const { format = 0.1 } = options;
+  const always = ["fork", "replay", "stateKey", "expert"] as const;
   const splits = ["train", "validation", "test"] as const;
   const moveLimit = Math.max(...levels.map(({ path }) => path[1])) + slack;
   let made: ReadonlyMap<string, readonly Task[]> | undefined;
@@ -89,13 +90,7 @@ export function controlledMaze(options: ControlledMazeOptions = {}): Environment
   return defineEnvironment({
     name: "controlled-maze",
     summary: "find the way through mazes of set length and turns, by a list of moves or step by step",
-    abilities: new Set([
-      "fork",
-      "replay",
-      "stateKey",
-      "expert",
-      ...(shape === "steps" ? ["legal"] : []),
-    ] as const),
+    abilities: new Set<Ability>([...always, ...(shape === "steps" ? (["legal"] as const) : [])]),
     roles: ["agent"],
     splits,
     limits:
