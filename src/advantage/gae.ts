@@ -1,8 +1,8 @@
 import { present } from "../core/errors.ts";
-import { tokenRange, turnOffsets } from "../core/places.ts";
+import { turnOffsets } from "../core/places.ts";
 import type { Advantage, Evidence } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/words.ts";
-import { type ChannelOptions, moments, onTop } from "./returns.ts";
+import { type ChannelOptions, creditsByToken, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link gae}. */
 export interface GaeOptions extends ChannelOptions {
@@ -42,7 +42,7 @@ export function gae(options: GaeOptions = {}): Advantage<null> {
     name: "gae",
     init: () => null,
     apply: (evidence, _state, soFar) => {
-      const paid = rewardsByToken(evidence, options);
+      const paid = creditsByToken(evidence, options);
       const advantages = new Map<Id, Float32Array>();
       const targets = new Map<Id, Float32Array>();
       const [wanted, missed]: [number[], number[]] = [[], []];
@@ -94,22 +94,4 @@ function stepStarts(t: Trajectory, level: "token" | "turn"): readonly number[] {
   const offsets = turnOffsets(t);
   if (level === "token") return Array.from({ length: offsets.at(-1)! }, (_, a) => a);
   return [...offsets.subarray(0, -1)].filter((from, k) => offsets[k + 1]! > from);
-}
-
-/** Each credit at the last action token of its place, [action tokens]; of trajectories with any credit. */
-function rewardsByToken(evidence: Evidence, { channels }: ChannelOptions): ReadonlyMap<Id, Float64Array> {
-  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
-  const out = new Map<Id, Float64Array>();
-  for (const [name, credits] of Object.entries(evidence.channels)) {
-    if (!(channels?.includes(name) ?? true)) continue;
-    for (const { at, value } of credits) {
-      const t = byId.get(at.trajectory);
-      if (!t) continue;
-      const reward_A = out.get(t.id) ?? new Float64Array(turnOffsets(t).at(-1)!);
-      out.set(t.id, reward_A);
-      const last = Math.max(0, tokenRange(t, at)[1] - 1);
-      if (last < reward_A.length) reward_A[last]! += value;
-    }
-  }
-  return out;
 }

@@ -1,5 +1,7 @@
+export { type AmplifiedOptions, amplified } from "./amplified.ts";
 export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNormalised.ts";
 export { constant } from "./constant.ts";
+export { type DisagreementToGoOptions, disagreementToGo } from "./disagreementToGo.ts";
 export { type DurationWeightedOptions, durationWeighted } from "./durationWeighted.ts";
 export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entropyHistory.ts";
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
@@ -26,4 +28,6 @@ export { type RejectionSampledOptions, rejectionSampled } from "./rejectionSampl
 export { type ReturnsToGoOptions, returnsToGo } from "./returnsToGo.ts";
 export { type RunningBaselineOptions, runningBaseline } from "./runningBaseline.ts";
 export { rateColumn, type SuccessRatesOptions, successRates } from "./successRates.ts";
+export { type TeacherGapOptions, teacherGap } from "./teacherGap.ts";
+export { type TokenReturnsOptions, tokenReturns } from "./tokenReturns.ts";
 export { type WhitenedOptions, whitened } from "./whitened.ts";

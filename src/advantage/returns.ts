@@ -1,5 +1,5 @@
 /** What estimators share: the return of each unit, and one number spread over its action tokens. */
-import { overAll } from "../core/places.ts";
+import { overAll, tokenRange, turnOffsets } from "../core/places.ts";
 import type { Advantages, Evidence } from "../core/slots.ts";
 import type { Id, Unit } from "../core/words.ts";
 
@@ -53,6 +53,24 @@ export function creditsByTurn(evidence: Evidence, { channels }: ChannelOptions):
       out.set(t.id, perTurn);
       const turn = at.turn ?? t.turns.length - 1;
       if (turn >= 0 && turn < perTurn.length) perTurn[turn]! += value;
+    }
+  }
+  return out;
+}
+
+/** Each credit at the last action token of its place, [action tokens]; of trajectories with any credit. */
+export function creditsByToken(evidence: Evidence, { channels }: ChannelOptions): Map<Id, Float64Array> {
+  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+  const out = new Map<Id, Float64Array>();
+  for (const [name, credits] of Object.entries(evidence.channels)) {
+    if (!(channels?.includes(name) ?? true)) continue;
+    for (const { at, value } of credits) {
+      const t = byId.get(at.trajectory);
+      if (!t) continue;
+      const reward_A = out.get(t.id) ?? new Float64Array(turnOffsets(t).at(-1)!);
+      out.set(t.id, reward_A);
+      const last = Math.max(0, tokenRange(t, at)[1] - 1);
+      if (last < reward_A.length) reward_A[last]! += value;
     }
   }
   return out;

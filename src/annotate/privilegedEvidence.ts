@@ -2,6 +2,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { pairRows } from "../core/pack.ts";
 import { rewritten } from "../core/rewrite.ts";
 import type { Annotate } from "../core/slots.ts";
+import { toldAfterTask } from "../core/tellings.ts";
 import type { Id, Message, Task } from "../core/words.ts";
 
 /** Settings of {@link privilegedEvidence}. */
@@ -55,11 +56,8 @@ export function privilegedEvidence(options: PrivilegedEvidenceOptions = {}): Ann
   };
 }
 
-const afterTask = (messages: readonly Message[], answer: string, { prompt }: Task): readonly Message[] => [
-  ...messages.slice(0, prompt.length),
-  { role: "user", content: `answer ${answer}` },
-  ...messages.slice(prompt.length),
-];
+const afterTask = (messages: readonly Message[], answer: string, task: Task): readonly Message[] =>
+  toldAfterTask(messages, `answer ${answer}`, task);
 
 const noReference = ({ id }: Task): WhetstoneError =>
   new WhetstoneError("config.invalid", {

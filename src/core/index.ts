@@ -4,6 +4,7 @@ export { rowCount } from "./batch.ts";
 export type * from "./chat.ts";
 export type * from "./context.ts";
 export type * from "./critic.ts";
+export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergence.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export type * from "./json.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";
@@ -31,5 +32,15 @@ export {
   wilsonInterval,
 } from "./statistics.ts";
 export { addStats, averageStats } from "./stats.ts";
+export * from "./teacher.ts";
+export * from "./tellings.ts";
+export {
+  type ReadReply,
+  readCalls,
+  type WrittenCall,
+  writeCall,
+  writeMessage,
+  writeTools,
+} from "./toolCalls.ts";
 export type * from "./words.ts";
 export { actionTokens, succeeded } from "./words.ts";

@@ -6,6 +6,7 @@ export {
   tokenCovariance,
 } from "./covarianceRatio.ts";
 export { type DiscriminativeOptions, discriminative } from "./discriminative.ts";
+export { type DistillationOptions, distillation } from "./distillation.ts";
 export { type EntropyBandOptions, entropyBand, epoSchedule } from "./entropyBand.ts";
 export { type EntropyBonusOptions, entropyBonus } from "./entropyBonus.ts";
 export { type GatedRatioOptions, gatedRatio } from "./gatedRatio.ts";

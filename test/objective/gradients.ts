@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Batch } from "../../src/core/batch.ts";
 import type { Ctx } from "../../src/core/context.ts";
 import type { Objective } from "../../src/core/model.ts";
-import type { Outputs } from "../../src/core/outputs.ts";
+import type { Cotangents, Outputs, Wanted } from "../../src/core/outputs.ts";
 import { gather, selectRows, togetherGroups, withColumns } from "../../src/core/pack.ts";
 import { batchOfRows, ctxOf, type RowSpec } from "../core/make.ts";
 
@@ -43,8 +43,21 @@ function make(
   return { batch: withColumns(batch, { "reference.logp": reference }), outputs };
 }
 
+/** The outputs with log-probabilities at the ids that an objective wants, if it wants any: a bucket of 3/8 or more is left. */
+function withWanted(outputs: Outputs, { at }: Wanted): Outputs {
+  if (!at) return outputs;
+  const share = (i: number): number => (1 + ((3 * i) % 5)) / (8 * at.width);
+  return { ...outputs, at: Float32Array.from(at.ids, (_, i) => Math.log(share(i))) };
+}
+
+type Which = "logp" | "entropy" | "at";
+
+/** What an objective has cotangents for; it is tested in one kind of output. */
+const whichOf = ({ at, entropy, logp }: Cotangents): Which =>
+  at ? "at" : entropy && !logp ? "entropy" : "logp";
+
 /**
- * Tests an objective of log-probabilities, or of entropies if it has cotangents for those alone.
+ * Tests an objective of log-probabilities; of those at ids, or of entropies, if it has cotangents for those.
  * @param columns further columns of the batch, each [A].
  * @param parts what its `prepare` asks the context for.
  */
@@ -62,10 +75,11 @@ export function agrees(
   test(`${name}: cotangents are the slope of the loss`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 4 }), async (rows) => {
-        const { batch, outputs } = made(rows);
+        const { batch, outputs: some } = made(rows);
         const aux = await objective.prepare(ctxOf(parts(batch)), batch);
+        const outputs = withWanted(some, objective.wants(aux, batch));
         const { cotangents } = objective.evaluate(outputs, batch, aux);
-        const which = cotangents.entropy && !cotangents.logp ? "entropy" : "logp";
+        const which = whichOf(cotangents);
         const xs = outputs[which]!;
         for (let a = 0; a < xs.length; a++) {
           const h = 1e-5;
@@ -92,39 +106,45 @@ export function agrees(
   test(`${name}: parts add up to the whole`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 2, maxLength: 5 }), async (rows) => {
-        const { batch, outputs } = made(rows);
+        const { batch, outputs: some } = made(rows);
         const aux = await objective.prepare(ctxOf(parts(batch)), batch);
+        const outputs = withWanted(some, objective.wants(aux, batch));
         const whole = objective.evaluate(outputs, batch, aux);
-        const logp = new Float32Array(outputs.logp.length);
+        const which = whichOf(whole.cotangents);
+        const width = which === "at" ? outputs.at!.length / batch.target_A.length : 1;
+        const added = new Float32Array(outputs[which]!.length);
         let loss = 0;
         for (const rowsOf of togetherGroups(batch, objective.together)) {
           const part = selectRows(batch, rowsOf);
           const own = {
             logp: gather(outputs.logp, part.index_A),
             entropy: gather(outputs.entropy!, part.index_A),
+            ...(outputs.at && { at: gather(outputs.at, part.index_A, width) }),
             heads: {},
           };
           const evaluated = objective.evaluate(own, part, aux);
           loss += evaluated.loss;
-          const cotangent = evaluated.cotangents.logp ?? evaluated.cotangents.entropy!;
-          part.index_A.forEach((at, a) => {
-            logp[at] = cotangent[a]!;
+          const cotangent = evaluated.cotangents[which]!;
+          part.index_A.forEach((place, a) => {
+            added.set(cotangent.subarray(a * width, (a + 1) * width), place * width);
           });
         }
         assert.ok(Math.abs(loss - whole.loss) < 1e-9);
-        assert.deepEqual([...logp], [...(whole.cotangents.logp ?? whole.cotangents.entropy!)]);
+        assert.deepEqual([...added], [...whole.cotangents[which]!]);
       }),
       { seed: 2, numRuns: 25 },
     );
   });
 
   test(`${name}: tokens without weight change nothing, and nothing is NaN when all are without`, async () => {
-    const { batch, outputs } = made([
+    const { batch, outputs: some } = made([
       { group: "a", tokens: [{ old: -1, now: 0.1, advantage: 2, weight: 0, turn: 0 }] },
     ]);
     const aux = await objective.prepare(ctxOf(parts(batch)), batch);
+    const outputs = withWanted(some, objective.wants(aux, batch));
     const { loss, cotangents } = objective.evaluate(outputs, batch, aux);
     assert.ok(loss === 0);
-    for (const xs of [cotangents.logp, cotangents.entropy]) assert.ok(xs?.every((x) => x === 0) ?? true);
+    for (const xs of [cotangents.logp, cotangents.entropy, cotangents.at])
+      assert.ok(xs?.every((x) => x === 0) ?? true);
   });
 }

@@ -1,0 +1,51 @@
+import type { Advantage } from "../core/slots.ts";
+import { type Lesson, lessonColumns, lessonOf } from "../core/teacher.ts";
+import type { Id } from "../core/words.ts";
+import { onTop } from "./returns.ts";
+
+/** Settings of {@link teacherGap}. */
+export interface TeacherGapOptions {
+  /** Name of the teacher's notes. Default "teacher". */
+  readonly teacher?: string;
+  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  readonly weight?: number;
+}
+
+/**
+ * How much likelier a teacher finds each token written than the student does:
+ *
+ *     A[a] = ln q(y[a]) − ln p(y[a])        p: as sampled
+ *
+ * With a policy gradient this is the sampled form of the reverse divergence, Σ_a KL(p ‖ q), and in expectation has its
+ * gradient as long as what the teacher was told does not depend on the tokens written; where it does, the two are
+ * different estimators. The teacher's columns come along for objectives that follow its whole distribution.
+ *
+ * A trajectory without a teacher is left out. Stats: `taught`, the share of trajectories with one.
+ * Paper: "Reinforcement Learning via Self-Distillation".
+ */
+export function teacherGap({ teacher = "teacher", weight = 1 }: TeacherGapOptions = {}): Advantage<null> {
+  return {
+    name: "teacherGap",
+    init: () => null,
+    apply: ({ trajectories, notes }, _state, soFar) => {
+      const advantages = new Map<Id, Float32Array>();
+      const lessons = new Map<Id, Lesson>();
+      for (const t of trajectories) {
+        const lesson = lessonOf(notes, teacher, t);
+        if (!lesson) continue;
+        lessons.set(t.id, lesson);
+        const logp = t.turns.flatMap(({ tokens }) => (tokens ? [...tokens.logp] : []));
+        advantages.set(
+          t.id,
+          lesson.written_A.map((q, a) => weight * (q - logp[a]!)),
+        );
+      }
+      return {
+        advantages: onTop(advantages, soFar),
+        next: null,
+        stats: trajectories.length > 0 ? { taught: lessons.size / trajectories.length } : {},
+        columns: lessonColumns(teacher, lessons),
+      };
+    },
+  };
+}

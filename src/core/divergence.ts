@@ -1,0 +1,71 @@
+/** How far a student's next-token distribution is from a teacher's, over some ids and one bucket for all the others. */
+
+/**
+ * What is measured between teacher q and student p. "forward": KL(q ‖ p), which asks the student to cover all that the
+ * teacher says; "reverse": KL(p ‖ q), which asks it to say nothing else; `{ jensenShannon: α }`, with α in (0, 1) and
+ * m = (1 − α) p + α q: (1 − α) KL(p ‖ m) + α KL(q ‖ m). The last one shrinks to 0 as α → 0 or 1: it is no path between
+ * the two, and each α wants a step size of its own.
+ */
+export type DivergenceKind = "forward" | "reverse" | { readonly jensenShannon: number };
+
+/** A divergence at one token, in nats, and its slopes ∂D/∂ln p[j], [k]. */
+export interface DivergenceAt {
+  readonly value: number;
+  readonly slope_K: Float64Array;
+}
+
+/** Least mass of the bucket: what float32 log-probabilities leave when the ids are the whole vocabulary. */
+const leastTail = 1e-6;
+
+/**
+ * D between the distributions (e^q[0] … e^q[k − 1], rest) and (e^p[0] …, rest). Where rests vanish, slopes are right up to
+ * a multiple of p, which a softmax cancels.
+ * @param p_K the student's log-probabilities at k different ids, over the whole vocabulary.
+ * @param q_K the teacher's at the same ids.
+ */
+export function divergenceAt(
+  kind: DivergenceKind,
+  p_K: ArrayLike<number>,
+  q_K: ArrayLike<number>,
+): DivergenceAt {
+  const [p_tail, q_tail] = [tailOf(p_K), tailOf(q_K)];
+  const term = terms(kind);
+  const tail = term(p_tail, q_tail, Math.log(p_tail), Math.log(q_tail));
+  const slope_K = new Float64Array(p_K.length);
+  let value = tail.value;
+  for (let j = 0; j < slope_K.length; j++) {
+    const p = Math.exp(p_K[j]!);
+    const own = term(p, Math.exp(q_K[j]!), p_K[j]!, q_K[j]!);
+    value += own.value;
+    // what the id gains the bucket loses: ∂p[tail]/∂ln p[j] = −p[j]
+    slope_K[j] = own.slope - (p / p_tail) * tail.slope;
+  }
+  return { value, slope_K };
+}
+
+function tailOf(logp_K: ArrayLike<number>): number {
+  let rest = 1;
+  for (let j = 0; j < logp_K.length; j++) rest -= Math.exp(logp_K[j]!);
+  return Math.max(leastTail, rest);
+}
+
+/** One summand of D, and its slope ∂/∂ln p. */
+type Term = (p: number, q: number, logp: number, logq: number) => { value: number; slope: number };
+
+function terms(kind: DivergenceKind): Term {
+  if (kind === "forward")
+    return (_p, q, logp, logq) => ({ value: q === 0 ? 0 : q * (logq - logp), slope: -q });
+  if (kind === "reverse") {
+    return (p, _q, logp, logq) => {
+      const ratio = p === 0 ? 0 : logp - logq;
+      return { value: p * ratio, slope: p * (ratio + 1) };
+    };
+  }
+  const alpha = kind.jensenShannon;
+  return (p, q, logp, logq) => {
+    const m = Math.log((1 - alpha) * p + alpha * q);
+    const [left, right] = [p === 0 ? 0 : p * (logp - m), q === 0 ? 0 : q * (logq - m)];
+    // the parts that come from m's own slope cancel: (1 − α) p − (1 − α) ((1 − α) p + α q) p / m = 0
+    return { value: (1 - alpha) * left + alpha * right, slope: (1 - alpha) * left };
+  };
+}

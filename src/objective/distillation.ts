@@ -1,0 +1,80 @@
+import { type DivergenceKind, divergenceAt } from "../core/divergence.ts";
+import type { Objective } from "../core/model.ts";
+import { type Taught, taughtIn } from "../core/teacher.ts";
+import { oldColumn, oldLogp } from "./clippedRatio.ts";
+import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
+
+/** Settings of {@link distillation}. */
+export interface DistillationOptions {
+  /** Which divergence between teacher and student; see `core/divergence.ts`. Default `{ jensenShannon: 0.5 }`. */
+  readonly divergence?: DivergenceKind;
+  /** Name of the teacher. Default "teacher". */
+  readonly teacher?: string;
+  /** Weighs each token by its importance ratio, held at this number; no gradient goes through it. Default: no weights. */
+  readonly importance?: number;
+  /** Default "tokens". */
+  readonly normaliser?: Normaliser;
+  /** Multiplies the loss, where it stands beside others. Default 1. */
+  readonly coefficient?: number;
+}
+
+/**
+ * Follows a teacher's whole next-token distribution at the tokens that the student wrote itself.
+ *
+ *     loss = coefficient · Σ_a w[a]/N · ω[a] · D(q[a], p[a]),   ω = sg(min(exp(logp − old), importance))
+ *
+ * D runs over the teacher's ids and a bucket for all the others. Its gradient reaches every word the teacher spoke of,
+ * also those not written. Only the step at hand is asked about: what a token does to later ones is left to an estimator.
+ * The teacher's columns come from an estimator (`teacherGap`, `disagreementToGo`). A token about which the teacher said
+ * nothing is left out, also of the normaliser, and counted as unknown; so is one without a ratio, which the normaliser
+ * still counts.
+ *
+ * Stats, as sums: tokens, divergence (nats), unknown.
+ * Papers: "Reinforcement Learning via Self-Distillation"; forward: "Reinforcement Learning from Rich Feedback with
+ * Distributional DAgger".
+ */
+export function distillation(options: DistillationOptions = {}): Objective<Totals> {
+  const { divergence = { jensenShannon: 0.5 }, teacher = "teacher" } = options;
+  const { importance, normaliser = "tokens", coefficient = 1 } = options;
+  return {
+    name: "distillation",
+    together: "row",
+    wants: (_totals, batch) => {
+      const { k, ids } = taughtIn(batch, teacher);
+      return k > 0 ? { at: { ids, width: k } } : {};
+    },
+    ...(importance !== undefined && {
+      columns: async (ctx, batch) => ({ [oldColumn]: await oldLogp(ctx, batch) }),
+    }),
+    prepare: async (_ctx, batch) => totalsOf(batch, speaks(taughtIn(batch, teacher))),
+    evaluate: ({ logp, at }, batch, totals) => {
+      const taught = taughtIn(batch, teacher);
+      const { k } = taught;
+      const old_A = batch.columns[oldColumn] ?? batch.behaviour_A;
+      const scale_A = scales(batch, normaliser, totals, speaks(taught));
+      const cotangent = new Float32Array(at?.length ?? 0);
+      const stats = { loss: 0, tokens: 0, "divergence/tokens": 0, unknown: 0 };
+      for (let a = 0; a < logp.length; a++) {
+        const ratio = importance === undefined ? 1 : Math.min(Math.exp(logp[a]! - old_A[a]!), importance);
+        if (batch.weight_A[a] !== 0 && (!speaks(taught)(a) || Number.isNaN(ratio))) stats.unknown++;
+        if (!at || scale_A[a] === 0 || Number.isNaN(ratio)) continue;
+        const own = (xs: Float32Array): Float32Array => xs.subarray(a * k, (a + 1) * k);
+        const { value, slope_K } = divergenceAt(divergence, own(at), own(taught.logp));
+        const scale = coefficient * scale_A[a]! * ratio;
+        slope_K.forEach((slope, j) => {
+          cotangent[a * k + j] = scale * slope;
+        });
+        stats.loss += scale * value;
+        stats["divergence/tokens"] += value;
+        stats.tokens++;
+      }
+      return { loss: stats.loss, cotangents: at ? { at: cotangent } : {}, stats };
+    },
+  };
+}
+
+/** Whether the teacher said anything about a token. */
+const speaks =
+  ({ k, logp }: Taught) =>
+  (a: number): boolean =>
+    k > 0 && !Number.isNaN(logp[a * k]!);

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { teacher } from "../../src/annotate/teacher.ts";
+import { concatIds } from "../../src/core/pack.ts";
+import { lessonOf } from "../../src/core/teacher.ts";
+import { environmentText } from "../../src/core/tellings.ts";
+import type { Message, Task, Trajectory, Unit } from "../../src/core/words.ts";
+import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
+import { tabularModel } from "../../src/engine/tabular/model.ts";
+import { newWeights } from "../../src/engine/tabular/weights.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+
+const codec = lexiconCodec(["go", "left", "right", "wall"]);
+const asked: Message = { role: "user", content: "go" };
+const task: Task = { id: "task", prompt: [asked], metadata: {}, seed: 0 };
+
+/** Five tokens (end, go, left, right, wall), right twice as likely as each other; left at a third of it once told of a wall. */
+const policy = (contextTokens = 64) =>
+  tabularModel(
+    "policy",
+    newWeights(codec, Number.POSITIVE_INFINITY, (context, word) =>
+      word === "right" ? Math.log(2) : context.includes("wall") && word === "left" ? -Math.log(3) : 0,
+    ),
+    contextTokens,
+  );
+
+/** Goes one way and then another, in one growing sequence, and hears something about it. */
+function walk(id: string, text?: string): Trajectory {
+  const opened = codec.open([asked]);
+  const [first, second] = [codec.encode("left"), codec.encode("right left")];
+  const later = concatIds([opened, first, codec.extend("length", [asked])]);
+  const logp = (n: number): Float32Array => new Float32Array(n).fill(-1);
+  const reply: Message = { role: "assistant", content: "left" };
+  return trajectoryOf(id, [
+    turnOf([], [], {
+      prompt: [asked],
+      action: reply,
+      tokens: { prompt: opened, action: first, logp: logp(1), behaviour: logp(1) },
+      stop: "length",
+      ...(text !== undefined && { text }),
+    }),
+    turnOf([], [], {
+      prompt: [asked, reply, asked],
+      tokens: { prompt: later, action: second, logp: logp(2), behaviour: logp(2) },
+    }),
+  ]);
+}
+const unitsOf = (...ids: string[]): Unit[] => ids.map((id) => ({ id, group: "task", members: [id] }));
+const near = (got: ArrayLike<number>, expected: readonly number[]): void => {
+  assert.equal(got.length, expected.length);
+  for (const [i, x] of expected.entries())
+    assert.ok(Math.abs(got[i]! - x) < 1e-6, `[${i}] ${got[i]}, expected ${x}`);
+};
+
+test("the same tokens are read once more with what is told, at the student's likeliest ids", async () => {
+  const ctx = ctxOf({ model: () => policy(), task: () => task });
+  const trajectories = [walk("a", "wall"), walk("b")];
+  const notes = await teacher({ tell: environmentText, topk: 2 })(ctx, {
+    trajectories,
+    units: unitsOf("a", "b"),
+  });
+  const lesson = lessonOf(notes, "teacher", trajectories[0]!)!;
+  // untold, weights 2 + 4 · 1 = 6; told, 2 + 3 · 1 + 1/3 = 16/3. Written: left, right, left
+  assert.equal(lesson.k, 2);
+  near(lesson.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
+  // the likeliest two: right, and of equals the lowest id, which is the end
+  const [end, right] = [codec.endId, codec.encode("right")[0]!];
+  assert.deepEqual([...lesson.ids_AK], [right, end, right, end, right, end]);
+  near(lesson.student_AK.subarray(0, 2), [Math.log(1 / 3), Math.log(1 / 6)]);
+  near(lesson.teacher_AK.subarray(0, 2), [Math.log(3 / 8), Math.log(3 / 16)]);
+  // nothing was said of b
+  assert.equal(lessonOf(notes, "teacher", trajectories[1]!), undefined);
+});
+
+test("a frozen teacher may lead with its own ids, and never asks for more than there are", async () => {
+  const frozen = await policy().freeze();
+  const student = tabularModel("policy", newWeights(codec, Number.POSITIVE_INFINITY), 64);
+  const ctx = ctxOf({ model: () => student, frozen: () => frozen, task: () => task });
+  const trajectories = [walk("a", "wall")];
+  const asks = teacher({ tell: environmentText, by: "old", ids: "teacher", topk: 9, note: "old" });
+  const lesson = lessonOf(await asks(ctx, { trajectories, units: unitsOf("a") }), "old", trajectories[0]!)!;
+  assert.equal(lesson.k, 5);
+  const [right, left] = [codec.encode("right")[0]!, codec.encode("left")[0]!];
+  assert.equal(lesson.ids_AK[0], right);
+  assert.equal(lesson.ids_AK[4], left);
+  near(lesson.student_AK, new Array(15).fill(Math.log(1 / 5)));
+  near(lesson.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
+});
+
+test("what is in no unit, failed, or no longer fits has no teacher", async () => {
+  const failed: Trajectory = {
+    ...walk("failed", "wall"),
+    end: { kind: "failed", boundary: "environment", message: "broke" },
+  };
+  const trajectories = [walk("a", "wall"), walk("apart", "wall"), failed];
+  const annotate = teacher({ tell: environmentText });
+  const wide = ctxOf({ model: () => policy(), task: () => task });
+  const notes = await annotate(wide, { trajectories, units: unitsOf("a", "failed") });
+  assert.deepEqual([...notes["teacher.written_A"]!.keys()], ["a"]);
+  // told: <user> go end <user> wall end <assistant> left <user>… : 13 tokens, untold 10
+  const narrow = ctxOf({ model: () => policy(12), task: () => task });
+  const none = await annotate(narrow, { trajectories, units: unitsOf("a") });
+  assert.equal(none["teacher.written_A"]!.size, 0);
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type DivergenceKind, divergenceAt } from "../../src/core/divergence.ts";
+
+const kinds: readonly DivergenceKind[] = [
+  "forward",
+  "reverse",
+  { jensenShannon: 0.5 },
+  { jensenShannon: 0.2 },
+];
+const logs = (ps: readonly number[]): Float64Array => Float64Array.from(ps, Math.log);
+const near = (got: number, expected: number, within = 1e-9): void =>
+  assert.ok(Math.abs(got - expected) <= within, `${got}, expected ${expected}`);
+
+test("numbers by hand, with a bucket for the rest", () => {
+  // p = (1/2, 1/4 | 1/4), q = (1/4, 1/4 | 1/2)
+  const [p, q] = [logs([0.5, 0.25]), logs([0.25, 0.25])];
+  // KL(q ‖ p) = ¼ ln ½ + 0 + ½ ln 2 = ¼ ln 2; KL(p ‖ q) = ½ ln 2 + 0 − ¼ ln 2 = ¼ ln 2
+  near(divergenceAt("forward", p, q).value, Math.LN2 / 4);
+  near(divergenceAt("reverse", p, q).value, Math.LN2 / 4);
+  // m = (3/8, 1/4 | 3/8): ½ (½ ln 4/3 + ¼ ln 2/3) + ½ (¼ ln 2/3 + ½ ln 4/3) = ½ ln 4/3 + ¼ ln 2/3
+  near(divergenceAt({ jensenShannon: 0.5 }, p, q).value, 0.5 * Math.log(4 / 3) + 0.25 * Math.log(2 / 3));
+  // forward: −q[j] + p[j] q[tail] / p[tail] = −1/4 + (1/2)(1/2)/(1/4) = 3/4 and −1/4 + (1/4)(1/2)/(1/4) = 1/4
+  assert.deepEqual([...divergenceAt("forward", p, q).slope_K], [0.75, 0.25]);
+});
+
+test("never negative, and 0 without slope where both agree", () => {
+  const share = fc.double({ min: 0.01, max: 0.24, noNaN: true });
+  const distribution = fc.array(share, { minLength: 3, maxLength: 3 });
+  fc.assert(
+    fc.property(distribution, distribution, fc.constantFrom(...kinds), (ps, qs, kind) => {
+      assert.ok(divergenceAt(kind, logs(ps), logs(qs)).value > -1e-12);
+      const same = divergenceAt(kind, logs(ps), logs(ps));
+      near(same.value, 0, 1e-12);
+      // p[j] (x − x) with the bucket on either side, but for rounding
+      for (const slope of same.slope_K) near(slope, 0, 1e-12);
+    }),
+    { seed: 1, numRuns: 200 },
+  );
+});
+
+test("slopes are those of the value", () => {
+  const share = fc.double({ min: 0.02, max: 0.22, noNaN: true });
+  const distribution = fc.array(share, { minLength: 4, maxLength: 4 });
+  fc.assert(
+    fc.property(distribution, distribution, fc.constantFrom(...kinds), (ps, qs, kind) => {
+      const [p, q] = [logs(ps), logs(qs)];
+      const { slope_K } = divergenceAt(kind, p, q);
+      p.forEach((x, j) => {
+        const at = (d: number): number => divergenceAt(kind, p.with(j, x + d), q).value;
+        near(slope_K[j]!, (at(1e-6) - at(-1e-6)) / 2e-6, 1e-6);
+      });
+    }),
+    { seed: 2, numRuns: 100 },
+  );
+});
+
+test("what one of the two never says costs what the formula says", () => {
+  const never = -1e9;
+  // over the whole vocabulary, p = (1, 0), q = (1/2, 1/2): reverse = ln 2; Jensen–Shannon is finite
+  const p = Float64Array.of(0, never);
+  const q = logs([0.5, 0.5]);
+  near(divergenceAt("reverse", p, q).value, Math.LN2, 1e-5);
+  // m = (3/4, 1/4): ½ ln 4/3 + ½ (½ ln 2/3 + ½ ln 2)
+  near(
+    divergenceAt({ jensenShannon: 0.5 }, p, q).value,
+    0.5 * Math.log(4 / 3) + 0.25 * Math.log(2 / 3) + 0.25 * Math.LN2,
+    1e-5,
+  );
+  // what neither says counts nothing
+  near(divergenceAt("forward", Float64Array.of(0, never), Float64Array.of(0, never)).value, 0);
+  // and what the student never says, but the teacher does, is dear
+  assert.ok(divergenceAt("forward", p, q).value > 1e8);
+});
