@@ -5,6 +5,8 @@ import type { Feedback } from "../core/slots.ts";
 export interface TurnRewardsOptions {
   /** Which of the environment's named rewards to pass on. Default: all. */
   readonly rewards?: readonly string[];
+  /** First turn whose rewards are passed on, from 0. Default 0. */
+  readonly from?: number;
   /** What each named reward is multiplied by. Default 1. */
   readonly weights?: Readonly<Record<string, number>>;
   /** One channel for all of them, or one named after each reward. Default "outcome". */
@@ -18,13 +20,14 @@ export interface TurnRewardsOptions {
 
 /** What the environment paid for each action: one signal per turn and reward. A turn without rewards gets none. */
 export function turnRewards(options: TurnRewardsOptions = {}): Feedback {
-  const { rewards, weights = {}, channel = "outcome", unpaid = "silence" } = options;
+  const { rewards, from = 0, weights = {}, channel = "outcome", unpaid = "silence" } = options;
   return async (_ctx, { trajectories }) => {
     const signals: Signal[] = [];
     for (const t of trajectories) {
       if (t.end.kind === "failed") continue;
       const before = signals.length;
       t.turns.forEach((turn, k) => {
+        if (k < from) return;
         for (const [name, paid] of Object.entries(turn.rewards)) {
           if (!(rewards?.includes(name) ?? true)) continue;
           const about = [{ trajectory: t.id, turn: k }];

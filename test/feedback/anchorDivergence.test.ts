@@ -47,3 +47,19 @@ test("anchorDivergence asks nobody where there is nothing", async () => {
   assert.deepEqual(await anchorDivergence()(ctx, { trajectories: [], units: [] }, {}), []);
   assert.deepEqual(asked, []);
 });
+
+test("anchorDivergence: turns may pay apart, each at its price, the last one for all that follow", async () => {
+  const t = trajectoryOf("t", [turnOf([1], [2, 3]), turnOf([7], [8]), turnOf([1], [2])]);
+  const units = [{ id: "t", group: "g", members: ["t"] }];
+  const piece = anchorDivergence({ from: "anchor", coefficient: [2, 1] });
+  const signals = await piece(anchored().ctx, { trajectories: [t], units }, {});
+  assert.deepEqual(
+    signals.map(({ about }) => about[0]!.turn),
+    [0, 1, 2],
+  );
+  // 2 · (0.4 + 0.3), then 0.4 each
+  [-1.4, -0.4, -0.4].forEach((want, k) => {
+    const signal = signals[k]!;
+    assert.ok(signal.kind === "reward" && Math.abs(signal.value - want) < 1e-6);
+  });
+});

@@ -43,3 +43,7 @@ test("turnRewards: weights multiply the rewards that they name", async () => {
     ["paid", 2, "outcome", 1],
   ]);
 });
+
+test("turnRewards: earlier turns may be left out", async () => {
+  assert.deepEqual(await heard({ from: 1, rewards: ["step"] }), [["paid", 2, "outcome", 2]]);
+});
