@@ -1,5 +1,6 @@
 export { type InjectedLabelOptions, injectedLabel } from "./injectedLabel.ts";
 export { type LongestPrefixOptions, longestPrefix } from "./longestPrefix.ts";
+export { lengthWeight, type MarkedSpansOptions, markedSpans } from "./markedSpans.ts";
 export { type OutcomeBonusOptions, outcomeBonus } from "./outcomeBonus.ts";
 export { perTurn } from "./perTurn.ts";
 export { type RenormalisedOptions, renormalised } from "./renormalised.ts";

@@ -1,10 +1,12 @@
 export { type AnchorDivergenceOptions, anchorDivergence } from "./anchorDivergence.ts";
 export { type ComparisonsOptions, comparisons } from "./comparisons.ts";
 export { type ContributionsOptions, contributions } from "./contributions.ts";
+export { type CritiquesOptions, critiques } from "./critiques.ts";
 export { type DegenerationOptions, degeneration, repetition } from "./degeneration.ts";
 export { demonstrationsWin } from "./demonstrationsWin.ts";
 export { patternFactors, usualPatterns, wordFactors } from "./factors.ts";
 export { type ImplicitRewardsOptions, implicitRewards } from "./implicitRewards.ts";
+export { type ImprovementOptions, improvement } from "./improvement.ts";
 export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
 export { type JudgementOptions, judgement } from "./judgement.ts";
