@@ -3,4 +3,5 @@ export * from "./core/index.ts";
 export * from "./engine/index.ts";
 export * from "./env/index.ts";
 export * from "./method/index.ts";
+export * from "./serve/index.ts";
 export * from "./train/index.ts";

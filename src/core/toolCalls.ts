@@ -103,7 +103,7 @@ function readFunction(text: string, offered: ReadonlyMap<string, Tool>): Written
 function typed(text: string, key: string, tool: Tool): Json {
   const type = objectOf(objectOf(objectOf(tool.parameters)?.properties)?.[key])?.type ?? "string";
   const isText = type === "string" || (Array.isArray(type) && type.includes("string"));
-  return isText ? text : (parsed(text) ?? text);
+  return isText ? text : jsonOrText(text);
 }
 
 /** The value of a JSON text; undefined where it is none. */
@@ -113,6 +113,12 @@ export function parsed(text: string): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The value of a JSON text, and of every other text the text itself. */
+export function jsonOrText(text: string): Json {
+  const value = parsed(text);
+  return value === undefined ? text : value;
 }
 
 const isObject = (value: Json): value is Readonly<Record<string, Json>> =>

@@ -29,3 +29,14 @@ export function sampledTurn(made: {
     ms,
   };
 }
+
+/** The text of each token by itself; special tokens have none. */
+export const tokenTexts = (codec: Codec, tokens: Int32Array): string[] =>
+  Array.from(tokens, (id) => codec.decode(Int32Array.of(id)));
+
+/** Everything that was said before a turn, one message a line. */
+export const conversation = ({ prompt }: Turn): string =>
+  prompt.map((m) => `${m.role}: ${m.content}`).join("\n");
+
+/** The last thing that was said before a turn, for worlds that say their whole state each time. */
+export const lastMessage = ({ prompt }: Turn): string => prompt.at(-1)?.content ?? "";

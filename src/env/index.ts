@@ -40,6 +40,15 @@ import { toolCalls } from "./toolCalls.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
+export {
+  type AgentCall,
+  type AgentFunction,
+  type AgentOptions,
+  type AgentPlayer,
+  type AgentTask,
+  agent,
+  type OpenAISettings,
+} from "./agent/agent.ts";
 export { type AnnotatedOptions, annotated } from "./annotated.ts";
 export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
@@ -66,6 +75,7 @@ export type { Answerer, Guessable } from "./guessing/guessing.ts";
 export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
 export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
+export { bounds, boundsLexicon, type HiddenNumberOptions, hiddenNumber } from "./hiddenNumber.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type InversesOptions, inverseOf, inverses } from "./inverses.ts";
 export { type JobsOptions, jobs, type Program } from "./jobs.ts";
@@ -76,6 +86,7 @@ export { type LampsOptions, lamps } from "./lamps.ts";
 export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
+export { mistaught } from "./mistaught.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
@@ -86,7 +97,7 @@ export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
-export { type TryAgainOptions, tryAgain } from "./tryAgain.ts";
+export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";

@@ -4,7 +4,7 @@ import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../core/model.ts";
 import { concatIds } from "../core/pack.ts";
 import type { Random } from "../core/random.ts";
-import { sampledTurn } from "../core/turns.ts";
+import { sampledTurn, tokenTexts } from "../core/turns.ts";
 import type {
   Ending,
   Id,
@@ -180,8 +180,7 @@ function adviceMessages(advice: string | readonly Message[] = []): readonly Mess
 /** The action in tokens, and how each of them reads, where a model sampled it. */
 function sampledAction({ tokens }: Turn, seat: Seat): Pick<Action, "sampled"> {
   if (!tokens || seat.kind !== "model") return {};
-  const pieces = (): string[] => Array.from(tokens.action, (id) => seat.codec.decode(Int32Array.of(id)));
-  return { sampled: { tokens, pieces } };
+  return { sampled: { tokens, pieces: () => tokenTexts(seat.codec, tokens.action) } };
 }
 
 /** Forgets what was said: what is heard next is the whole conversation. */

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Codec } from "../../core/model.ts";
-import { parsed } from "../../core/toolCalls.ts";
+import { jsonOrText } from "../../core/toolCalls.ts";
 import type { Message, Tool } from "../../core/words.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
@@ -196,7 +196,7 @@ function asTemplateSees(m: Message): Json {
           tool_calls: m.toolCalls.map((call) => ({
             id: call.id,
             type: "function",
-            function: { name: call.name, arguments: parsed(call.arguments) ?? call.arguments },
+            function: { name: call.name, arguments: jsonOrText(call.arguments) },
           })),
         }
       : {}),

@@ -109,3 +109,22 @@ for (const [kind, files] of Object.entries({ words: wordFiles, bytes: byteTokeni
 test("wordTokenizer gives the same ids whatever the order of its texts", () => {
   assert.deepEqual(wordTokenizer(texts.toReversed()), wordFiles);
 });
+
+test("chatCodec writes calls and offered tools as words", () => {
+  const tool = { name: "find", description: "", parameters: { properties: { what: {} } } };
+  const call: Message = {
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id: "1", name: "find", arguments: '{"what":"the cat"}' }],
+  };
+  const codec = chatCodec(
+    wordTokenizer([
+      "<tools> </tools> <function=find> </function> <parameter=what> </parameter> the cat be brief",
+    ]),
+  );
+  const ids = codec.open([{ role: "system", content: "be brief", tools: [tool] }, call]);
+  assert.equal(
+    codec.decode(ids),
+    "be brief <tools> <function=find> <parameter=what> </parameter> </function> </tools> <function=find> <parameter=what> the cat </parameter> </function>",
+  );
+});

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { concatIds } from "../../../src/core/pack.ts";
 import type { Message, StopReason } from "../../../src/core/words.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { templateCodec } from "../../../src/engine/local/template-codec.ts";
 import { loadTokenizer, type TokenizerFiles } from "../../../src/engine/local/tokenizer.ts";
 import { bpeTokenizer, chatMl, idsOf, tokenizers } from "./chat-models.ts";
 import { failsWith } from "./support.ts";
@@ -240,4 +241,31 @@ test("templateCodec says what a template refuses, and what a folder lacks", () =
   assert.throws(() => chatCodec(silent), failsWith("template.failed", /replies are left out/));
   const endless = bpeTokenizer([], {}, "{% for m in messages %}{{ m.content }}{% endfor %}");
   assert.throws(() => chatCodec(endless), failsWith("checkpoint.damaged", /no token that ends a turn/));
+});
+
+test("templateCodec hands offered tools to the template, and no empty message that carries them", () => {
+  const files = {
+    ...tokenizers.chatMl,
+    template: `{% if tools %}{{ 'tools: ' + (tools | tojson) + '\\n' }}{% endif %}${chatMl}`,
+  };
+  const codec = templateCodec(files);
+  const look = { name: "find", description: "the <|im_end|>", parameters: { type: "object" } };
+  const seen = (messages: readonly Message[]): string =>
+    [...codec.open(messages)].map((id) => loadTokenizer(files).decode([id])).join("");
+  const offer: Message = { role: "system", content: "", tools: [look] };
+  const shown = '{"type": "function", "function": {"name": "find"';
+  assert.equal(seen([offer, user("q")]).split("tools: ").length, 2);
+  assert.ok(seen([offer, user("q")]).includes(shown));
+  assert.ok(
+    seen([offer, user("q")]).includes("<|im_start|>system\nBe brief."),
+    "as without a system message",
+  );
+  assert.ok(
+    seen([{ ...offer, content: "hello" }, user("q")]).includes("<|im_start|>system\nhello<|im_end|>"),
+  );
+  assert.deepEqual(codec.open([{ ...offer, tools: [] }, user("q")]), codec.open([user("q")]));
+  // what a description spells is text
+  const ends = (messages: readonly Message[]): number =>
+    codec.open(messages).filter((id) => id === codec.endId).length;
+  assert.equal(ends([offer, user("q")]), ends([user("q")]));
 });

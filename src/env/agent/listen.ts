@@ -1,0 +1,39 @@
+/** Listens on the loopback interface. */
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+
+/** Milliseconds for answers that are on their way when a server closes. */
+const grace = 200;
+
+/** A server that answers. */
+export interface Listening {
+  /** Without a slash at its end, e.g. `http://127.0.0.1:40123`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** @param port 0: any that is free. The server alone keeps no process alive where `background` is true. */
+export async function listen(
+  answer: (request: Request) => Response | Promise<Response>,
+  { port = 0, background = false }: { readonly port?: number; readonly background?: boolean } = {},
+): Promise<Listening> {
+  const server = createServer(getRequestListener(answer));
+  if (background) {
+    server.unref();
+    server.on("connection", (socket) => socket.unref());
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), grace).unref();
+      }),
+  };
+}

@@ -1,0 +1,1 @@
+export { type OpenAIServer, type OpenAIServerOptions, openaiServer } from "./openaiServer.ts";

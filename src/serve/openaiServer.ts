@@ -1,0 +1,120 @@
+/** A model behind an OpenAI-compatible endpoint on the loopback interface, for any client that takes a base URL. */
+import { randomBytes } from "node:crypto";
+import { isWhetstoneError } from "../core/errors.ts";
+import type { Model, SampleRequest } from "../core/model.ts";
+import { randomStream } from "../core/random.ts";
+import { tokenTexts } from "../core/turns.ts";
+import { type Answer, endpoint } from "../env/agent/endpoint.ts";
+import { listen } from "../env/agent/listen.ts";
+import type { ChatCall, Refusal } from "../env/agent/openai.ts";
+
+export interface OpenAIServerOptions {
+  /** Default 0: any port that is free. */
+  readonly port?: number;
+  /** What clients must send as their API key. Default: a random one. */
+  readonly key?: string;
+  /** Name in the list of models. Default: the model's id. */
+  readonly name?: string;
+  /** Tokens of a reply that asks for no other limit. Default 256. */
+  readonly maxTokens?: number;
+  /** Of replies to requests that bring no seed. Default 1. */
+  readonly seed?: number;
+}
+
+export interface OpenAIServer {
+  /** What `new OpenAI(…)` and `createOpenAICompatible(…)` take. */
+  readonly openai: {
+    readonly baseURL: string;
+    readonly apiKey: string;
+    readonly model: string;
+    readonly name: string;
+  };
+  close(): Promise<void>;
+}
+
+type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "sample">;
+
+/** Serves a model until closed. Requests that come together are sampled together, as far as the engine batches them. */
+export async function openaiServer(model: Sampler, options: OpenAIServerOptions = {}): Promise<OpenAIServer> {
+  const { port = 0, name = model.id, maxTokens = 256, seed = 1 } = options;
+  const key = options.key ?? randomBytes(24).toString("hex");
+  let answered = 0;
+  const app = endpoint((session) =>
+    session === undefined
+      ? {
+          key,
+          model: name,
+          created: () => Math.floor(Date.now() / 1000),
+          complete(call) {
+            const index = answered++;
+            const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
+            const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
+            return complete(model, call, { id: `${index}`, maxTokens, seeds });
+          },
+        }
+      : undefined,
+  );
+  const listening = await listen((request) => app.fetch(request), { port });
+  return {
+    openai: { baseURL: `${listening.url}/v1`, apiKey: key, model: name, name: "whetstone" },
+    close: () => listening.close(),
+  };
+}
+
+async function complete(
+  model: Sampler,
+  call: ChatCall,
+  made: { readonly id: string; readonly maxTokens: number; readonly seeds: readonly number[] },
+): Promise<Answer> {
+  const { codec, contextTokens } = model;
+  try {
+    const prompt = codec.open(call.messages);
+    const room = contextTokens - prompt.length;
+    if (room < 1) return tooLong(prompt.length, contextTokens);
+    const { temperature, topP, stop } = call;
+    const requests = made.seeds.map(
+      (seed): SampleRequest => ({
+        prompt,
+        maxTokens: Math.min(room, call.maxTokens ?? made.maxTokens),
+        seed,
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(topP === undefined ? {} : { topP }),
+        ...(stop === undefined ? {} : { stop }),
+      }),
+    );
+    const samples = await model.sample(requests);
+    return {
+      kind: "completed",
+      id: made.id,
+      completions: samples.map(({ action, logp, behaviour, stop }) => ({
+        text: codec.decode(action),
+        stop,
+        sampled: {
+          tokens: { prompt, action, logp, behaviour },
+          pieces: () => tokenTexts(codec, action),
+        },
+      })),
+    };
+  } catch (e) {
+    if (isWhetstoneError(e) && clientsFault.has(e.code)) return refused("invalid_prompt", e.message);
+    throw e;
+  }
+}
+
+/** What only another request can mend. */
+const clientsFault: ReadonlySet<string> = new Set([
+  "template.failed",
+  "tokenizer.unknownToken",
+  "option.range",
+]);
+
+const refused = (code: string, message: string): Answer => {
+  const refusal: Refusal = { status: 400, type: "invalid_request_error", code, message };
+  return { kind: "refused", ...refusal };
+};
+
+const tooLong = (length: number, most: number): Answer =>
+  refused(
+    "context_length_exceeded",
+    `The conversation takes ${length} tokens, and a reply has to fit into the same ${most}. Shorten the messages.`,
+  );
