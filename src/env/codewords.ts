@@ -15,6 +15,8 @@ export interface CodewordsOptions {
   readonly vocabulary?: number;
   /** What pays: the share of places with the right word, or all of them right and nothing else. Default "share". */
   readonly pay?: "share" | "whole";
+  /** Whether each wrong word is named with its place after a reply, as in "not w3 at 2 , w1 at 4". Default false. */
+  readonly says?: boolean;
   /** Wrong places that a critique which gives answers helps with. Default 1. */
   readonly remedies?: number;
   /** Default 1. */
@@ -27,6 +29,7 @@ export const codeOf = (task: Task): readonly string[] => task.metadata.code as r
 /** Question `q7` wants a code of words out of `w0`, `w1`…; each place has one right word. The whole code is the success. */
 export function codewords(options: CodewordsOptions = {}): Environment {
   const { questions = 16, length = 4, vocabulary = 10, pay = "share", remedies = 1, seed = 1 } = options;
+  const { says = false } = options;
   const words = Array.from({ length: vocabulary }, (_, i) => `w${i}`);
 
   function partsOf(task: Task, { turns }: Trajectory): readonly Part[] {
@@ -54,7 +57,7 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       summary: "write a code of a few words; each place has one right word",
       questions,
       length,
-      words,
+      words: says ? [...words, "not at ,", ...Array.from({ length }, (_, place) => `${place + 1}`)] : words,
       seed,
       metadata: (question) => {
         const stream = randomStream(seed).split("code", question);
@@ -64,7 +67,12 @@ export function codewords(options: CodewordsOptions = {}): Environment {
         const said = reply.split(/\s+/);
         const right = codeOf(task).filter((word, place) => said[place] === word).length;
         const success = right === length && said.length === length;
-        return { rewards: { outcome: pay === "share" ? right / length : success ? 1 : 0 }, success };
+        const text = says ? blamed(codeOf(task), said, words) : undefined;
+        return {
+          ...(text !== undefined && { text }),
+          rewards: { outcome: pay === "share" ? right / length : success ? 1 : 0 },
+          success,
+        };
       },
       expert: (task) => codeOf(task).join(" "),
     }),
@@ -75,4 +83,17 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       return templated({ verdict, parts }, wish, remedies);
     },
   };
+}
+
+/** Each wrong word with its place, from 1; undefined where there is none. What is no word of a code stays unnamed. */
+function blamed(
+  code: readonly string[],
+  said: readonly string[],
+  words: readonly string[],
+): string | undefined {
+  const named = code.flatMap((right, place) => {
+    const word = said[place] ?? "";
+    return word === right || !words.includes(word) ? [] : `${word} at ${place + 1}`;
+  });
+  return named.length > 0 ? `not ${named.join(" , ")}` : undefined;
 }

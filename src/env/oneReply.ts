@@ -9,6 +9,8 @@ import { alreadyOver, defineEnvironment, type Environment, type Episode } from "
 export interface Judged {
   readonly rewards: Readonly<Record<string, number>>;
   readonly success: boolean;
+  /** What is said about it, if anything. */
+  readonly text?: string;
 }
 
 export interface OneReplyOptions {
@@ -48,8 +50,12 @@ export function oneReply(options: OneReplyOptions): Environment {
       act: async ({ content }) => {
         if (ended) return alreadyOver;
         ended = true;
-        const { rewards, success } = judge(task, content.trim());
-        return { rewards, end: { kind: "done", reason: success ? "right" : "wrong", success } };
+        const { rewards, success, text } = judge(task, content.trim());
+        return {
+          rewards,
+          ...(text !== undefined && { text }),
+          end: { kind: "done", reason: success ? "right" : "wrong", success },
+        };
       },
       fork: async () => start(task, ended),
     };
