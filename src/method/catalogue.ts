@@ -42,6 +42,7 @@ import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
+import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
@@ -123,6 +124,7 @@ export {
   spaRl,
   srpoSelfImproving,
   t1RlScaling,
+  text2grad,
   turnPpo,
   ufoTryAgain,
   visurf,
@@ -172,6 +174,7 @@ export const methods: readonly Recipe[] = [
   siop,
   spaRl,
   ariadneMazes,
+  text2grad,
   ufoTryAgain,
   ahpo,
   cpl,
