@@ -5,8 +5,16 @@ import type { WordCodec } from "./codec.ts";
 export interface Reading {
   /** Whether a message that the policy did not write, by its text, is read this way. */
   readonly told: (message: string) => boolean;
-  /** Added to the logit of `word` after `reply`, its words so far, for the messages told, in their order. Never learnt. */
-  readonly shift: (told: readonly string[], reply: readonly string[], word: string) => number;
+  /**
+   * Added to the logit of `word` after `reply`, its words so far, for the messages told, in their order. Never learnt.
+   * @param context what else the table goes by, in words: what was told may concern one place alone.
+   */
+  readonly shift: (
+    told: readonly string[],
+    reply: readonly string[],
+    word: string,
+    context: readonly string[],
+  ) => number;
 }
 
 /** A prefix without the messages told, and these. */

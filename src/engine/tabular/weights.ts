@@ -132,9 +132,11 @@ export function newWeights(
         key: JSON.stringify([situation.key, told, reply]),
         shift: () => {
           const prior_W = situation.shift?.();
+          const context = wordsIn(situation.key);
           return Float64Array.from(
             { length: width },
-            (_, w) => (prior_W?.[w] ?? 0) + reading.shift(told, reply, codec.nameOf(codec.writable + w)),
+            (_, w) =>
+              (prior_W?.[w] ?? 0) + reading.shift(told, reply, codec.nameOf(codec.writable + w), context),
           );
         },
       };

@@ -119,3 +119,21 @@ test("copies and checkpoints read as the model does", async () => {
   const [sample] = await model.sample([{ prompt: model.codec.open(told), maxTokens: 1, seed: 3 }]);
   near(Array.from(sample!.logp, Math.exp), await chances(model, told, model.codec.decode(sample!.action)));
 });
+
+test("what is told may concern one context alone", async () => {
+  const placed = tabularEngine({
+    context: "message",
+    reading: {
+      told: reading.told,
+      shift: (_told, _reply, word, context) => (word === "b" && context.includes("a") ? -Math.log(4) : 0),
+    },
+  });
+  const model = await placed.create({
+    id: "policy",
+    seed: 1,
+    lexicon: ["a b c", "not", "say"],
+    contextTokens: 32,
+  });
+  near(await chances(model, [user("a"), user("not b")], "b"), [0.25 / 5.25]);
+  near(await chances(model, [user("c"), user("not b")], "b"), [1 / 6]);
+});
