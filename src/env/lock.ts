@@ -1,7 +1,7 @@
 /** A lock of several wheels: one right setting for each, and nothing is known until all are set. */
-import type { Critique, CritiqueWish } from "../core/critic.ts";
 import { randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/words.ts";
+import { critiqueWords, type Part, templated, wholeAction } from "./critiques.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 import { machine } from "./machine.ts";
 
@@ -32,8 +32,7 @@ const said = ({ turns }: Trajectory): readonly string[] => turns.map(({ action }
  * Lock 3 shows its wheels one by one, "lock 3 wheel 0", and each is set in one word, `s2`. After the last wheel it opens
  * and pays `outcome` 1, or stays shut. Play goes on after a mistake, and nothing tells.
  *
- * A critique names the first wrong wheel and blames its setting, "not s2"; with the answer it names the right one. A
- * misleading critique says the opposite of what came, and where it names a wheel, another setting than the right one.
+ * A critique names the first wheel that was set wrongly, and with an answer its right setting.
  */
 export function lock(options: LockOptions = {}): Environment {
   const { locks = 12, wheels = 6, settings = 4, seed = 1 } = options;
@@ -61,7 +60,7 @@ export function lock(options: LockOptions = {}): Environment {
     splits,
     limits: { turns: wheels, actionTokens: 1 },
     lexicon: () => ["lock wheel", ...words, ...numerals(Math.max(2 * locks, wheels))],
-    critiqueLexicon: () => ["it opened shut not set"],
+    critiqueLexicon: () => critiqueWords(wheels),
     tasks: (split) =>
       splits.some((name) => name === split) ? Array.from({ length: locks }, (_, i) => taskAt(split, i)) : [],
     expert: (task, conversation) =>
@@ -90,26 +89,19 @@ export function lock(options: LockOptions = {}): Environment {
         random,
       ),
     verify: async (task, trajectory) => ({ outcome: outcomeOf(task, said(trajectory)) }),
-    critique: async (task, trajectory, wish) => critiqueOf(task, said(trajectory), words, wish),
+    critique: async (task, trajectory, wish) => {
+      const verdict = outcomeOf(task, said(trajectory)) === 1 ? "success" : "failure";
+      const parts = said(trajectory)
+        .slice(0, wheels)
+        .map((setting, wheel): Part => {
+          const better = settingsOf(task)[wheel]!;
+          const worse = words.filter((word) => word !== better && word !== setting);
+          const good = setting === better;
+          return { ...wholeAction(wheel, setting), good, name: `wheel ${wheel}`, better, worse };
+        });
+      return templated({ verdict, parts }, wish);
+    },
   });
 }
 
 const numerals = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`);
-
-function critiqueOf(
-  task: Task,
-  set: readonly string[],
-  words: readonly string[],
-  { right, detail, random }: CritiqueWish,
-): Critique {
-  const wrong = firstWrong(task, set);
-  const failed = right === (wrong !== undefined);
-  if (!failed) return { text: "it opened", verdict: "success" };
-  if (detail === "verdict" || set.length === 0) return { text: "it shut", verdict: "failure" };
-  const turn = wrong ?? random.below(set.length);
-  const setting = set[turn] ?? "";
-  const blamed = `not ${words.includes(setting) ? setting : "it"}`;
-  if (detail === "hint") return { text: blamed, verdict: "failure", turn };
-  const remedies = words.filter((word) => right === (word === settingsOf(task)[turn]));
-  return { text: `${blamed} set ${remedies[random.below(remedies.length)]}`, verdict: "failure", turn };
-}
