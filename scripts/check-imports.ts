@@ -39,6 +39,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   method: ["core", ...slots, "critic", "helper", "memory"],
   train: ["core", "store", "method", ...slots, "critic", "helper", "memory", ...contracts],
   diagnose: ["core", "store", "method", ...slots, "critic", "helper", "memory", ...contracts],
+  suite: ["core", "env", "rollout", "helper", "train", "diagnose"],
   serve: everything,
   cli: everything,
   "index.ts": everything,

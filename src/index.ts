@@ -4,4 +4,5 @@ export * from "./engine/index.ts";
 export * from "./env/index.ts";
 export * from "./method/index.ts";
 export * from "./serve/index.ts";
+export * from "./suite/index.ts";
 export * from "./train/index.ts";

@@ -4,14 +4,16 @@ import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Environment } from "../env/environment.ts";
+import { suites } from "../suite/index.ts";
 import { evaluate } from "../train/evaluate.ts";
-import type { EvaluationResult } from "../train/events.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { begunConfig, begunEnvironment } from "./begun.ts";
 import { makeEngine, requireEnvironment } from "./catalogue.ts";
+import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
 import { storeOption } from "./runs.ts";
+import { evalSuite } from "./suite.ts";
 import { type Found, findWeights } from "./weights.ts";
 
 interface EvalOptions {
@@ -22,6 +24,9 @@ interface EvalOptions {
   readonly seed: string;
   readonly failUnder?: string;
   readonly store: string;
+  readonly suite?: string;
+  readonly player?: string;
+  readonly out?: string;
 }
 
 export function addEval(program: Command, io: Io): void {
@@ -29,16 +34,23 @@ export function addEval(program: Command, io: Io): void {
     "whetstone eval facts-grpo-1",
     "whetstone eval runs/facts-grpo-1/best --greedy --tasks 400",
     "whetstone eval facts-grpo-1 --fail-under 0.8 --json",
+    "whetstone eval entangled-grpo-1 --suite multiturninstruct --out report.md",
+    "whetstone eval --suite multiturninstruct --player flawed",
   ])
-    .argument("<run-or-checkpoint>", "a run's id or folder, or the folder of a checkpoint")
+    .argument("[run-or-checkpoint]", "a run's id or folder, or the folder of a checkpoint")
     .option("--env <name>", "environment, or a module that exports one (default: the run's own)")
     .option("--split <name>", "set of tasks (default: the first held-out one)")
     .option("--tasks <n>", "most tasks (default: all)")
     .option("--greedy", "take the most probable action instead of sampling")
     .option("--seed <n>", "seed of the sampling", "1")
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
+    .option("--suite <name>", `measure by a suite: ${suites.map((s) => s.name).join(", ")}`)
+    .option("--player <name>", "expert or flawed: with a suite, its scripted player in place of a run")
+    .option("--out <file>", "with a suite: write the report there, as Markdown")
     .option(...storeOption)
-    .action(async (name: string, options: EvalOptions) => {
+    .action(async (named: string | undefined, options: EvalOptions) => {
+      if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
+      const name = withoutSuite(named, options);
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
       const { folder, weights, begun } = await findWeights("eval", name, options.store);
       const environment = await environmentOf(options.env, begun);
@@ -48,26 +60,18 @@ export function addEval(program: Command, io: Io): void {
       const tasks =
         options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
       const engine = await makeEngine(begun?.stated.engine ?? "local");
-      const stop = new AbortController();
-      const interrupt = (): void => stop.abort();
-      process.once("SIGINT", interrupt);
-      let result: EvaluationResult;
-      try {
-        const agent = await engine.open("policy", weights);
-        const mode = options.greedy ? "greedy" : "sampled";
-        const limit = limitConcurrency(64);
-        const random = randomStream(seed);
-        const asked = { environment, agent, split, mode, tasks, random, limit, stop: stop.signal } as const;
-        result = (await evaluate(asked)).result;
-      } catch (e) {
-        if (!stop.signal.aborted) throw e;
-        io.say("Interrupted.");
-        io.code = 130;
-        return;
-      } finally {
-        process.off("SIGINT", interrupt);
-        await engine.dispose();
-      }
+      const result = await untilInterrupted(io, async (stop) => {
+        try {
+          const agent = await engine.open("policy", weights);
+          const mode = options.greedy ? "greedy" : "sampled";
+          const limit = limitConcurrency(64);
+          const random = randomStream(seed);
+          return (await evaluate({ environment, agent, split, mode, tasks, random, limit, stop })).result;
+        } finally {
+          await engine.dispose();
+        }
+      });
+      if (result === undefined) return;
       const passed = least === undefined || result.success.mean >= least;
       io.record({
         type: "evaluation",
@@ -97,6 +101,26 @@ async function environmentOf(named: string | undefined, begun: Found | undefined
     got: "none, and no run.json above the checkpoint that says it",
     expected: "an environment",
     mend: "Name one: see whetstone envs.",
+  });
+}
+
+/** @throws WhetstoneError for what only makes sense with a suite, or without anything to measure. */
+function withoutSuite(named: string | undefined, options: EvalOptions): string {
+  for (const flag of ["player", "out"] as const) {
+    if (options[flag] === undefined) continue;
+    throw new WhetstoneError("option.range", {
+      where: `--${flag}`,
+      got: `${options[flag]} without a suite`,
+      expected: "--suite beside it",
+      mend: "Name a suite, or leave it out.",
+    });
+  }
+  if (named !== undefined) return named;
+  throw new WhetstoneError("option.range", {
+    where: "eval",
+    got: "nothing to measure",
+    expected: "a run or a checkpoint",
+    mend: "Name one: see whetstone runs.",
   });
 }
 

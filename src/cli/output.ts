@@ -113,3 +113,23 @@ export function duration(seconds: number): string {
   if (s < 3600) return `${Math.floor(s / 60)} min ${two(s % 60)} s`;
   return `${Math.floor(s / 3600)} h ${two(Math.floor((s % 3600) / 60))} min`;
 }
+
+/** How far something is: one line that is written over on a terminal, a line at every quarter elsewhere; on stderr. */
+export function progressLine(
+  io: Pick<Io, "error" | "json">,
+  what: string,
+): { at(done: number, of: number): void; close(): void } {
+  const drawn = process.stderr.isTTY === true && process.env.TERM !== "dumb" && !io.json;
+  let said = 0;
+  return {
+    at: (done, of) => {
+      if (drawn) return void process.stderr.write(`\r\x1b[2K${what}: ${done} of ${of}`);
+      const quarter = Math.floor((4 * done) / of);
+      if (quarter > said) io.error(`${what}: ${done} of ${of}`);
+      said = Math.max(said, quarter);
+    },
+    close: () => {
+      if (drawn) process.stderr.write("\r\x1b[2K");
+    },
+  };
+}

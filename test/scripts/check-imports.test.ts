@@ -42,6 +42,8 @@ test("each rule, from both sides", () => {
     ["train/run.ts", "../engine/local/index.ts"],
     ["train/loop.ts", "../cli/train.ts"],
     ["diagnose/x.ts", "../serve/server.ts"],
+    ["suite/x.ts", "../engine/local/index.ts"],
+    ["env/x.ts", "../suite/suite.ts"],
     ["nowhere/x.ts", "../core/words.ts"],
   ];
   for (const [path, from] of forbidden) assert.equal(breaks(path, from), true, `${path} imports ${from}`);
@@ -54,6 +56,7 @@ test("each rule, from both sides", () => {
     ["method/group/x.ts", "../../credit/turn.ts"],
     ["train/loop.ts", "../store/store.ts"],
     ["train/run.ts", "./loop.ts"],
+    ["suite/x.ts", "../env/facts/facts.ts"],
     ["cli/train.ts", "../train/run.ts"],
     ["index.ts", "./engine/local/index.ts"],
   ];

@@ -1,0 +1,123 @@
+/** `whetstone eval --suite`: an agent measured by a benchmark, with a report. */
+import { dirname, resolve } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import { makeFolder, replaceFile } from "../core/files.ts";
+import { randomStream } from "../core/random.ts";
+import { unknownName } from "../core/suggest.ts";
+import { type SuiteAgent, type SuiteOptions, suitePage, suites } from "../suite/index.ts";
+import { cellsOf, columns, type SuiteReport, sectionsOf } from "../suite/report.ts";
+import { limitConcurrency } from "../train/limit.ts";
+import { makeEngine } from "./catalogue.ts";
+import { untilInterrupted } from "./interrupted.ts";
+import { statedNumber } from "./options.ts";
+import { duration, type Io, paint, progressLine, table } from "./output.ts";
+import { findWeights } from "./weights.ts";
+
+/** What of `whetstone eval` a suite takes, and what it leaves to itself. */
+export interface SuiteCommand {
+  readonly env?: string;
+  readonly split?: string;
+  readonly failUnder?: string;
+  readonly tasks?: string;
+  readonly greedy?: true;
+  readonly seed: string;
+  readonly store: string;
+  readonly player?: string;
+  readonly out?: string;
+}
+
+/** @param named the run or checkpoint, where no scripted player is measured. */
+export async function evalSuite(
+  name: string,
+  named: string | undefined,
+  command: SuiteCommand,
+  io: Io,
+): Promise<void> {
+  const suite = suites.find((s) => s.name === name);
+  if (!suite) {
+    throw unknownName(
+      "--suite",
+      name,
+      suites.map((s) => s.name),
+    );
+  }
+  refuseOwn(command);
+  const seed = statedNumber("--seed", command.seed);
+  const tasks = command.tasks === undefined ? undefined : statedNumber("--tasks", command.tasks, 1);
+  const found = await agentNamed(named, command);
+  const began = performance.now();
+  const mode = command.greedy ? "greedy" : "sampled";
+  const progress = progressLine(io, suite.name);
+  const result = await untilInterrupted(io, async (stop) => {
+    try {
+      const options: Omit<SuiteOptions, "agent" | "tasks"> = {
+        mode,
+        random: randomStream(seed),
+        limit: limitConcurrency(64),
+        progress: progress.at,
+        stop,
+      };
+      return await suite.run({ ...options, ...(tasks && { tasks }), agent: await found.open() });
+    } finally {
+      progress.close();
+      await found.dispose();
+    }
+  });
+  if (result === undefined) return;
+  const seconds = (performance.now() - began) / 1000;
+  const report: SuiteReport = { suite: suite.name, agent: found.name, mode, seed, ...result, seconds };
+  io.record({ type: "suite", ...report });
+  for (const [section, rows] of sectionsOf(report.rows)) {
+    const [head, ...lines] = table([section, ...columns.slice(1)], rows.map(cellsOf));
+    io.say(paint(io, "bold", head!), ...lines, "");
+  }
+  if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);
+  io.say(`${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`);
+  if (command.out === undefined) return;
+  await makeFolder(dirname(resolve(command.out)));
+  await replaceFile(resolve(command.out), suitePage(suite, report));
+  io.say(`Written: ${command.out}`);
+}
+
+/** @throws WhetstoneError `option.range` for what a suite decides by itself. */
+function refuseOwn(command: SuiteCommand): void {
+  for (const [flag, value] of [
+    ["--env", command.env],
+    ["--split", command.split],
+    ["--fail-under", command.failUnder],
+  ] as const) {
+    if (value === undefined) continue;
+    throw new WhetstoneError("option.range", {
+      where: flag,
+      got: `${value} beside --suite`,
+      expected: "a suite alone, which brings its own environments, splits and numbers",
+      mend: "Leave one of them out.",
+    });
+  }
+}
+
+interface FoundAgent {
+  readonly name: string;
+  open(): Promise<SuiteAgent>;
+  dispose(): Promise<void>;
+}
+
+async function agentNamed(named: string | undefined, command: SuiteCommand): Promise<FoundAgent> {
+  const { player, store } = command;
+  if (player !== undefined) {
+    const known = (["expert", "flawed"] as const).find((k) => k === player);
+    if (known === undefined) throw unknownName("--player", player, ["expert", "flawed"]);
+    return { name: `the ${known} player`, open: async () => known, dispose: async () => {} };
+  }
+  if (named === undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "eval --suite",
+      got: "nothing to measure",
+      expected: "a run, a checkpoint, or --player",
+      mend: "Name a run (see whetstone runs), or --player expert.",
+    });
+  }
+  const { weights, begun } = await findWeights("eval", named, store);
+  const engine = await makeEngine(begun?.stated.engine ?? "local");
+  return { name: named, open: () => engine.open("policy", weights), dispose: () => engine.dispose() };
+}

@@ -1,0 +1,9 @@
+import { multiturninstruct } from "./multiturninstruct.ts";
+import type { EvaluationSuite } from "./suite.ts";
+
+export { type SuiteReport, suitePage } from "./report.ts";
+export type { EvaluationSuite, SuiteAgent, SuiteOptions, SuiteResult, SuiteRow } from "./suite.ts";
+export { meanRow, playParts, shareRow } from "./suite.ts";
+
+/** Every suite there is. */
+export const suites: readonly EvaluationSuite[] = [multiturninstruct];
