@@ -209,9 +209,12 @@ function sessionServer(model: string) {
         },
         leave(): void {
           if (!live.delete(path) || --entered > 0) return;
-          // the last refusals may be on their way: nobody waits for them
-          listening?.then((server) => server.close());
-          listening = undefined;
+          // agents that go on after their end are still told so for a while
+          setTimeout(() => {
+            if (entered > 0) return;
+            listening?.then((server) => server.close());
+            listening = undefined;
+          }, 1000).unref();
         },
       };
     },
