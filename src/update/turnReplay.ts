@@ -4,6 +4,8 @@ import type { Random } from "../core/random.ts";
 import type { Evidence } from "../core/slots.ts";
 import type { Id, Turn } from "../core/words.ts";
 
+export { conversation, lastMessage } from "../core/turns.ts";
+
 /** One turn and what came of it. */
 export interface Transition {
   /** What critics see of the turn's prompt. */
@@ -53,13 +55,6 @@ export function transitionsOf(evidence: Evidence, observation: (turn: Turn) => s
 /** So many turns, with replacement. */
 export const drawnFrom = (replay: readonly Transition[], count: number, random: Random): Transition[] =>
   Array.from({ length: count }, () => replay[random.below(replay.length)]!);
-
-/** Everything that was said before a turn, one message a line. */
-export const conversation = ({ prompt }: Turn): string =>
-  prompt.map((m) => `${m.role}: ${m.content}`).join("\n");
-
-/** The last thing that was said before a turn, for worlds that say their whole state each time. */
-export const lastMessage = ({ prompt }: Turn): string => prompt.at(-1)?.content ?? "";
 
 /** A replay as a memory keeps it, and back. What is no transition is left out. */
 export const toMemory = (replay: readonly Transition[]): Json =>
