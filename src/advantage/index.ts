@@ -7,6 +7,7 @@ export { type EntropyHistoryState, entropyHistory, historyColumn } from "./entro
 export { type EntropyModulatedOptions, entropyModulated } from "./entropyModulated.ts";
 export { type EvidenceWeightedOptions, evidenceWeighted } from "./evidenceWeighted.ts";
 export { type ExpertGateOptions, expertGate } from "./expertGate.ts";
+export { type ExponentialWeightsOptions, exponentialWeights } from "./exponentialWeights.ts";
 export { type GaeOptions, gae } from "./gae.ts";
 export { type GatedIntrinsicOptions, gatedIntrinsic } from "./gatedIntrinsic.ts";
 export { type GroupNormalisedOptions, groupNormalised } from "./groupNormalised.ts";

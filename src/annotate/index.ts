@@ -1,5 +1,6 @@
 export { type AnswerClustersOptions, answerClusters, clusterNotes } from "./answerClusters.ts";
 export { type BlocksOptions, blocks, tagged } from "./blocks.ts";
+export { type CriticAdvantagesOptions, criticAdvantages } from "./criticAdvantages.ts";
 export { type GoldLikelihoodOptions, goldLikelihood } from "./goldLikelihood.ts";
 export { type PivotsOptions, pivots } from "./pivots.ts";
 export { type PrivilegedEvidenceOptions, privilegedEvidence } from "./privilegedEvidence.ts";

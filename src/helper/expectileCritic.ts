@@ -1,0 +1,127 @@
+/** A critic of observations and utterances for data that somebody else made: it never asks for what was not said there. */
+import { z } from "zod";
+import type { StatefulHelper } from "../core/context.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+
+/** What was said where. */
+export interface Said {
+  readonly observation: string;
+  readonly utterance: string;
+}
+
+/** What came of it: the reward of this turn, and what was seen next; null at the end. */
+export interface CameOf {
+  readonly reward: number;
+  readonly next: string | null;
+}
+
+/** Q(o, a) and V(o); what was never seen is worth 0. */
+export interface Worth {
+  readonly q: number;
+  readonly v: number;
+}
+
+/** Settings of {@link expectileCritic}. */
+export interface ExpectileCriticOptions {
+  /** τ in (0, 1): 0.5 is the mean of what the data did, towards 1 the best of it. Default 0.9. */
+  readonly expectile?: number;
+  /** γ, worth of a reward one turn later, in [0, 1]. Default 0.99. */
+  readonly discount?: number;
+  /** Step towards a target, in (0, 1]. Default 0.1. */
+  readonly learningRate?: number;
+  /** Share of Q that each fit blends into its slow copy Q̄, in (0, 1]. Default 0.3. */
+  readonly blend?: number;
+}
+
+/**
+ * Tables of whole texts, learnt from transitions (o, a, r, o′). For every row of a fit in turn, with u = Q̄(o, a) − V(o):
+ *
+ *     Q(o, a) ← Q(o, a) + rate · weight · (r + γ V(o′) − Q(o, a))          V(end) = 0
+ *     V(o)    ← V(o) + rate · weight · 2 |τ − 1[u < 0]| · u                expectile regression; τ = ½: the mean
+ *     then      Q̄ ← (1 − blend) · Q̄ + blend · Q
+ *
+ * Whatever is seen for the first time begins at its own target, so that costs do not make what is rare look good.
+ * V(o) rises to the best that was done at o, not to the best that anybody could say there, so that values stay within
+ * what the data has seen. With `next: null` and a return as the reward, Q is the mean of returns (Monte Carlo).
+ * `fit` reports `rows` and `error`, the mean squared error of Q before each step.
+ * Papers: "Offline RL for Natural Language Generation with Implicit Language Q Learning"; "LMRL Gym: Benchmarks for
+ * Multi-Turn Reinforcement Learning with Language Models".
+ */
+export function expectileCritic(
+  options: ExpectileCriticOptions = {},
+): () => StatefulHelper<Said, CameOf, Worth> {
+  const { expectile = 0.9, discount = 0.99, learningRate = 0.1, blend = 0.3 } = options;
+  return () => {
+    let values = new Map<string, number>();
+    /** By observation, then utterance. */
+    let worths = new Map<string, Map<string, Utterance>>();
+    const setWorth = (observation: string, utterance: string, worth: Utterance): Utterance => {
+      const here = worths.get(observation) ?? new Map<string, Utterance>();
+      worths.set(observation, here.set(utterance, worth));
+      return worth;
+    };
+    return {
+      async fit(rows) {
+        let error = 0;
+        for (const { x, y, weight } of rows) {
+          const { observation, utterance } = x;
+          const target = y.reward + discount * (y.next === null ? 0 : (values.get(y.next) ?? 0));
+          const said =
+            worths.get(observation)?.get(utterance) ??
+            setWorth(observation, utterance, { q: target, slow: target });
+          const off = target - said.q;
+          error += off ** 2 / rows.length;
+          said.q += learningRate * weight * off;
+          const value = values.get(observation) ?? said.slow;
+          const above = said.slow - value;
+          const pull = 2 * (above < 0 ? 1 - expectile : expectile);
+          values.set(observation, value + learningRate * weight * pull * above);
+        }
+        for (const here of worths.values())
+          for (const said of here.values()) said.slow += blend * (said.q - said.slow);
+        return rows.length === 0 ? { rows: 0 } : { rows: rows.length, error };
+      },
+      predict: async (xs) =>
+        xs.map(({ observation, utterance }) => ({
+          q: worths.get(observation)?.get(utterance)?.q ?? 0,
+          v: values.get(observation) ?? 0,
+        })),
+      save: () => ({
+        values: [...values].map(([name, v]) => [name, v]),
+        worths: [...worths].flatMap(([observation, here]) =>
+          [...here].map(([utterance, { q, slow }]) => [observation, utterance, q, slow]),
+        ),
+      }),
+      load(state) {
+        const kept = read(state);
+        values = new Map(kept.values);
+        worths = new Map();
+        for (const [observation, utterance, q, slow] of kept.worths)
+          setWorth(observation, utterance, { q, slow });
+      },
+    };
+  };
+}
+
+interface Utterance {
+  q: number;
+  slow: number;
+}
+
+const saved = z.object({
+  values: z.array(z.tuple([z.string(), z.number()])),
+  worths: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])),
+});
+
+/** @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+function read(state: Json): z.infer<typeof saved> {
+  const { success, data } = saved.safeParse(state);
+  if (success) return data;
+  throw new WhetstoneError("checkpoint.damaged", {
+    where: "expectileCritic helper",
+    got: "a state of another form",
+    expected: "values and worths",
+    mend: "Resume with the method that saved it.",
+  });
+}
