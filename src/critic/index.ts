@@ -1,2 +1,4 @@
 export { type ScriptedCriticOptions, scriptedCritic } from "./scripted.ts";
+export { type SelfCritiqueOptions, selfCritique } from "./self.ts";
 export { type SpottyOptions, spotty } from "./spotty.ts";
+export { critiqueQuestion, readCritique } from "./written.ts";
