@@ -42,6 +42,11 @@ import { scrlSubproblemCurriculum } from "./credit/scrl-subproblem-curriculum.ts
 import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
+import { dreamgym } from "./environments/dreamgym.ts";
+import { lmrlGym } from "./environments/lmrl-gym.ts";
+import { r3l } from "./language-feedback/r3l.ts";
+import { scoreSelfCorrect } from "./language-feedback/score-self-correct.ts";
+import { sdpo } from "./language-feedback/sdpo.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import type { Recipe } from "./method.ts";
@@ -79,6 +84,7 @@ export {
   dapo,
   disco,
   dpo,
+  dreamgym,
   drGrpo,
   drKernel,
   entropyMechanism,
@@ -93,6 +99,7 @@ export {
   ipo,
   kto,
   lare,
+  lmrlGym,
   loop,
   mapo,
   matchtir,
@@ -108,6 +115,7 @@ export {
   pprRenorm,
   preflexor,
   preGrpo,
+  r3l,
   raft,
   reinforce,
   reinforcePlusPlus,
@@ -116,7 +124,9 @@ export {
   rl4mle,
   rloo,
   rToQstar,
+  scoreSelfCorrect,
   scrlSubproblemCurriculum,
+  sdpo,
   seeupo,
   seppo,
   sft,
@@ -174,6 +184,11 @@ export const methods: readonly Recipe[] = [
   siop,
   spaRl,
   ariadneMazes,
+  dreamgym,
+  lmrlGym,
+  r3l,
+  scoreSelfCorrect,
+  sdpo,
   text2grad,
   ufoTryAgain,
   ahpo,
