@@ -1,0 +1,154 @@
+/** One fresh QuickJS world for one program, with limits. */
+import type {
+  QuickJSContext,
+  QuickJSHandle,
+  QuickJSRuntime,
+  QuickJSWASMModule,
+  Scope,
+} from "quickjs-emscripten-core";
+import type { JavaScriptLimits, JavaScriptOutcome, JavaScriptProgram } from "./javascript.ts";
+import { longestMessage, type Stopped } from "./outcome.ts";
+import { prelude } from "./prelude.ts";
+
+/** QuickJS asks whether to go on after so many rounds and calls. */
+const stepsPerPoll = 10_000;
+/** All of the language but `Date`, which is a clock. */
+const intrinsics = {
+  BaseObjects: true,
+  Eval: true,
+  StringNormalize: true,
+  RegExp: true,
+  RegExpCompiler: true,
+  JSON: true,
+  Proxy: true,
+  MapSet: true,
+  TypedArrays: true,
+  Promise: true,
+  BigInt: true,
+} as const;
+
+/**
+ * Runs a program's scripts one after another.
+ * @param scope what is to be disposed of afterwards. @param full whether memory is about used up.
+ * @throws anything where the program brings QuickJS itself down; the module is not to be used again then.
+ */
+export function runInWorld(
+  quickjs: QuickJSWASMModule,
+  scope: Scope,
+  { scripts, seed = 1 }: JavaScriptProgram,
+  limits: JavaScriptLimits,
+  full: () => boolean,
+): JavaScriptOutcome {
+  const runtime = scope.manage(quickjs.newRuntime());
+  const context = scope.manage(runtime.newContext({ intrinsics }));
+  const values: string[] = [];
+  const printed: string[] = [];
+  let [polls, printedCharacters, valueCharacters] = [0, 0, 0];
+  let flooded = false;
+
+  const ended = (why: { readonly kind: "ok" } | Stopped): JavaScriptOutcome => ({
+    ...why,
+    values,
+    printed: printed.join("\n"),
+  });
+  /** The limit that was passed, if any. */
+  const passed = (): Stopped | undefined =>
+    flooded
+      ? { kind: "output", limit: "characters", at: limits.output }
+      : polls > limits.steps / stepsPerPoll
+        ? { kind: "timeout", limit: "steps", at: limits.steps }
+        : undefined;
+
+  runtime.setMaxStackSize(limits.stack);
+  runtime.setInterruptHandler(() => {
+    polls++;
+    return passed() !== undefined;
+  });
+  const print = scope.manage(
+    context.newFunction("print", (line) => {
+      printedCharacters += lengthOf(context, line) + 1;
+      flooded ||= printedCharacters > limits.output;
+      // whoever catches this is ended at the next poll
+      if (flooded) throw new Error("too much output");
+      printed.push(context.getString(line));
+    }),
+  );
+  const tools = furnish(context, scope, print, seed);
+
+  /** What a program stopped for: a limit, or what it threw. */
+  function stopped(thrown: QuickJSHandle): Stopped {
+    const limit = passed();
+    if (limit) return limit;
+    const told = context.callFunction(tools.tell, context.undefined, thrown);
+    const handle = scope.manage(told.error ?? told.value);
+    const message = told.error ? "" : cut(context, handle);
+    // where not even an error could be made, null is thrown
+    if (
+      message.startsWith("InternalError: out of memory") ||
+      (full() && /^(uncaught null)?$/.test(message))
+    ) {
+      return { kind: "memory", bytes: limits.memory };
+    }
+    return told.error
+      ? (passed() ?? { kind: "error", message: "Error: what was thrown cannot be told" })
+      : { kind: "error", message };
+  }
+
+  /** Undefined where the script ended well. */
+  function runOne(script: string): Stopped | undefined {
+    const made = context.evalCode(script, "program.js");
+    const value = scope.manage(made.error ?? made.value);
+    if (made.error) return stopped(value);
+    const broken = runJobs(runtime, () => passed() !== undefined);
+    if (broken) return stopped(scope.manage(broken));
+    const limit = passed();
+    if (limit) return limit;
+    const state = context.getPromiseState(value);
+    if (state.type === "pending") return { kind: "error", message: "Error: a promise was never settled" };
+    if (state.type === "rejected") return stopped(scope.manage(state.error));
+    const shown = context.callFunction(tools.show, context.undefined, scope.manage(state.value));
+    const text = scope.manage(shown.error ?? shown.value);
+    if (shown.error) return stopped(text);
+    valueCharacters += lengthOf(context, text);
+    if (valueCharacters > limits.output) return { kind: "output", limit: "characters", at: limits.output };
+    values.push(context.getString(text));
+    return undefined;
+  }
+
+  for (const script of scripts) {
+    const why = runOne(script) ?? passed();
+    if (why) return ended(why);
+  }
+  return ended({ kind: "ok" });
+}
+
+/** Puts the prelude into a fresh world and hands back its two functions. */
+function furnish(context: QuickJSContext, scope: Scope, print: QuickJSHandle, seed: number) {
+  const made = scope.manage(context.unwrapResult(context.evalCode(prelude, "prelude.js")));
+  const start = scope.manage(context.newNumber(seed));
+  const tools = scope.manage(
+    context.unwrapResult(context.callFunction(made, context.undefined, print, start)),
+  );
+  return {
+    show: scope.manage(context.getProp(tools, "show")),
+    tell: scope.manage(context.getProp(tools, "tell")),
+  };
+}
+
+/** Runs what promises wait for until nothing is left or `enough`. What a job threw is handed back. */
+function runJobs(runtime: QuickJSRuntime, enough: () => boolean): QuickJSHandle | undefined {
+  while (runtime.hasPendingJob() && !enough()) {
+    const done = runtime.executePendingJobs(1000);
+    if (done.error) return done.error;
+  }
+  return undefined;
+}
+
+function lengthOf(context: QuickJSContext, text: QuickJSHandle): number {
+  return context.getProp(text, "length").consume((length) => context.getNumber(length));
+}
+
+function cut(context: QuickJSContext, text: QuickJSHandle): string {
+  const all = lengthOf(context, text) > 2 ** 20 ? "Error: a very long message" : context.getString(text);
+  return all.slice(0, longestMessage);
+}

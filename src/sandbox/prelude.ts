@@ -1,0 +1,57 @@
+/**
+ * What a world is given before its program runs, in the world's own language: an expression that makes of (print, seed)
+ * the two functions that show values and tell errors. What they need is taken before a program can replace it.
+ */
+export const prelude = `(function (print, seed) {
+  "use strict";
+  const { stringify } = JSON;
+  const { isArray } = Array;
+  const { keys } = Object;
+  const text = String;
+  const { imul } = Math;
+  const sort = Function.prototype.call.bind(Array.prototype.sort);
+  const match = Function.prototype.call.bind(RegExp.prototype.exec);
+  const plain = /^[A-Za-z_$][\\w$]*$/;
+  const place = /program\\.js:(\\d+)/;
+  function show(x, depth) {
+    if (typeof x === "string") return stringify(x);
+    if (typeof x === "bigint") return text(x) + "n";
+    if (typeof x === "function") return "[function]";
+    if (typeof x === "symbol") return "[symbol]";
+    if (typeof x !== "object" || x === null) return text(x);
+    if (depth > 20) return "[deep]";
+    let out = "";
+    if (isArray(x)) {
+      for (let i = 0; i < x.length; i++) out += (i ? ", " : "") + show(x[i], depth + 1);
+      return "[" + out + "]";
+    }
+    const names = sort(keys(x));
+    for (let i = 0; i < names.length; i++) {
+      const name = match(plain, names[i]) ? names[i] : stringify(names[i]);
+      out += (i ? ", " : "") + name + ": " + show(x[names[i]], depth + 1);
+    }
+    return "{" + out + "}";
+  }
+  function tell(thrown) {
+    if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) return "uncaught " + show(thrown, 0);
+    const line = match(place, text(thrown.stack));
+    return text(thrown.name) + ": " + text(thrown.message) + (line ? " (line " + line[1] + ")" : "");
+  }
+  function log() {
+    let line = "";
+    for (let i = 0; i < arguments.length; i++) {
+      const x = arguments[i];
+      line += (i ? " " : "") + (typeof x === "string" ? x : show(x, 0));
+    }
+    print(line);
+  }
+  globalThis.console = { log, info: log, warn: log, error: log, debug: log };
+  // mulberry32, by Tommy Ettinger
+  Math.random = function random() {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = imul(seed ^ (seed >>> 15), seed | 1);
+    t ^= t + imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  return { show: function (x) { return show(x, 0); }, tell };
+})`;
