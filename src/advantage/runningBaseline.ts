@@ -1,16 +1,18 @@
 import type { Advantage } from "../core/slots.ts";
-import type { Id } from "../core/words.ts";
-import { type ChannelOptions, groupStats, moments, scoredGroups, spread } from "./returns.ts";
+import type { Id, Unit } from "../core/words.ts";
+import { type ChannelOptions, groupStats, moments, type Scored, scoredGroups, spread } from "./returns.ts";
 
 /** Settings of {@link runningBaseline}. */
 export interface RunningBaselineOptions extends ChannelOptions {
   /** Share of the old baseline that each iteration keeps, in [0, 1). Default 0.9. */
   readonly keep?: number;
+  /** One baseline for the whole run, or one for each group, such as a task. Default "run". */
+  readonly per?: "run" | "group";
 }
 
 /**
  * REINFORCE with an exponential moving average of past returns as its baseline. Unbiased: the baseline of an iteration
- * is made of earlier iterations alone. The first iteration has none and sees bare returns.
+ * is made of earlier iterations alone. The first iteration, of the run or of a group, has none and sees bare returns.
  *
  *     A[i] = R[i] − b,   then   b ← keep · b + (1 − keep) · mean(R)      the first mean is taken whole
  *
@@ -18,24 +20,33 @@ export interface RunningBaselineOptions extends ChannelOptions {
  */
 export function runningBaseline(
   options: RunningBaselineOptions = {},
-): Advantage<{ readonly baseline: number | null }> {
-  const { keep = 0.9 } = options;
+): Advantage<{ readonly baseline: number | null; readonly groups?: Readonly<Record<Id, number>> }> {
+  const { keep = 0.9, per = "run" } = options;
+  const moved = (old: number | undefined, scored: readonly Scored[]): number => {
+    const { mean } = moments(scored.map((s) => s.value));
+    return old === undefined ? mean : keep * old + (1 - keep) * mean;
+  };
   return {
     name: "runningBaseline",
     init: () => ({ baseline: null }),
-    apply: (evidence, { baseline }, soFar) => {
+    apply: (evidence, state, soFar) => {
       const groups = scoredGroups(evidence, options);
       const scored = groups.flat();
-      const values = new Map<Id, number>(scored.map((s) => [s.unit.id, s.value - (baseline ?? 0)]));
+      const run = state.baseline ?? undefined;
+      const past = ({ group }: Unit): number => (per === "run" ? run : state.groups?.[group]) ?? 0;
+      const values = new Map<Id, number>(scored.map((s) => [s.unit.id, s.value - past(s.unit)]));
+      const advantages = spread(evidence, values, soFar);
       const stats = groupStats(groups);
-      if (scored.length === 0)
-        return { advantages: spread(evidence, values, soFar), next: { baseline }, stats };
-      const { mean } = moments(scored.map((s) => s.value));
-      const next = { baseline: baseline === null ? mean : keep * baseline + (1 - keep) * mean };
+      if (scored.length === 0) return { advantages, next: state, stats };
+      const all = { baseline: moved(run, scored) };
+      const own = groups.map((some): [Id, number] => {
+        const { group } = some[0]!.unit;
+        return [group, moved(state.groups?.[group], some)];
+      });
       return {
-        advantages: spread(evidence, values, soFar),
-        next,
-        stats: { ...stats, baseline: baseline ?? 0 },
+        advantages,
+        next: per === "run" ? all : { ...all, groups: { ...state.groups, ...Object.fromEntries(own) } },
+        stats: { ...stats, baseline: moments(scored.map((s) => past(s.unit))).mean },
       };
     },
   };

@@ -78,6 +78,21 @@ test("runningBaseline uses earlier iterations alone", () => {
   assert.deepEqual(second.next, { baseline: 0.75 });
 });
 
+test("runningBaseline: a baseline of its own for every group that was met", () => {
+  const estimator = runningBaseline({ keep: 0.5, per: "group" });
+  const first = estimator.apply(evidenceOf([[1, 0], [4]]), estimator.init(), undefined);
+  assert.deepEqual(first.next.groups, { task0: 0.5, task1: 4 });
+  const second = estimator.apply(evidenceOf([[1, 1], [2]]), first.next, undefined);
+  // 1 − 0.5 twice; 2 − 4
+  assert.deepEqual(
+    [...second.advantages.values()].map((a) => a[0]),
+    [0.5, 0.5, -2],
+  );
+  // 0.5 · 0.5 + 0.5 · 1; 0.5 · 4 + 0.5 · 2
+  assert.deepEqual(second.next.groups, { task0: 0.75, task1: 3 });
+  assert.deepEqual(estimator.apply(evidenceOf([]), second.next, undefined).next, second.next);
+});
+
 test("returnsToGo is worked by hand over two turns", () => {
   // a pays 0 then 1, b pays 1 then 0; discount 0.5: to go a = (0.5, 1), b = (1, 0); means per turn 0.75 and 0.5
   const evidence = evidenceOf([[0, 0]], () => 2);
