@@ -24,6 +24,7 @@ import { jobs } from "./jobs.ts";
 import { judgedSearch } from "./judgedSearch.ts";
 import { kernels } from "./kernels.ts";
 import { keyDoor } from "./keyDoor.ts";
+import { keyGrid } from "./keyGrid.ts";
 import { lamps } from "./lamps.ts";
 import { lock } from "./lock.ts";
 import { lookups } from "./lookups.ts";
@@ -37,6 +38,7 @@ import { textMaze } from "./textMaze.ts";
 import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
+import { toolChains } from "./toolChains.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
@@ -76,12 +78,15 @@ export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts"
 export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { bounds, boundsLexicon, type HiddenNumberOptions, hiddenNumber } from "./hiddenNumber.ts";
+export type { Asked, ExperienceModel, Imagined, ImaginedOptions, Transition } from "./imagined.ts";
+export { byAnalogy, carriedOver, imagined, samePlaces, transitionsOf } from "./imagined.ts";
 export { fits, type InquiryOptions, inquiry } from "./inquiry.ts";
 export { type InversesOptions, inverseOf, inverses } from "./inverses.ts";
 export { type JobsOptions, jobs, type Program } from "./jobs.ts";
 export { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
 export { type KeyDoorOptions, keyDoor, rightAction } from "./keyDoor.ts";
+export { type KeyGridOptions, keyGrid } from "./keyGrid.ts";
 export { type LampsOptions, lamps } from "./lamps.ts";
 export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
@@ -97,6 +102,7 @@ export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
+export { type ToolChainsOptions, toolChains } from "./toolChains.ts";
 export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
@@ -267,6 +273,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => keyDoor(),
   },
   {
+    name: "key-grid",
+    summary: "fetch the key in a small grid with walls, then go to the door",
+    make: () => keyGrid(),
+  },
+  {
     name: "lamps",
     summary: "choose ways past lamps and posts; how many there were is only told at the end",
     make: () => lamps(),
@@ -306,5 +317,10 @@ export const environments: readonly EnvironmentEntry[] = [
     summary:
       "find a thing in a house of rooms, seeing only the one you are in, and bring it where it is wanted",
     make: () => textNavigation(),
+  },
+  {
+    name: "tool-chains",
+    summary: "chain typed tools so that every input becomes what is asked for",
+    make: () => toolChains(),
   },
 ];
