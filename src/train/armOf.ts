@@ -1,4 +1,7 @@
 /** An arm of a check that practises in an environment: a method of the catalogue, or a variant of one. */
+import type { Model } from "../core/model.ts";
+import { mean } from "../core/statistics.ts";
+import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/index.ts";
 import { defaultSettings, type Settings } from "../method/settings.ts";
 import type { Arm, Choice } from "./check.ts";
@@ -16,7 +19,9 @@ export interface PracticeArm extends Pick<PractiseOptions, "iterations" | "conte
   /** Made anew for each run. */
   environment(seed: number): PractiseOptions["environment"];
   engine(seed: number): PractiseOptions["engine"];
-  /** What the run is judged by. Default: mean success over all iterations. */
+  /** A number of the policy itself, looked at after every iteration: it becomes the curve. Default: success in practice. */
+  follow?(policy: Model, environment: Environment): number | Promise<number>;
+  /** What the run is judged by. Default: mean of what is followed over all iterations. */
   metric?(done: Practised, seed: number): number | Promise<number>;
   /** Further numbers. */
   more?(
@@ -36,27 +41,33 @@ export const plainAscent = {
 
 /** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
 export function armOf(of: PracticeArm): Arm {
-  const { recipe, settings, grid, iterations, contextTokens, prepare, metric = meanSuccess } = of;
+  const { recipe, settings, grid, iterations, contextTokens, prepare, follow } = of;
   return {
     what: of.what ?? recipe.summary,
     grid: grid.map((choice): Choice => ({ ...choice })),
     async measure(choice, seed) {
       const engine = of.engine(seed);
       try {
+        const environment = of.environment(seed);
+        const followed: number[] = [];
         const done = await practise({
-          environment: of.environment(seed),
+          environment,
           method: recipe.build({ ...settings, ...settingsIn(choice) }),
           engine,
           seed,
           iterations,
           ...(contextTokens === undefined ? {} : { contextTokens }),
           ...(prepare ? { prepare } : {}),
+          ...(follow && {
+            watch: async (_done, _state, policy) => void followed.push(await follow(policy, environment)),
+          }),
         });
+        const { metric = follow ? () => mean(followed) : meanSuccess } = of;
         const { counters } = done;
         return {
           value: await metric(done, seed),
           cost: { episodes: counters.episodes ?? 0, tokens: counters["tokens.sampled"] ?? 0 },
-          curve: done.curve.map((m) => m.success ?? Number.NaN),
+          curve: follow ? followed : done.curve.map((m) => m.success ?? Number.NaN),
           ...(of.more ? { more: await of.more(done, seed) } : {}),
         };
       } finally {
