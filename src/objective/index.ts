@@ -17,6 +17,7 @@ export type { Normaliser } from "./normaliser.ts";
 export { type PairLoss, type PairwiseOptions, pairwise } from "./pairwise.ts";
 export { type PolicyGradientOptions, policyGradient } from "./policyGradient.ts";
 export { type ProspectValueOptions, prospectValue } from "./prospectValue.ts";
-export { restricted } from "./restricted.ts";
+export { type RestrictedOptions, restricted } from "./restricted.ts";
 export { type SelfImprovingOptions, selfImproving } from "./selfImproving.ts";
+export { type ShapedProbabilityOptions, shapedProbability } from "./shapedProbability.ts";
 export { type ValueRegressionOptions, valueRegression } from "./valueRegression.ts";

@@ -1,16 +1,30 @@
-import type { Batch } from "../core/batch.ts";
+import type { Batch, RowInfo } from "../core/batch.ts";
 import type { Objective } from "../core/model.ts";
 import { selectRows } from "../core/pack.ts";
 import type { Origin } from "../core/words.ts";
 
+/** Settings of {@link restricted}. */
+export interface RestrictedOptions {
+  /**
+   * What the loss is normalised by: its own rows, so that its weight beside others does not depend on how many they are;
+   * or the whole batch, so that losses on disjoint rows add up to one over all of them. Default "own".
+   */
+  readonly normalise?: "own" | "batch";
+}
+
 /**
- * A loss on the rows of some origins alone, e.g. one for what was sampled beside another for what was demonstrated. To the
- * loss the other tokens have no weight: they give nothing and count in no normaliser. Its columns are made of its own
- * rows; elsewhere they have no value (NaN).
+ * A loss on some rows alone, e.g. one for what was sampled beside another for what was demonstrated. To the loss the other
+ * tokens have no weight: they give nothing, and count in no normaliser unless told. Its columns are made of its own rows;
+ * elsewhere they have no value (NaN).
+ * @param rows origins of the rows that count, or which rows count.
  */
-export function restricted<Aux>(objective: Objective<Aux>, origins: readonly Origin[]): Objective<Aux> {
-  const own = (batch: Batch): number[] =>
-    [...batch.rows.keys()].filter((r) => origins.includes(batch.rows[r]!.origin));
+export function restricted<Aux>(
+  objective: Objective<Aux>,
+  rows: readonly Origin[] | ((row: RowInfo) => boolean),
+  { normalise = "own" }: RestrictedOptions = {},
+): Objective<Aux> {
+  const counts = typeof rows === "function" ? rows : ({ origin }: RowInfo) => rows.includes(origin);
+  const own = (batch: Batch): number[] => [...batch.rows.keys()].filter((r) => counts(batch.rows[r]!));
   const masked = (batch: Batch): Batch => {
     const weight_A = new Float32Array(batch.weight_A.length);
     for (const r of own(batch)) {
@@ -23,7 +37,7 @@ export function restricted<Aux>(objective: Objective<Aux>, origins: readonly Ori
   return {
     ...objective,
     wants: (aux, batch) => objective.wants(aux, masked(batch)),
-    prepare: (ctx, batch) => objective.prepare(ctx, masked(batch)),
+    prepare: (ctx, batch) => objective.prepare(ctx, normalise === "own" ? masked(batch) : batch),
     evaluate: (outputs, batch, aux) => objective.evaluate(outputs, masked(batch), aux),
     ...(columns && {
       columns: async (ctx, batch) => {

@@ -1,4 +1,5 @@
 export { bestOf } from "./bestOf.ts";
+export { bestRetry } from "./bestRetry.ts";
 export { type DeadlineOptions, deadline } from "./deadline.ts";
 export {
   type DemonstratedOptions,
@@ -8,6 +9,7 @@ export {
 } from "./demonstrated.ts";
 export { type DynamicSamplingOptions, dynamicSampling } from "./dynamicSampling.ts";
 export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
+export { type ImaginedRolloutOptions, imagined } from "./imagined.ts";
 export {
   type AttemptStep,
   type Intervention,

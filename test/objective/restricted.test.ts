@@ -43,3 +43,14 @@ test("columns are made of its own rows and have no value elsewhere", async () =>
   assert.deepEqual(await restricted(clippedRatio(), ["replayed"]).columns?.(ctxOf({}), mixed()), {});
   assert.equal(restricted(likelihood(), ["sampled"]).columns, undefined);
 });
+
+test("rows may be chosen by anything about them, and normalised by the whole batch", async () => {
+  const batch = mixed();
+  const logp = new Float32Array(6).fill(-1);
+  const shown = restricted(likelihood(), (row) => row.origin === "demonstrated", { normalise: "batch" });
+  const aux = await shown.prepare(ctxOf({}), batch);
+  const { cotangents } = shown.evaluate({ logp, heads: {} }, batch, aux);
+  // six tokens in all, float32
+  const sixth = Math.fround(-1 / 6);
+  assert.deepEqual([...cotangents.logp!], [0, 0, 0, sixth, sixth, 0]);
+});
