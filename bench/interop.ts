@@ -1,0 +1,123 @@
+// Protocols against the implementations of others, both ways; see bench/README.md.
+//
+//     node bench/interop.ts openenv
+//
+// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core and mcp.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { messageOf } from "../src/core/errors.ts";
+import { randomStream } from "../src/core/random.ts";
+import { openEnv } from "../src/env/adapters/openenv.ts";
+import type { Player } from "../src/env/environment.ts";
+import { serveOpenEnv } from "../src/serve/openenv.ts";
+import { evaluate } from "../src/train/evaluate.ts";
+import { echo } from "../test/train/world.ts";
+
+const python = process.env.WHETSTONE_PEERS_PYTHON ?? "python3";
+const peer = (name: string): string => join(import.meta.dirname, "peers", name);
+const running: ChildProcess[] = [];
+
+/** Starts a program and waits until it says something at this address. */
+async function started(command: string, args: readonly string[], url: string): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: "ignore" });
+  running.push(child);
+  for (let tries = 0; tries < 300; tries++) {
+    if (child.exitCode !== null) throw new Error(`${command} ${args.join(" ")} ended with ${child.exitCode}`);
+    if (
+      await fetch(url).then(
+        (r) => r.ok,
+        () => false,
+      )
+    )
+      return child;
+    await setTimeout(100);
+  }
+  throw new Error(`nothing at ${url} after 30 s`);
+}
+
+const say = (what: string, passed: boolean): void => {
+  console.log(`${passed ? "passed" : "FAILED"}  ${what}`);
+  if (!passed) process.exitCode = 1;
+};
+
+/** Halves the numbers that are left. */
+const bisects: Player = (_, conversation) => {
+  let [low, high] = [1, 9];
+  for (let i = 1; i + 1 < conversation.length; i += 2) {
+    const [guess, said] = [Number(conversation[i]!.content), conversation[i + 1]!.content];
+    if (said === "higher") low = guess + 1;
+    if (said === "lower") high = guess - 1;
+  }
+  return String(Math.floor((low + high) / 2));
+};
+
+async function openenv(): Promise<void> {
+  const [port, sessions] = [18_765, 2];
+  const url = `http://127.0.0.1:${port}`;
+  const server = (): Promise<ChildProcess> =>
+    started(python, [peer("openenv_server.py"), `${port}`, `${sessions}`], `${url}/health`);
+  const first = await server();
+  const remote = await openEnv({ url, reconnectSeconds: 30 });
+  const play = (agent: Player, environment = remote) =>
+    evaluate({
+      environment,
+      agent,
+      split: "train",
+      mode: "sampled",
+      tasks: 27,
+      random: randomStream(1),
+      limit: (work) => work(),
+    });
+  const all = await play(bisects);
+  say(
+    `27 episodes at once on its server with room for ${sessions}: success ${all.result.success.mean}, ${all.result.failed} failed`,
+    all.result.success.mean === 1 && all.result.failed === 0,
+  );
+  const odd = await play(() => "blue");
+  say(
+    `actions that its environment raises an error for: ${odd.result.failed} of 27 episodes failed`,
+    odd.result.failed === 27,
+  );
+  let begun = 0;
+  const dies = {
+    ...remote,
+    async start(...args: Parameters<typeof remote.start>) {
+      const episode = await remote.start(...args);
+      if (++begun === 5) {
+        first.kill("SIGKILL");
+        await server();
+      }
+      return episode;
+    },
+  };
+  const killed = await play(bisects, dies);
+  say(
+    `its server killed and started again in the middle: ${killed.result.failed} episodes lost, ${killed.result.success.n} played, success ${killed.result.success.mean}`,
+    killed.result.failed >= 1 && killed.result.failed <= sessions && killed.result.success.mean === 1,
+  );
+
+  const ours = await serveOpenEnv({ environment: echo() });
+  const { stdout } = await promisify(execFile)(python, [peer("openenv_client.py"), ours.url, "6"]);
+  await ours.close();
+  const rewards: unknown = JSON.parse(stdout);
+  say(
+    `its client on our server, six episodes: ${stdout.trim()}`,
+    isDeepStrictEqual(rewards, Array(6).fill([2, true])),
+  );
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { openenv };
+try {
+  for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {
+    const part = parts[name];
+    if (!part) throw new Error(`No "${name}"; there are ${Object.keys(parts).join(", ")}.`);
+    await part();
+  }
+} catch (e) {
+  console.error(`interop: ${messageOf(e)}`);
+  process.exitCode = 1;
+} finally {
+  for (const child of running) child.kill("SIGKILL");
+}

@@ -1,0 +1,253 @@
+/** An environment served over OpenEnv: every WebSocket is a session that plays one episode at a time. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { type WebSocket, WebSocketServer } from "ws";
+import { z } from "zod";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { randomStream } from "../core/random.ts";
+import type { Message, Task } from "../core/words.ts";
+import type { Environment, Episode, Step } from "../env/environment.ts";
+
+/** Settings of {@link serveOpenEnv}. */
+export interface OpenEnvServerOptions {
+  readonly environment: Environment;
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
+  readonly host?: string;
+  /** Wanted as `authorization: Bearer …`. */
+  readonly key?: string;
+  /** Sessions at a time; further ones are told CAPACITY_REACHED. Default 64. */
+  readonly sessions?: number;
+}
+
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const inbound = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("reset"),
+    data: z
+      .looseObject({
+        seed: z.int().min(0).optional(),
+        split: z.string().optional(),
+        index: z.int().min(0).optional(),
+      })
+      .default({}),
+  }),
+  z.object({ type: z.literal("step"), data: z.looseObject({ message: z.string() }) }),
+  z.object({ type: z.literal("state"), data: z.unknown().optional() }),
+  z.object({ type: z.literal("close"), data: z.unknown().optional() }),
+]);
+type Reset = Extract<z.infer<typeof inbound>, { type: "reset" }>["data"];
+
+const known = new Set(["reset", "step", "state", "close"]);
+const text = { type: "string" };
+const schemas = {
+  action: { type: "object", title: "Action", properties: { message: text }, required: ["message"] },
+  observation: {
+    type: "object",
+    title: "Observation",
+    properties: {
+      messages: {
+        type: "array",
+        items: { type: "object", properties: { role: text, content: text }, required: ["role", "content"] },
+      },
+      role: text,
+      legal: { type: "array", items: text },
+      reason: text,
+      success: { type: "boolean" },
+    },
+  },
+  state: { type: "object", properties: { episode_id: text, step_count: { type: "integer" } } },
+};
+const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/**
+ * Serves until closed. `reset` takes a `split` and an `index` within it, or a `seed`, which chooses a task of the first
+ * split; the seed also seeds what is random in the episode. An action is `{ message }`, an observation the messages that are
+ * new, whose turn it is, and how it ended.
+ * @throws WhetstoneError `config.invalid` for an address that is not this machine's own, without a key.
+ */
+export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Served> {
+  const { environment, port = 0, host = "127.0.0.1", key, sessions = 64 } = options;
+  if (!ownAddresses.has(host) && key === undefined) {
+    throw new WhetstoneError("config.invalid", {
+      where: "serveOpenEnv",
+      got: `the address ${host} without a key`,
+      expected: "a key, since others can reach that address",
+      mend: "Give it a key, or bind to 127.0.0.1.",
+    });
+  }
+  const app = new Hono();
+  app.get("/health", (c) => c.json({ status: "healthy" }));
+  app.get("/metadata", (c) => c.json({ name: environment.name, description: environment.summary }));
+  app.get("/schema", (c) => c.json(schemas));
+  const answer = getRequestListener(app.fetch);
+  const server = createServer((request, response) => {
+    if (!mayEnter(request, key)) response.writeHead(401).end();
+    else void answer(request, response);
+  });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 20 });
+  server.on("upgrade", (request, socket, head) => {
+    const path = new URL(request.url ?? "/", "http://here").pathname;
+    const refused = !mayEnter(request, key)
+      ? "401 Unauthorized"
+      : path === "/ws"
+        ? undefined
+        : "404 Not Found";
+    if (refused) return void socket.end(`HTTP/1.1 ${refused}\r\n\r\n`);
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      const full = sockets.clients.size > sessions;
+      if (full) refuse(client, sessions);
+      else play(client, environment);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        new WhetstoneError("config.invalid", {
+          where: `${host}:${port}`,
+          got: cause.code ?? cause.message,
+          expected: "a port that is free",
+          mend: "Choose another port.",
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const at = typeof address === "object" && address ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${at}`,
+    close: () =>
+      new Promise((resolve) => {
+        for (const client of sockets.clients) client.terminate();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+function mayEnter(request: IncomingMessage, key: string | undefined): boolean {
+  if (key === undefined) return true;
+  return timingSafeEqual(digest(request.headers.authorization ?? ""), digest(`Bearer ${key}`));
+}
+
+const failure = (code: string, message: string, more: Readonly<Record<string, Json>> = {}): string =>
+  JSON.stringify({ type: "error", data: { message, code, ...more } });
+
+function refuse(client: WebSocket, sessions: number): void {
+  const counts = { active_sessions: sessions, max_sessions: sessions };
+  client.send(failure("CAPACITY_REACHED", `all ${sessions} sessions are in use`, counts));
+  client.close();
+}
+
+/** One session: its messages are taken in order, each after the one before it is answered. */
+function play(client: WebSocket, environment: Environment): void {
+  let episode: Episode | undefined;
+  let [id, steps, ended] = ["", 0, true];
+  let turn: Promise<void> = Promise.resolve();
+
+  async function reset(data: Reset): Promise<string> {
+    await episode?.close?.();
+    const { task, seed } = chosen(environment, data);
+    episode = await environment.start(task, randomStream(seed).split("environment"));
+    [id, steps, ended] = [`${task.id}/${seed}`, 0, false];
+    return observed(episode, task.prompt, {});
+  }
+
+  async function step(content: string): Promise<string> {
+    if (!episode || ended) return failure("EXECUTION_ERROR", "no episode is under way: send reset first");
+    const made = await episode.act({ content, stop: "eos" });
+    steps++;
+    const end = made.end ?? (steps >= environment.limits.turns ? cutOff : undefined);
+    ended = end !== undefined;
+    return observed(episode, [], { ...made, ...(end ? { end } : {}) });
+  }
+
+  async function hear(data: string): Promise<string | undefined> {
+    let said: unknown;
+    try {
+      said = JSON.parse(data);
+    } catch (e) {
+      return failure("INVALID_JSON", messageOf(e));
+    }
+    const type = z.looseObject({ type: z.string() }).safeParse(said).data?.type ?? "";
+    if (!known.has(type)) return failure("UNKNOWN_TYPE", `unknown message type "${type.slice(0, 50)}"`);
+    const parsed = inbound.safeParse(said);
+    if (!parsed.success) return failure("VALIDATION_ERROR", z.prettifyError(parsed.error));
+    const message = parsed.data;
+    if (message.type === "reset") return reset(message.data);
+    if (message.type === "step") return step(message.data.message);
+    if (message.type === "state")
+      return JSON.stringify({ type: "state", data: { episode_id: id, step_count: steps } });
+    client.close();
+    return undefined;
+  }
+
+  client.on("message", (data) => {
+    turn = turn.then(async () => {
+      const reply = await hear(data.toString()).catch((e: unknown) =>
+        failure("EXECUTION_ERROR", messageOf(e)),
+      );
+      if (reply !== undefined && client.readyState === client.OPEN) client.send(reply);
+    });
+  });
+  // a client that breaks the protocol or the connection costs its own session
+  client.on("error", () => client.terminate());
+  client.on("close", () => {
+    turn = turn.then(() => episode?.close?.()).catch(() => undefined);
+  });
+}
+
+const cutOff = { kind: "truncated", limit: "turns", at: 0 } as const;
+
+/** @throws Error for a split or an index that is not there. */
+function chosen(
+  environment: Environment,
+  { seed, split, index }: Reset,
+): { readonly task: Task; readonly seed: number } {
+  const name = split ?? environment.splits[0] ?? "train";
+  const tasks = environment.splits.includes(name) ? environment.tasks(name) : [];
+  const task = tasks[index ?? (tasks.length > 0 ? (seed ?? 0) % tasks.length : 0)];
+  if (task) return { task, seed: seed ?? task.seed };
+  throw new Error(`no task ${index ?? 0} in split "${name}": there are ${tasks.length}`);
+}
+
+/** What is new to whoever acts next, what the last action was paid, and how it ended. */
+async function observed(
+  episode: Episode,
+  prompt: readonly Message[],
+  { rewards, text, end }: Step,
+): Promise<string> {
+  const next = end ? undefined : await episode.observe();
+  const fresh = [
+    ...prompt,
+    ...(text === undefined ? [] : [{ role: "user" as const, content: text }]),
+    ...(next?.observation.messages ?? []),
+  ];
+  const paid = rewards && Object.values(rewards).reduce((a, b) => a + b, 0);
+  return JSON.stringify({
+    type: "observation",
+    data: {
+      observation: {
+        messages: fresh.map(({ role, content }) => ({ role, content })),
+        ...(next ? { role: next.role } : {}),
+        ...(next?.observation.legal ? { legal: next.observation.legal } : {}),
+        ...(end?.kind === "done" ? { reason: end.reason } : end ? { reason: end.kind } : {}),
+        ...(end?.kind === "done" && end.success !== undefined ? { success: end.success } : {}),
+      },
+      reward: paid ?? null,
+      done: end !== undefined,
+    },
+  });
+}
