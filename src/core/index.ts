@@ -6,6 +6,7 @@ export type * from "./context.ts";
 export type * from "./critic.ts";
 export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergence.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
+export { imaginedTask, isImagined } from "./imagined.ts";
 export type * from "./json.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";
 export type * from "./model.ts";

@@ -5,4 +5,10 @@ export {
   ladder,
   levelCurriculum,
 } from "./levelCurriculum.ts";
+export {
+  type RewardVarianceOptions,
+  rewardVariance,
+  type VarianceState,
+  varianceOf,
+} from "./rewardVariance.ts";
 export { type UniformOptions, type UniformState, uniform } from "./uniform.ts";

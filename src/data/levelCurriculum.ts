@@ -56,7 +56,7 @@ export function ladder(
  *
  * The first attempts at a level are its success. Never one task twice in an iteration;
  * a level with fewer tasks than were drawn for it makes the iteration smaller.
- * Attempts that failed through no fault of the policy, and such that it did not make itself, do not count.
+ * Attempts that failed through no fault of the policy, and demonstrations, do not count.
  * Paper: "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries".
  */
 export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<LevelState> {
@@ -85,7 +85,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
       return { practice, next: { success, practised } };
     },
     observe: ({ trajectories }, { success, practised }) => {
-      const made = trajectories.filter((t) => t.origin === "sampled" && t.end.kind !== "failed");
+      const made = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");
       const next = { ...success };
       for (const [l, tried] of Map.groupBy(made, (t) => practised[t.task])) {
         if (l === undefined) continue;
