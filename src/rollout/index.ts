@@ -27,5 +27,7 @@ export { type ReflectThenRetryOptions, reflectThenRetry } from "./reflectThenRet
 export { type Retried, type Retry, retried } from "./retried.ts";
 export { type RetryWithFeedbackOptions, retryWithFeedback } from "./retryWithFeedback.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
+export { withoutLeaks } from "./withoutLeaks.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
 export { spansIn, type WithSpansOptions, withSpans } from "./withSpans.ts";
+export { teacherRole, withTeacherRows } from "./withTeacherRows.ts";

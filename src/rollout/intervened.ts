@@ -1,6 +1,7 @@
 /** Failed attempts cut at their first wrong step, with a right one in its place: what interventions are learnt from. */
 import type { Row } from "../core/batch.ts";
 import type { Ctx } from "../core/context.ts";
+import { givesAway } from "../core/givesAway.ts";
 import type { Codec } from "../core/model.ts";
 import { concatIds, trajectoryRows } from "../core/pack.ts";
 import type { Rollout } from "../core/slots.ts";
@@ -77,7 +78,8 @@ async function rowsOf(ctx: Ctx, failed: Trajectory, propose: Propose): Promise<r
   const steps = stepsOf(failed, codec);
   const found = await propose(ctx, failed, steps);
   const step = found && steps[found.step];
-  if (!found || !step || found.text.trim() === "" || givesAway(ctx, failed, found.text)) return [];
+  const { reference } = ctx.task(failed.task);
+  if (!found || !step || found.text.trim() === "" || givesAway(found.text, reference)) return [];
   const t = corrected(failed, step, found.text, codec);
   const unit = { id: t.id, group: t.task, members: [t.id] };
   return trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows;
@@ -125,15 +127,6 @@ function corrected(t: Trajectory, step: AttemptStep, text: string, codec: Codec)
     turns,
     lineage: { parent: t.id, turn: step.turn, why: "rewrite" },
   };
-}
-
-const wordsIn = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
-
-/** Whether the reference answer stands in the text as words of their own. */
-function givesAway(ctx: Ctx, t: Trajectory, text: string): boolean {
-  const { reference } = ctx.task(t.task);
-  if (reference === undefined) return false;
-  return ` ${wordsIn(text).join(" ")} `.includes(` ${wordsIn(reference).join(" ")} `);
 }
 
 /** Settings of {@link proposedBySelf}. */
