@@ -7,3 +7,5 @@ export type {
 } from "./javascript.ts";
 export { javaScriptLimits, javaScriptSandbox } from "./javascript.ts";
 export { explained, type Stopped } from "./outcome.ts";
+export type { SqlLimits, SqlOptions, SqlOutcome, SqlSandbox } from "./sql.ts";
+export { sqlLimits, sqlSandbox } from "./sql.ts";
