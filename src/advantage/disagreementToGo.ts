@@ -1,6 +1,6 @@
 import { divergenceAt } from "../core/divergence.ts";
+import { type Hindsight, hindsightColumns, hindsightOf } from "../core/hindsight.ts";
 import type { Advantage } from "../core/slots.ts";
-import { type Lesson, lessonColumns, lessonOf } from "../core/teacher.ts";
 import type { Id } from "../core/words.ts";
 import { onTop } from "./returns.ts";
 
@@ -35,17 +35,17 @@ export function disagreementToGo(options: DisagreementToGoOptions = {}): Advanta
     init: () => null,
     apply: ({ trajectories, units, notes }, _state, soFar) => {
       const byId = new Map(trajectories.map((t) => [t.id, t]));
-      const lessons = new Map<Id, Lesson>();
+      const said = new Map<Id, Hindsight>();
       const advantages = new Map<Id, Float32Array>();
       let [sum, tokens] = [0, 0];
       for (const group of Map.groupBy(units, (u) => u.group).values()) {
         const costs = new Map<Id, Float64Array>();
         for (const id of group.flatMap((u) => u.members)) {
           const t = byId.get(id);
-          const lesson = t && lessonOf(notes, teacher, t);
-          if (!lesson) continue;
-          lessons.set(id, lesson);
-          const h_A = disagreements(lesson);
+          const own = t && hindsightOf(notes, teacher, t);
+          if (!own) continue;
+          said.set(id, own);
+          const h_A = disagreements(own);
           costs.set(id, toGo(h_A, discount));
           sum += h_A.reduce((s, h) => s + h, 0);
           tokens += h_A.length;
@@ -60,14 +60,14 @@ export function disagreementToGo(options: DisagreementToGoOptions = {}): Advanta
         advantages: onTop(advantages, soFar),
         next: null,
         stats: tokens > 0 ? { disagreement: sum / tokens } : {},
-        columns: lessonColumns(teacher, lessons),
+        columns: hindsightColumns(teacher, said),
       };
     },
   };
 }
 
 /** KL(q ‖ p) at each token, [A]. */
-function disagreements({ k, written_A, student_AK, teacher_AK }: Lesson): Float64Array {
+function disagreements({ k, written_A, student_AK, teacher_AK }: Hindsight): Float64Array {
   return Float64Array.from(written_A, (_, a) => {
     const at = (xs: Float32Array): Float32Array => xs.subarray(a * k, (a + 1) * k);
     return divergenceAt("forward", at(student_AK), at(teacher_AK)).value;

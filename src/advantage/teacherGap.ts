@@ -1,5 +1,5 @@
+import { type Hindsight, hindsightColumns, hindsightOf } from "../core/hindsight.ts";
 import type { Advantage } from "../core/slots.ts";
-import { type Lesson, lessonColumns, lessonOf } from "../core/teacher.ts";
 import type { Id } from "../core/words.ts";
 import { onTop } from "./returns.ts";
 
@@ -29,22 +29,22 @@ export function teacherGap({ teacher = "teacher", weight = 1 }: TeacherGapOption
     init: () => null,
     apply: ({ trajectories, notes }, _state, soFar) => {
       const advantages = new Map<Id, Float32Array>();
-      const lessons = new Map<Id, Lesson>();
+      const said = new Map<Id, Hindsight>();
       for (const t of trajectories) {
-        const lesson = lessonOf(notes, teacher, t);
-        if (!lesson) continue;
-        lessons.set(t.id, lesson);
+        const own = hindsightOf(notes, teacher, t);
+        if (!own) continue;
+        said.set(t.id, own);
         const logp = t.turns.flatMap(({ tokens }) => (tokens ? [...tokens.logp] : []));
         advantages.set(
           t.id,
-          lesson.written_A.map((q, a) => weight * (q - logp[a]!)),
+          own.written_A.map((q, a) => weight * (q - logp[a]!)),
         );
       }
       return {
         advantages: onTop(advantages, soFar),
         next: null,
-        stats: trajectories.length > 0 ? { taught: lessons.size / trajectories.length } : {},
-        columns: lessonColumns(teacher, lessons),
+        stats: trajectories.length > 0 ? { taught: said.size / trajectories.length } : {},
+        columns: hindsightColumns(teacher, said),
       };
     },
   };

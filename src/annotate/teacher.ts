@@ -1,10 +1,10 @@
 import type { Batch, TokenRows } from "../core/batch.ts";
 import { present } from "../core/errors.ts";
+import { type Hindsight, hindsightNotes } from "../core/hindsight.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { batchOf } from "../core/pack.ts";
 import { rewritten } from "../core/rewrite.ts";
 import type { Annotate } from "../core/slots.ts";
-import { type Lesson, lessonNotes } from "../core/teacher.ts";
 import { type Telling, toldAfterTask } from "../core/tellings.ts";
 import { actionTokens, type Id, type Message, type Task, type Trajectory } from "../core/words.ts";
 
@@ -34,7 +34,7 @@ export interface TeacherOptions {
  * same ones, and each is scored after the same actions. Log-probabilities are over the whole vocabulary: what the k ids
  * leave is the bucket of `core/divergence.ts`. Two calls of models.
  *
- * Notes: those of `core/teacher.ts`. An attempt of which there is nothing to tell, or whose prompt is too long with it,
+ * Notes: those of `core/hindsight.ts`. An attempt of which there is nothing to tell, or whose prompt is too long with it,
  * or that failed, has no teacher. Paper: "Reinforcement Learning via Self-Distillation".
  */
 export function teacher(options: TeacherOptions): Annotate {
@@ -53,12 +53,12 @@ export function teacher(options: TeacherOptions): Annotate {
     const heard = (await Promise.all(asked.map(told))).filter((t) => t !== undefined);
     const taught = new Map(heard.filter((t) => longest(t) <= student.contextTokens).map((t) => [t.id, t]));
     const pupils = asked.filter((t) => taught.has(t.id));
-    if (pupils.length === 0) return lessonNotes(note, new Map());
+    if (pupils.length === 0) return hindsightNotes(note, new Map());
     const views: Views = {
       student: { model: student, rows: rowsOf(pupils) },
       teacher: { model: by === undefined ? student : ctx.frozen(by), rows: rowsOf([...taught.values()]) },
     };
-    return lessonNotes(note, lessons(pupils, await compare(views, ids, topk)));
+    return hindsightNotes(note, parted(pupils, await compare(views, ids, topk)));
   };
 }
 
@@ -93,11 +93,11 @@ async function compare(views: Views, leader: Side, topk: number) {
 }
 
 /** The part of each trajectory. */
-function lessons(
+function parted(
   trajectories: readonly Trajectory[],
   { k, ids, student, teacher: said, written }: Awaited<ReturnType<typeof compare>>,
-): Map<Id, Lesson> {
-  const out = new Map<Id, Lesson>();
+): Map<Id, Hindsight> {
+  const out = new Map<Id, Hindsight>();
   let from = 0;
   for (const t of trajectories) {
     const to = from + actionTokens(t);

@@ -6,6 +6,7 @@ export type * from "./context.ts";
 export type * from "./critic.ts";
 export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergence.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
+export * from "./hindsight.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";
 export type * from "./json.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";
@@ -33,7 +34,7 @@ export {
   wilsonInterval,
 } from "./statistics.ts";
 export { addStats, averageStats } from "./stats.ts";
-export * from "./teacher.ts";
+export { type Cell, cellMatch, equalTables, type MatchOptions, type Table } from "./tables.ts";
 export * from "./tellings.ts";
 export {
   type ReadReply,

@@ -1,6 +1,6 @@
 import { type DivergenceKind, divergenceAt } from "../core/divergence.ts";
+import { type HindsightRows, hindsightIn } from "../core/hindsight.ts";
 import type { Objective } from "../core/model.ts";
-import { type Taught, taughtIn } from "../core/teacher.ts";
 import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
@@ -40,15 +40,15 @@ export function distillation(options: DistillationOptions = {}): Objective<Total
     name: "distillation",
     together: "row",
     wants: (_totals, batch) => {
-      const { k, ids } = taughtIn(batch, teacher);
+      const { k, ids } = hindsightIn(batch, teacher);
       return k > 0 ? { at: { ids, width: k } } : {};
     },
     ...(importance !== undefined && {
       columns: async (ctx, batch) => ({ [oldColumn]: await oldLogp(ctx, batch) }),
     }),
-    prepare: async (_ctx, batch) => totalsOf(batch, speaks(taughtIn(batch, teacher))),
+    prepare: async (_ctx, batch) => totalsOf(batch, speaks(hindsightIn(batch, teacher))),
     evaluate: ({ logp, at }, batch, totals) => {
-      const taught = taughtIn(batch, teacher);
+      const taught = hindsightIn(batch, teacher);
       const { k } = taught;
       const old_A = batch.columns[oldColumn] ?? batch.behaviour_A;
       const scale_A = scales(batch, normaliser, totals, speaks(taught));
@@ -75,6 +75,6 @@ export function distillation(options: DistillationOptions = {}): Objective<Total
 
 /** Whether the teacher said anything about a token. */
 const speaks =
-  ({ k, logp }: Taught) =>
+  ({ k, logp }: HindsightRows) =>
   (a: number): boolean =>
     k > 0 && !Number.isNaN(logp[a * k]!);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disagreementToGo } from "../../src/advantage/disagreementToGo.ts";
 import { teacherGap } from "../../src/advantage/teacherGap.ts";
+import { type Hindsight, hindsightIn, hindsightNotes } from "../../src/core/hindsight.ts";
 import { batchOf, selectRows } from "../../src/core/pack.ts";
 import type { Evidence } from "../../src/core/slots.ts";
-import { type Lesson, lessonNotes, taughtIn } from "../../src/core/teacher.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
 /** One id per token: the student says it with 1/2, the teacher with these probabilities. */
-const lesson = (...teacher: readonly number[]): Lesson => ({
+const own = (...teacher: readonly number[]): Hindsight => ({
   k: 1,
   written_A: Float32Array.from(teacher, Math.log),
   ids_AK: Float32Array.from(teacher, (_, a) => 10 + a),
@@ -27,11 +27,11 @@ const trajectories = [
 const evidence: Evidence = {
   trajectories,
   units: trajectories.map((t) => ({ id: t.id, group: "task", members: [t.id] })),
-  notes: lessonNotes(
+  notes: hindsightNotes(
     "teacher",
     new Map([
-      ["a", lesson(0.5, 0.8, 0.9)],
-      ["b", lesson(0.25, 0.6)],
+      ["a", own(0.5, 0.8, 0.9)],
+      ["b", own(0.25, 0.6)],
     ]),
   ),
   signals: [],
@@ -76,10 +76,10 @@ test("the teacher's ids and log-probabilities arrive in the batch, row by row", 
   for (const estimator of [teacherGap(), disagreementToGo()]) {
     const { advantages, columns } = estimator.apply(evidence, null, undefined);
     const { batch } = batchOf(trajectories, evidence.units, advantages, [], columns);
-    const { k, ids, logp } = taughtIn(selectRows(batch, [1, 0]), "teacher");
+    const { k, ids, logp } = hindsightIn(selectRows(batch, [1, 0]), "teacher");
     assert.equal(k, 1);
     assert.deepEqual([...ids], [10, 11, 10, 11, 12]);
     near(logp, [0.25, 0.6, 0.5, 0.8, 0.9].map(Math.log));
-    assert.equal(taughtIn(batch, "another").k, 0);
+    assert.equal(hindsightIn(batch, "another").k, 0);
   }
 });

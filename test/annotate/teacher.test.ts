@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { teacher } from "../../src/annotate/teacher.ts";
+import { hindsightOf } from "../../src/core/hindsight.ts";
 import { concatIds } from "../../src/core/pack.ts";
-import { lessonOf } from "../../src/core/teacher.ts";
 import { environmentText } from "../../src/core/tellings.ts";
 import type { Message, Task, Trajectory, Unit } from "../../src/core/words.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
@@ -59,17 +59,17 @@ test("the same tokens are read once more with what is told, at the student's lik
     trajectories,
     units: unitsOf("a", "b"),
   });
-  const lesson = lessonOf(notes, "teacher", trajectories[0]!)!;
+  const own = hindsightOf(notes, "teacher", trajectories[0]!)!;
   // untold, weights 2 + 4 · 1 = 6; told, 2 + 3 · 1 + 1/3 = 16/3. Written: left, right, left
-  assert.equal(lesson.k, 2);
-  near(lesson.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
+  assert.equal(own.k, 2);
+  near(own.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
   // the likeliest two: right, and of equals the lowest id, which is the end
   const [end, right] = [codec.endId, codec.encode("right")[0]!];
-  assert.deepEqual([...lesson.ids_AK], [right, end, right, end, right, end]);
-  near(lesson.student_AK.subarray(0, 2), [Math.log(1 / 3), Math.log(1 / 6)]);
-  near(lesson.teacher_AK.subarray(0, 2), [Math.log(3 / 8), Math.log(3 / 16)]);
+  assert.deepEqual([...own.ids_AK], [right, end, right, end, right, end]);
+  near(own.student_AK.subarray(0, 2), [Math.log(1 / 3), Math.log(1 / 6)]);
+  near(own.teacher_AK.subarray(0, 2), [Math.log(3 / 8), Math.log(3 / 16)]);
   // nothing was said of b
-  assert.equal(lessonOf(notes, "teacher", trajectories[1]!), undefined);
+  assert.equal(hindsightOf(notes, "teacher", trajectories[1]!), undefined);
 });
 
 test("a frozen teacher may lead with its own ids, and never asks for more than there are", async () => {
@@ -78,13 +78,13 @@ test("a frozen teacher may lead with its own ids, and never asks for more than t
   const ctx = ctxOf({ model: () => student, frozen: () => frozen, task: () => task });
   const trajectories = [walk("a", "wall")];
   const asks = teacher({ tell: environmentText, by: "old", ids: "teacher", topk: 9, note: "old" });
-  const lesson = lessonOf(await asks(ctx, { trajectories, units: unitsOf("a") }), "old", trajectories[0]!)!;
-  assert.equal(lesson.k, 5);
+  const own = hindsightOf(await asks(ctx, { trajectories, units: unitsOf("a") }), "old", trajectories[0]!)!;
+  assert.equal(own.k, 5);
   const [right, left] = [codec.encode("right")[0]!, codec.encode("left")[0]!];
-  assert.equal(lesson.ids_AK[0], right);
-  assert.equal(lesson.ids_AK[4], left);
-  near(lesson.student_AK, new Array(15).fill(Math.log(1 / 5)));
-  near(lesson.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
+  assert.equal(own.ids_AK[0], right);
+  assert.equal(own.ids_AK[4], left);
+  near(own.student_AK, new Array(15).fill(Math.log(1 / 5)));
+  near(own.written_A, [Math.log(1 / 16), Math.log(3 / 8), Math.log(1 / 16)]);
 });
 
 test("what is in no unit, failed, or no longer fits has no teacher", async () => {

@@ -7,7 +7,7 @@ import type { Advantages, Notes } from "./slots.ts";
 import { actionTokens, type Id, type Trajectory } from "./words.ts";
 
 /** What is noted of one trajectory with A action tokens. */
-export interface Lesson {
+export interface Hindsight {
   /** Ids per token. */
   readonly k: number;
   /** ln q(token written), [A]. */
@@ -22,15 +22,15 @@ export interface Lesson {
 
 const parts = ["written_A", "ids_AK", "teacher_AK", "student_AK"] as const;
 
-/** Lessons as notes, named `<teacher>.written_A` and so on. */
-export function lessonNotes(teacher: string, lessons: ReadonlyMap<Id, Lesson>): Notes {
+/** As notes, named `<teacher>.written_A` and so on. */
+export function hindsightNotes(teacher: string, said: ReadonlyMap<Id, Hindsight>): Notes {
   return Object.fromEntries(
-    parts.map((part) => [`${teacher}.${part}`, new Map([...lessons].map(([id, of]) => [id, of[part]]))]),
+    parts.map((part) => [`${teacher}.${part}`, new Map([...said].map(([id, of]) => [id, of[part]]))]),
   );
 }
 
-/** The lesson on a trajectory; undefined where the teacher said nothing. */
-export function lessonOf(notes: Notes, teacher: string, t: Trajectory): Lesson | undefined {
+/** What is noted of a trajectory; undefined where the teacher said nothing. */
+export function hindsightOf(notes: Notes, teacher: string, t: Trajectory): Hindsight | undefined {
   const [written_A, ids_AK, teacher_AK, student_AK] = parts.map((part) =>
     notes[`${teacher}.${part}`]?.get(t.id),
   );
@@ -42,12 +42,12 @@ const idColumn = (teacher: string, j: number): string => `${teacher}.id.${j}`;
 const logpColumn = (teacher: string, j: number): string => `${teacher}.logp.${j}`;
 
 /** The columns by which an objective follows a teacher: its ids and what it says of them. */
-export function lessonColumns(
+export function hindsightColumns(
   teacher: string,
-  lessons: ReadonlyMap<Id, Lesson>,
+  said: ReadonlyMap<Id, Hindsight>,
 ): Readonly<Record<string, Advantages>> {
   const columns: Record<string, Map<Id, Float32Array>> = {};
-  for (const [id, { k, ids_AK, teacher_AK, written_A }] of lessons) {
+  for (const [id, { k, ids_AK, teacher_AK, written_A }] of said) {
     for (let j = 0; j < k; j++) {
       const nth = (xs: Float32Array): Float32Array => written_A.map((_, a) => xs[a * k + j]!);
       (columns[idColumn(teacher, j)] ??= new Map()).set(id, nth(ids_AK));
@@ -58,7 +58,7 @@ export function lessonColumns(
 }
 
 /** What a teacher says in a batch. */
-export interface Taught {
+export interface HindsightRows {
   readonly k: number;
   /** [A, k] row-major; 0 where the teacher said nothing. */
   readonly ids: Int32Array;
@@ -66,8 +66,8 @@ export interface Taught {
   readonly logp: Float32Array;
 }
 
-/** Reads {@link lessonColumns} back. Without any, k is 0. */
-export function taughtIn(batch: Batch, teacher: string): Taught {
+/** Reads {@link hindsightColumns} back. Without any, k is 0. */
+export function hindsightIn(batch: Batch, teacher: string): HindsightRows {
   let k = 0;
   while (batch.columns[idColumn(teacher, k)] && batch.columns[logpColumn(teacher, k)]) k++;
   const ids = new Int32Array(batch.target_A.length * k);
