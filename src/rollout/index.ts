@@ -25,7 +25,12 @@ export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type ReflectThenRetryOptions, reflectThenRetry } from "./reflectThenRetry.ts";
 export { type Retried, type Retry, retried } from "./retried.ts";
-export { type RetryWithFeedbackOptions, retryWithFeedback } from "./retryWithFeedback.ts";
+export {
+  attemptAndCritique,
+  attemptWords,
+  type RetryWithFeedbackOptions,
+  retryWithFeedback,
+} from "./retryWithFeedback.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
 export { withoutLeaks } from "./withoutLeaks.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";

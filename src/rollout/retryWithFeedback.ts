@@ -1,6 +1,6 @@
 import type { Critic, Critique } from "../core/critic.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type Message, succeeded, type Trajectory, type Unit } from "../core/words.ts";
+import { type Id, type Message, succeeded, type Trajectory, type Unit } from "../core/words.ts";
 import { type Retried, retried } from "./retried.ts";
 
 /** Settings of {@link retryWithFeedback}. */
@@ -16,6 +16,13 @@ export interface RetryWithFeedbackOptions {
   readonly temperature?: number;
 }
 
+/** What {@link attemptAndCritique} says of its own. */
+export const attemptWords = "your attempt :\n";
+
+/** The actions of an attempt, one a line, and what was said of it: for a retry that is to revise instead of beginning anew. */
+export const attemptAndCritique = ({ text }: Critique, { turns }: Trajectory): string =>
+  `${attemptWords}${turns.map(({ action }) => `${action.content}\n`).join("")}${text}`;
+
 /**
  * Feedback between attempts: what a rollout brings home, and for each attempt that went wrong one more at the same task,
  * in a new episode with the critique in its context.
@@ -23,6 +30,8 @@ export interface RetryWithFeedbackOptions {
  *     advised: (x, f, y′)   group "<group>/advised"        plain: (x, y′)   group of the first attempt
  *
  * Both name the first attempt as their lineage. An attempt without critique, or whose second episode failed, stays alone.
+ * What the critic said of each goes along.
+ *
  * Stats: retries per attempt of the units, and repaired, the share of retries that succeeded.
  */
 export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOptions): Rollout {
@@ -32,11 +41,13 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
     const first = await rollout(ctx);
     const groupOf = new Map(first.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
     const attempts = first.trajectories.filter((t) => groupOf.has(t.id));
+    const critiques = new Map<Id, Critique>(first.critiques);
     const made = await Promise.all(
       attempts.map(async (t, i): Promise<Retried | undefined> => {
         if (!again(t)) return undefined;
         const critique = await critic(ctx, t, ctx.random.split("critique", t.id));
         if (!critique) return undefined;
+        critiques.set(t.id, critique);
         return retried(ctx, t, {
           advice: advice(critique, t),
           turn: 0,
@@ -62,6 +73,7 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
       ...first,
       trajectories: [...first.trajectories, ...trajectories],
       units: [...first.units, ...units],
+      critiques,
       stats: {
         ...first.stats,
         ...(attempts.length > 0 && { retries: retries.length / attempts.length }),

@@ -10,7 +10,7 @@ import { lock, settingsOf } from "../../src/env/lock.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
 import { reflectThenRetry } from "../../src/rollout/reflectThenRetry.ts";
 import { retried } from "../../src/rollout/retried.ts";
-import { retryWithFeedback } from "../../src/rollout/retryWithFeedback.ts";
+import { attemptAndCritique, retryWithFeedback } from "../../src/rollout/retryWithFeedback.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const environment = lock({ locks: 1, wheels: 3, settings: 2 });
@@ -114,7 +114,7 @@ test("retried: a pivot beyond the end is the last turn; what fails or never bega
 test("retryWithFeedback: the retry joins its first attempt's group without the feedback, and a group of its own with it", async () => {
   const { first, ctx, rollout } = await begun(slipped);
   const critic = says({ text: "think again" });
-  const { trajectories, units, stats } = await retryWithFeedback(rollout, { critic })(ctx);
+  const { trajectories, units, stats, critiques } = await retryWithFeedback(rollout, { critic })(ctx);
   assert.deepEqual(
     units.map(({ group, members }) => [members[0], group]),
     [
@@ -125,6 +125,7 @@ test("retryWithFeedback: the retry joins its first attempt's group without the f
   );
   assert.ok(trajectories.slice(1).every(succeeded));
   assert.deepEqual(stats, { retries: 1, repaired: 1 });
+  assert.deepEqual([...critiques!], [[first.id, { text: "think again" }]]);
   const kept = async (keep: "advised" | "plain") =>
     (await retryWithFeedback(rollout, { critic, keep })(ctx)).units.slice(1).map((u) => u.group);
   assert.deepEqual(await kept("plain"), ["g"]);
@@ -181,4 +182,12 @@ test("reflectThenRetry: what is called a success is not tried again, and the wor
     const made = await reflectThenRetry(rollout, { critic })(ctx);
     assert.deepEqual([made.units.length, plays.length], [units, 0]);
   }
+});
+
+test("attemptAndCritique shows the attempt's actions and what was said of them", () => {
+  const first = trajectoryOf(
+    "first",
+    ["s0", "s1"].map((content) => turnOf([1], [2], { action: { role: "assistant", content } })),
+  );
+  assert.equal(attemptAndCritique({ text: "think again" }, first), "your attempt :\ns0\ns1\nthink again");
 });
