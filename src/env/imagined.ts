@@ -53,7 +53,8 @@ export interface ImaginedOptions {
  */
 export function imagined(environment: Environment, options: ImaginedOptions): Environment {
   const { transitions, model = byAnalogy, examples = 4, similarity = samePlaces } = options;
-  const byAction = Map.groupBy(transitions, ({ action }) => action);
+  const distinct = new Map(transitions.map((t) => [JSON.stringify(t), t])).values();
+  const byAction = Map.groupBy(distinct, ({ action }) => action);
   const words = new Set(transitions.flatMap(({ state, next = "" }) => [...wordsOf(state), ...wordsOf(next)]));
   const near = new Map<string, Asked["examples"]>();
   const retrieve = (state: string, action: string): Asked["examples"] => {
@@ -128,16 +129,22 @@ export function transitionsOf(trajectories: readonly Trajectory[]): Transition[]
 }
 
 /**
- * A model without weights. What was seen before happens again as it did. Elsewhere the nearest example is a precedent:
- * what changed there changes here ({@link carriedOver}), but it pays nothing and ends nothing, so that no success is
- * made up. Without an example, nothing happens.
+ * A model without weights. What was seen before happens again as it did. Elsewhere the examples are precedents: what
+ * changed there would change here ({@link carriedOver}), and the next state that most of them lead to is taken, each
+ * counted by its similarity; of equals the one that the nearest leads to. But it pays nothing and ends nothing, so that no
+ * success is made up. Without an example, nothing happens.
  */
 export function byAnalogy({ state, examples }: Asked): Imagined {
   const [nearest] = examples;
-  if (!nearest) return { rewards: {} };
-  if (nearest.similarity === 1) return nearest;
-  const next = nearest.next === undefined ? state : carriedOver(nearest.state, nearest.next, state);
-  return { next, rewards: {} };
+  if (nearest?.similarity === 1) return nearest;
+  const votes = new Map<string, number>();
+  for (const { state: from, next: to, similarity } of examples) {
+    const next = to === undefined ? state : carriedOver(from, to, state);
+    votes.set(next, (votes.get(next) ?? 0) + similarity);
+  }
+  const most = Math.max(...votes.values());
+  const next = [...votes].find(([, n]) => n === most)?.[0];
+  return { rewards: {}, ...(next !== undefined && { next }) };
 }
 
 /**

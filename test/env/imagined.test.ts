@@ -72,6 +72,22 @@ test("byAnalogy: what happened happens again; elsewhere it changes the state and
   assert.deepEqual(byAnalogy({ ...asked("a 3", 0.5), examples: [] }), { rewards: {} });
 });
 
+test("byAnalogy: several precedents vote, each by its similarity", () => {
+  const task = { id: "t", prompt: [], metadata: {}, seed: 1 };
+  const step = (from: number, to: number, similarity: number) => ({
+    state: `a ${from}`,
+    action: "go",
+    next: `a ${to}`,
+    rewards: {},
+    similarity,
+  });
+  const next = (...examples: ReturnType<typeof step>[]) =>
+    byAnalogy({ task, history: [], state: "a 5", action: "go", examples }).next;
+  assert.equal(next(step(4, 4, 0.6), step(3, 4, 0.4), step(7, 8, 0.3)), "a 6"); // 0.7 against 0.6
+  assert.equal(next(step(4, 4, 0.6), step(3, 4, 0.3), step(7, 8, 0.2)), "a 5");
+  assert.equal(next(step(4, 4, 0.5), step(3, 4, 0.5)), "a 5"); // equals: the nearest, which comes first
+});
+
 /** Every transition of every cell, as the environment itself has them. */
 async function everything(environment: Environment): Promise<Transition[]> {
   const found: Transition[] = [];
