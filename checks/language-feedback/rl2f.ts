@@ -43,7 +43,7 @@ async function answered(policy: Model, environment: ReturnType<typeof taught>, s
 
 const arm = (recipe: Recipe, what: string, turns: number, iterations: number): Arm => ({
   what,
-  grid: [1, 3, 10, 30, 100].map((learningRate) => ({ learningRate })),
+  grid: [1, 3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
     const { counters, policy } = await practise({
       environment: taught(seed, turns),
