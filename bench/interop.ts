@@ -1,6 +1,6 @@
 // Protocols against the implementations of others, both ways; see bench/README.md.
 //
-//     node bench/interop.ts openenv
+//     node bench/interop.ts openenv mcp
 //
 // Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core and mcp.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
@@ -9,8 +9,10 @@ import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { messageOf } from "../src/core/errors.ts";
 import { randomStream } from "../src/core/random.ts";
+import { writeCall } from "../src/core/toolCalls.ts";
+import { mcpEnvironment } from "../src/env/adapters/mcp.ts";
 import { openEnv } from "../src/env/adapters/openenv.ts";
-import type { Player } from "../src/env/environment.ts";
+import type { Environment, Player } from "../src/env/environment.ts";
 import { serveOpenEnv } from "../src/serve/openenv.ts";
 import { evaluate } from "../src/train/evaluate.ts";
 import { echo } from "../test/train/world.ts";
@@ -20,18 +22,17 @@ const peer = (name: string): string => join(import.meta.dirname, "peers", name);
 const running: ChildProcess[] = [];
 
 /** Starts a program and waits until it says something at this address. */
-async function started(command: string, args: readonly string[], url: string): Promise<ChildProcess> {
+async function started(
+  command: string,
+  args: readonly string[],
+  url: string,
+  isUp = (response: Response): boolean => response.ok,
+): Promise<ChildProcess> {
   const child = spawn(command, args, { stdio: "ignore" });
   running.push(child);
   for (let tries = 0; tries < 300; tries++) {
     if (child.exitCode !== null) throw new Error(`${command} ${args.join(" ")} ended with ${child.exitCode}`);
-    if (
-      await fetch(url).then(
-        (r) => r.ok,
-        () => false,
-      )
-    )
-      return child;
+    if (await fetch(url).then(isUp, () => false)) return child;
     await setTimeout(100);
   }
   throw new Error(`nothing at ${url} after 30 s`);
@@ -108,7 +109,53 @@ async function openenv(): Promise<void> {
   );
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { openenv };
+/** Adds two numbers that the task names, and says the sum that it saw; or ends the server, where the task says so. */
+const adds: Player = (task, conversation) => {
+  const results = conversation.filter((m) => m.role === "tool");
+  const [amounts, said] = [numbersIn(task.prompt[1]!.content), results.at(-1)?.content ?? ""];
+  if (task.prompt[1]!.content === "crash") return writeCall("crash", {});
+  return results.length < 2 ? writeCall("add", { amount: amounts[results.length]! }) : said;
+};
+const numbersIn = (text: string): number[] => [...text.matchAll(/\d+/g)].map(Number);
+
+async function mcp(): Promise<void> {
+  const port = 18_766;
+  await started(python, [peer("mcp_server.py"), `${port}`], `http://127.0.0.1:${port}/mcp`, () => true);
+  const prompts = ["2 and 3", "crash", "4 and 5", "20 and 22"];
+  const train = prompts.map((prompt) => ({
+    prompt,
+    reference: String(numbersIn(prompt).reduce((a, b) => a + b, 0)),
+  }));
+  const play = (environment: Environment, tasks: number) =>
+    evaluate({
+      environment,
+      agent: adds,
+      split: "train",
+      mode: "sampled",
+      tasks,
+      random: randomStream(1),
+      limit: (work) => work(),
+    });
+  const own = { command: python, args: [peer("mcp_server.py")] };
+  const { result } = await play(await mcpEnvironment({ name: "drawer", server: own, splits: { train } }), 4);
+  say(
+    `four episodes over standard streams, each with its server, one of which ends itself: ${result.failed} failed, success of the rest ${result.success.mean}`,
+    result.failed === 1 && result.success.mean === 1,
+  );
+  const http = { url: `http://127.0.0.1:${port}/mcp` };
+  const over = await play(
+    await mcpEnvironment({
+      name: "drawer",
+      server: http,
+      splits: { train },
+      score: (_, answer) => /there are \d+/.test(answer),
+    }),
+    1,
+  );
+  say(`an episode over HTTP: success ${over.result.success.mean}`, over.result.success.mean === 1);
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp };
 try {
   for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {
     const part = parts[name];

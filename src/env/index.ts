@@ -8,6 +8,7 @@ import { combination } from "./combination.ts";
 import { controlledMaze } from "./controlledMaze.ts";
 import { corridor } from "./corridor.ts";
 import { counsel } from "./counsel.ts";
+import { crossroads } from "./crossroads.ts";
 import { documents } from "./documents.ts";
 import { doors } from "./doors.ts";
 import { entangledInstructions } from "./entangled/entangled.ts";
@@ -42,6 +43,8 @@ import { toolChains } from "./toolChains.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
+export { type McpOptions, type McpServer, type McpTask, mcpEnvironment } from "./adapters/mcp.ts";
+export { type OpenEnvOptions, openEnv } from "./adapters/openenv.ts";
 export {
   type AgentCall,
   type AgentFunction,
@@ -62,6 +65,7 @@ export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } 
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
+export { type CrossroadsOptions, crossroads, roads, waysOf } from "./crossroads.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
 export { type EntangledOptions, entangledInstructions } from "./entangled/entangled.ts";
@@ -102,7 +106,7 @@ export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
-export { type ToolChainsOptions, toolChains } from "./toolChains.ts";
+export { chainWords, type ToolChainsOptions, toolChains } from "./toolChains.ts";
 export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
@@ -186,6 +190,12 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "codewords",
     summary: "write a code of a few words; each place has one right word",
     make: () => codewords(),
+  },
+  {
+    name: "crossroads",
+    summary:
+      "take one of two roads; the way along one is always the same, along the other nobody can know it",
+    make: () => crossroads(),
   },
   {
     name: "documents",
