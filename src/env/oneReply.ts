@@ -24,21 +24,24 @@ export interface OneReplyOptions {
   readonly words: readonly string[];
   readonly seed: number;
   /** By the number of the question. */
+  /** What a question is asked in, where several are to look the same. Default: a word of its own, `q7`. */
+  readonly ask?: (question: number) => string;
   readonly metadata?: (question: number) => Readonly<Record<string, Json>>;
   /** Total: also for texts that are no answer. */
   judge(task: Task, reply: string): Judged;
   expert(task: Task): string;
 }
 
-/** An environment whose episodes are one question and one reply. Each question is a word of its own. */
+/** An environment whose episodes are one question and one reply. */
 export function oneReply(options: OneReplyOptions): Environment {
   const { name, summary, questions, length, words, seed, judge, expert, metadata } = options;
+  const { ask = (question: number) => `q${question}` } = options;
   const sizes: Readonly<Record<string, number>> = { train: questions, test: questions };
   const taskAt = (split: string, index: number): Task => {
     const number = split === "train" ? index : questions + index;
     return {
       id: `${name}/${split}/${index}`,
-      prompt: [{ role: "user", content: `q${number}` }],
+      prompt: [{ role: "user", content: ask(number) }],
       metadata: { index, ...metadata?.(number) },
       seed: randomStream(seed).split(name, number).seed,
     };
@@ -67,7 +70,7 @@ export function oneReply(options: OneReplyOptions): Environment {
     roles: ["agent"],
     splits: Object.keys(sizes),
     limits: { turns: 1, actionTokens: length },
-    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => ask(i))],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     expert,
     start: async (task) => start(task),
