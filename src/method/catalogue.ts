@@ -44,7 +44,9 @@ import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
+import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
 import { r3l } from "./language-feedback/r3l.ts";
+import { rl2f } from "./language-feedback/rl2f.ts";
 import { scoreSelfCorrect } from "./language-feedback/score-self-correct.ts";
 import { sdpo } from "./language-feedback/sdpo.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
@@ -81,6 +83,7 @@ export {
   cleaner,
   cosearch,
   cpl,
+  critiqueGrpo,
   dapo,
   disco,
   dpo,
@@ -121,6 +124,7 @@ export {
   reinforcePlusPlus,
   rejectionSampling,
   reseek,
+  rl2f,
   rl4mle,
   rloo,
   rToQstar,
@@ -186,7 +190,9 @@ export const methods: readonly Recipe[] = [
   ariadneMazes,
   dreamgym,
   lmrlGym,
+  critiqueGrpo,
   r3l,
+  rl2f,
   scoreSelfCorrect,
   sdpo,
   text2grad,
