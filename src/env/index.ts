@@ -3,6 +3,8 @@ import { annotated } from "./annotated.ts";
 import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { chains } from "./chains.ts";
+import { chess } from "./chess/chess.ts";
+import { chessEndgames } from "./chess/chessEndgames.ts";
 import { codewords } from "./codewords.ts";
 import { combination } from "./combination.ts";
 import { controlledMaze } from "./controlledMaze.ts";
@@ -30,6 +32,7 @@ import { lamps } from "./lamps.ts";
 import { lock } from "./lock.ts";
 import { lookups } from "./lookups.ts";
 import { maze } from "./maze.ts";
+import { pages } from "./pages.ts";
 import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { queries } from "./queries.ts";
@@ -59,6 +62,9 @@ export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
+export { type ChessOptions, chess } from "./chess/chess.ts";
+export { type ChessEndgamesOptions, chessEndgames } from "./chess/chessEndgames.ts";
+export type { Opponent } from "./chess/game.ts";
 export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
 export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
@@ -96,6 +102,7 @@ export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
 export { mistaught } from "./mistaught.ts";
+export { type PagesOptions, pages } from "./pages.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
@@ -211,6 +218,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "judged-search",
     summary: "search sources of different worth, judge each find, answer by what was kept",
     make: () => judgedSearch(),
+  },
+  {
+    name: "pages",
+    summary: "find the page with the form on a small web site, fill it, and submit it on another page",
+    make: () => pages(),
   },
   {
     name: "plan-and-call",
@@ -332,5 +344,15 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "tool-chains",
     summary: "chain typed tools so that every input becomes what is asked for",
     make: () => toolChains(),
+  },
+  {
+    name: "chess",
+    summary: "play chess with white against a scripted opponent",
+    make: () => chess(),
+  },
+  {
+    name: "chess-endgames",
+    summary: "mate a bare king with a queen, a rook or two of them, in fifty moves",
+    make: () => chessEndgames(),
   },
 ];

@@ -20,8 +20,10 @@ const promises: Readonly<Record<string, Promised>> = {
   annotated: { garbage: 0.2 },
   sequences: { garbage: 0.1 },
   codewords: { garbage: 0.05 },
+  crossroads: { garbage: 0.05 },
   documents: { garbage: 0.15 },
   "judged-search": { garbage: 0.15 },
+  pages: { garbage: 0.05, flawed: [0, 0.6] },
   "plan-and-call": { garbage: 0.05 },
   combination: { garbage: 0.05 },
   gridworld: { garbage: 0.4 },
@@ -46,6 +48,8 @@ const promises: Readonly<Record<string, Promised>> = {
   "guess-my-city": { garbage: 0.05, flawed: [0.6, 0.9] },
   "text-maze": { garbage: 0.5, flawed: [0.7, 1] },
   "text-navigation": { garbage: 0.02, flawed: [0.2, 0.7] },
+  chess: { garbage: 0.02, flawed: [0.3, 1] },
+  "chess-endgames": { garbage: 0.02, flawed: [0.5, 1] },
 };
 
 test("environments: every row has its promises, and makes what it says", () => {
