@@ -57,6 +57,8 @@ const tools = {
 
 type ToolName = keyof typeof tools;
 const names = Object.keys(tools).filter((name): name is ToolName => name in tools);
+/** All that can be said: the tools' names, and the end of the chain. */
+export const chainWords: readonly string[] = [...names, "stop"];
 const isTool = (word: string): word is ToolName => Object.hasOwn(tools, word);
 
 const fruit = ["pear", "apple", "fig", "plum", "kiwi"];

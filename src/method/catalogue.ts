@@ -44,7 +44,10 @@ import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
+import { opagent } from "./environments/opagent.ts";
+import { openagiRltf } from "./environments/openagi-rltf.ts";
 import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
+import { distil } from "./language-feedback/distil.ts";
 import { r3l } from "./language-feedback/r3l.ts";
 import { rl2f } from "./language-feedback/rl2f.ts";
 import { scoreSelfCorrect } from "./language-feedback/score-self-correct.ts";
@@ -86,6 +89,7 @@ export {
   critiqueGrpo,
   dapo,
   disco,
+  distil,
   dpo,
   dreamgym,
   drGrpo,
@@ -112,6 +116,8 @@ export {
   nashMirrorProx,
   nft,
   odysseus,
+  opagent,
+  openagiRltf,
   oprl,
   pbsd,
   ppo,
@@ -190,7 +196,10 @@ export const methods: readonly Recipe[] = [
   ariadneMazes,
   dreamgym,
   lmrlGym,
+  opagent,
+  openagiRltf,
   critiqueGrpo,
+  distil,
   r3l,
   rl2f,
   scoreSelfCorrect,
