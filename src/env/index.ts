@@ -2,6 +2,7 @@
 import { annotated } from "./annotated.ts";
 import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
+import { carDealer } from "./carDealer/carDealer.ts";
 import { chains } from "./chains.ts";
 import { chess } from "./chess/chess.ts";
 import { chessEndgames } from "./chess/chessEndgames.ts";
@@ -61,6 +62,8 @@ export { type AnnotatedOptions, annotated } from "./annotated.ts";
 export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
+export type { Buyer } from "./carDealer/buyers.ts";
+export { type CarDealerOptions, carDealer } from "./carDealer/carDealer.ts";
 export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export { type ChessOptions, chess } from "./chess/chess.ts";
 export { type ChessEndgamesOptions, chessEndgames } from "./chess/chessEndgames.ts";
@@ -354,5 +357,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "chess-endgames",
     summary: "mate a bare king with a queen, a rook or two of them, in fifty moves",
     make: () => chessEndgames(),
+  },
+  {
+    name: "car-dealer",
+    summary: "sell a car to somebody whose limit and temper have to be found out, at the best price",
+    make: () => carDealer(),
   },
 ];
