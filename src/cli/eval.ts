@@ -1,6 +1,8 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
+import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Environment } from "../env/environment.ts";
@@ -9,6 +11,7 @@ import { evaluate } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { begunConfig, begunEnvironment } from "./begun.ts";
 import { makeEngine, requireEnvironment } from "./catalogue.ts";
+import { type ChatFlags, chatOf, spendLine, withChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
@@ -16,7 +19,7 @@ import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
 import { type Found, findWeights } from "./weights.ts";
 
-interface EvalOptions {
+interface EvalOptions extends ChatFlags {
   readonly env?: string;
   readonly split?: string;
   readonly tasks?: string;
@@ -30,13 +33,20 @@ interface EvalOptions {
 }
 
 export function addEval(program: Command, io: Io): void {
-  addCommand(program, "eval", "Measure a run or a checkpoint on held-out tasks.", [
-    "whetstone eval facts-grpo-1",
-    "whetstone eval runs/facts-grpo-1/best --greedy --tasks 400",
-    "whetstone eval facts-grpo-1 --fail-under 0.8 --json",
-    "whetstone eval entangled-grpo-1 --suite multiturninstruct --out report.md",
-    "whetstone eval --suite multiturninstruct --player flawed",
-  ])
+  const command = addCommand(
+    program,
+    "eval",
+    "Measure a run, a checkpoint or a chat model on held-out tasks.",
+    [
+      "whetstone eval facts-grpo-1",
+      "whetstone eval runs/facts-grpo-1/best --greedy --tasks 400",
+      "whetstone eval facts-grpo-1 --fail-under 0.8 --json",
+      "whetstone eval entangled-grpo-1 --suite multiturninstruct --out report.md",
+      "whetstone eval --suite multiturninstruct --player flawed",
+      "whetstone eval --chat http://127.0.0.1:8080/v1 --model qwen3 --env facts --tasks 20",
+    ],
+  );
+  withChatFlags(command)
     .argument("[run-or-checkpoint]", "a run's id or folder, or the folder of a checkpoint")
     .option("--env <name>", "environment, or a module that exports one (default: the run's own)")
     .option("--split <name>", "set of tasks (default: the first held-out one)")
@@ -50,39 +60,56 @@ export function addEval(program: Command, io: Io): void {
     .option(...storeOption)
     .action(async (named: string | undefined, options: EvalOptions) => {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
-      const name = withoutSuite(named, options);
+      const asked = whatIsMeasured(named, options);
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const { folder, weights, begun } = await findWeights("eval", name, options.store);
-      const environment = await environmentOf(options.env, begun);
+      const found = asked === undefined ? undefined : await findWeights("eval", asked, options.store);
+      const environment = await environmentOf(options.env, found?.begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
       const seed = statedNumber("--seed", options.seed);
       const tasks =
         options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
-      const engine = await makeEngine(begun?.stated.engine ?? "local");
-      const result = await untilInterrupted(io, async (stop) => {
-        try {
-          const agent = await engine.open("policy", weights);
+      const measured = await untilInterrupted(io, async (stop) => {
+        const measure = async (agent: Model | Chat) => {
           const mode = options.greedy ? "greedy" : "sampled";
           const limit = limitConcurrency(64);
           const random = randomStream(seed);
-          return (await evaluate({ environment, agent, split, mode, tasks, random, limit, stop })).result;
+          return await evaluate({ environment, agent, split, mode, tasks, random, limit, stop });
+        };
+        if (!found) {
+          const chat = chatOf(options, stop);
+          try {
+            return await measure(chat);
+          } finally {
+            io.error(spendLine(chat.spent()));
+          }
+        }
+        const engine = await makeEngine(found.begun?.stated.engine ?? "local");
+        try {
+          return await measure(await engine.open("policy", found.weights));
         } finally {
           await engine.dispose();
         }
       });
-      if (result === undefined) return;
+      if (measured === undefined) return;
+      const { result, trajectories } = measured;
+      const failures = trajectories.flatMap(({ end }) => (end.kind === "failed" ? [end.message] : []));
       const passed = least === undefined || result.success.mean >= least;
       io.record({
         type: "evaluation",
-        folder,
+        ...(found ? { folder: found.folder } : { chat: options.chat, model: options.model }),
         ...result,
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
         `${result.split}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
       );
-      if (result.failed > 0) io.say(`${result.failed} failed episodes are left out.`);
+      if (result.failed > 0)
+        io.say(`${result.failed} failed episodes are left out; the first: ${failures[0]}`);
+      if (result.failed === result.tasks) {
+        io.error("whetstone: every episode failed: nothing was measured.");
+        io.code = 1;
+      }
       if (!passed) {
         io.error(`whetstone: success ${percent(result.success.mean)} is under ${percent(least)}.`);
         io.code = 1;
@@ -104,8 +131,11 @@ async function environmentOf(named: string | undefined, begun: Found | undefined
   });
 }
 
-/** @throws WhetstoneError for what only makes sense with a suite, or without anything to measure. */
-function withoutSuite(named: string | undefined, options: EvalOptions): string {
+/**
+ * A run or a checkpoint by name, or nothing where the flags name a chat model.
+ * @throws WhetstoneError for what only makes sense with a suite, or without anything to measure, or with too much.
+ */
+function whatIsMeasured(named: string | undefined, options: EvalOptions): string | undefined {
   for (const flag of ["player", "out"] as const) {
     if (options[flag] === undefined) continue;
     throw new WhetstoneError("option.range", {
@@ -113,6 +143,15 @@ function withoutSuite(named: string | undefined, options: EvalOptions): string {
       got: `${options[flag]} without a suite`,
       expected: "--suite beside it",
       mend: "Name a suite, or leave it out.",
+    });
+  }
+  if (options.chat !== undefined && named === undefined) return undefined;
+  if (options.chat !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "eval",
+      got: `both ${named} and --chat`,
+      expected: "one of them",
+      mend: "Leave one out.",
     });
   }
   if (named !== undefined) return named;

@@ -15,6 +15,7 @@ import { addMethods } from "./methods.ts";
 import { createIo, type Io } from "./output.ts";
 import { addPlay } from "./play.ts";
 import { addRuns } from "./runs.ts";
+import { addServe } from "./serve.ts";
 import { addShow } from "./show.ts";
 import { addStart } from "./start.ts";
 import { addTrain } from "./train.ts";
@@ -49,6 +50,7 @@ export function createProgram(io: Io): Command {
     addPlay,
     addRuns,
     addShow,
+    addServe,
     addDoctor,
   ];
   for (const one of add) one(program, io);

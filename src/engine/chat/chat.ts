@@ -94,8 +94,7 @@ export function chatModel(options: ChatOptions): Chat {
       };
       return { message, stop: toStop(result.finishReason), tokens: used };
     } catch (e) {
-      // a refusal costs nothing; what broke off may have been paid
-      if (APICallError.isInstance(e) && e.statusCode !== undefined) used = { input: 0, output: 0 };
+      if (isFree(e)) used = { input: 0, output: 0 };
       throw stop?.aborted ? stop.reason : late.aborted ? new LateError(timeoutSeconds) : e;
     } finally {
       settle(used);
@@ -165,6 +164,14 @@ class LateError extends Error {
 function atMost({ messages, tools = [] }: ChatRequest): number {
   const bytes = Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools));
   return Math.ceil(bytes / 2);
+}
+
+/** A refusal costs nothing, nor does what was never sent; what broke off may have been paid. */
+function isFree(error: unknown): boolean {
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) return true;
+  for (let e = error; e instanceof Error; e = e.cause)
+    if ("code" in e && (e.code === "ECONNREFUSED" || e.code === "ENOTFOUND")) return true;
+  return false;
 }
 
 /** Whether the same request may do better later. */

@@ -1,0 +1,84 @@
+/** Options of commands that talk to somebody else's model. */
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { Command } from "commander";
+import type { Chat, Spend } from "../core/chat.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import { budget, chatModel } from "../engine/chat/index.ts";
+import { number } from "./output.ts";
+
+export interface ChatFlags {
+  readonly chat?: string;
+  readonly model?: string;
+  readonly keyEnv: string;
+  readonly spend?: string;
+  readonly price?: string;
+  readonly cache: string;
+}
+
+/** Adds what {@link chatOf} reads. */
+export const withChatFlags = (command: Command): Command =>
+  command
+    .option(
+      "--chat <url>",
+      "measure a model behind an OpenAI-compatible address, e.g. http://127.0.0.1:8080/v1",
+    )
+    .option("--model <name>", "with --chat: which of its models")
+    .option("--key-env <name>", "with --chat: environment variable that holds the key", "OPENAI_API_KEY")
+    .option("--spend <usd>", "with --chat and --price: stop before more than this is spent")
+    .option("--price <in,out>", "with --chat: dollars per million tokens read and written, e.g. 0.25,2")
+    .option(
+      "--cache <folder>",
+      "with --chat: where replies are kept, so that none is paid for twice",
+      "runs/chat",
+    );
+
+/**
+ * The model that the flags name.
+ * @throws WhetstoneError `option.range`.
+ */
+export function chatOf(flags: ChatFlags, stop: AbortSignal): Chat {
+  const { chat: url = "", model, keyEnv, cache } = flags;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw wrong(
+      "--chat",
+      `"${url}"`,
+      "an address such as http://127.0.0.1:8080/v1",
+      "Give the address of the API.",
+    );
+  }
+  if (model === undefined)
+    throw wrong("--model", "none", "the model's name", `Name one: see what ${url}/models lists.`);
+  const prices = flags.price?.split(",").map(Number) ?? [];
+  const [input, output] = prices;
+  if (flags.price !== undefined && (prices.length !== 2 || !prices.every((p) => p >= 0)))
+    throw wrong("--price", `"${flags.price}"`, "two numbers, for tokens read and written", "Write 0.25,2.");
+  const usd = flags.spend === undefined ? undefined : Number(flags.spend);
+  if (usd !== undefined && !(usd > 0 && input !== undefined)) {
+    throw wrong(
+      "--spend",
+      `"${flags.spend}"`,
+      "dollars above 0, and --price beside it",
+      "Write --spend 0.50 --price 0.25,2.",
+    );
+  }
+  const key = process.env[keyEnv];
+  const provider = createOpenAICompatible({
+    name: new URL(url).host,
+    baseURL: url,
+    ...(key === undefined ? {} : { apiKey: key }),
+  });
+  return chatModel({
+    model: provider(model),
+    budget: budget(usd === undefined ? {} : { usd }),
+    cache,
+    stop,
+    ...(input === undefined || output === undefined ? {} : { price: { input, output } }),
+  });
+}
+
+/** What was used, in a line. */
+export const spendLine = ({ calls, cachedCalls, inputTokens, outputTokens, usd }: Spend): string =>
+  `${calls} calls (${cachedCalls} more from the cache), ${inputTokens} tokens read, ${outputTokens} written${usd > 0 ? `, $${number(usd)}` : ""}`;
+
+const wrong = (where: string, got: string, expected: string, mend: string): WhetstoneError =>
+  new WhetstoneError("option.range", { where, got, expected, mend });
