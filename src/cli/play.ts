@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
+import { writeMessage } from "../core/toolCalls.ts";
 import type { Ending, Message, Task } from "../core/words.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";
@@ -55,11 +56,11 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
   try {
     while (end === undefined && turns < environment.limits.turns) {
       const { role, observation } = await episode.observe();
-      const known = conversations.get(role);
+      const known = observation.whole ? [] : conversations.get(role);
       const heard = [...(known === undefined ? task.prompt : []), ...observation.messages];
       const conversation = [...(known ?? []), ...heard];
       conversations.set(role, conversation);
-      for (const m of heard) io.say(`${paint(io, "dim", `${m.role} ‹`)} ${m.content}`);
+      for (const m of heard) io.say(`${paint(io, "dim", `${m.role} ‹`)} ${writeMessage(m)}`);
 
       const text = await hands.act(conversation, observation.legal);
       if (text === undefined) {
@@ -125,13 +126,22 @@ function byPlayer(environment: Environment, task: Task, options: PlayOptions) {
   return { act, echoed: false, close: () => {} };
 }
 
+/** Most actions that are listed at once. */
+const mostListed = 40;
+
+function listed(actions: readonly string[]): string {
+  const shown = actions.slice(0, mostListed).join(" | ");
+  const left = actions.length - mostListed;
+  return left > 0 ? `${shown} | … and ${left} more` : shown;
+}
+
 function byHand(io: Io) {
   const keyboard = process.stdin.isTTY === true && io.terminal;
   const lines = createInterface({ input: process.stdin, ...(keyboard && { output: process.stdout }) });
   lines.on("SIGINT", () => lines.close());
   const reader = lines[Symbol.asyncIterator]();
   const act: Actor = async (_conversation, legal) => {
-    if (legal) io.say(paint(io, "dim", `allowed: ${legal.join(" | ")}`));
+    if (legal) io.say(paint(io, "dim", `allowed: ${listed(legal)}`));
     if (keyboard) {
       lines.setPrompt("you › ");
       lines.prompt();

@@ -125,6 +125,13 @@ test("play by hand works when piped, also when the input ends early", async () =
   assert.match(whole.out, /✘ no success/);
 });
 
+test("play by hand lists what is allowed, and not hundreds of names", async () => {
+  const { out } = await whetstone(["play", "guess-my-city"], { input: "is it a capital?\n" });
+  assert.match(out, /allowed: which continent is it on \| .* … and \d+ more/);
+  assert.ok(Math.max(...out.split("\n").map((line) => line.length)) < 1500);
+  assert.match(out, /‹ (yes|no)\n/);
+});
+
 test("init writes a project whose own test passes, and refuses a folder that is not empty", async () => {
   const project = join(folder, "my-agent");
   assert.equal((await whetstone(["init", "my-agent"])).code, 0);

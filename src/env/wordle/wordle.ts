@@ -29,7 +29,7 @@ const listable = 100;
 
 const prompt = "guess the word";
 const unlisted = "not in the word list";
-const careless = "this guess can not be right after what is known";
+const careless = "the marks so far rule this word out";
 
 /**
  * Guesses are spelled, `c r a n e`, or written as one word. Each is answered with `c grey r yellow a green n grey e grey`;
