@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import { type InversesOptions, inverseOf, inverses } from "../../src/env/inverses.ts";
-import { play } from "./play.ts";
+import { play, trajectoryOf } from "./play.ts";
 
 /** What both answers of every training task were paid. */
 async function paid(options: InversesOptions, first: (right: string) => string, second = first) {
@@ -55,4 +55,18 @@ test("inverses: where mistakes may be lost, half of them are, and right first an
   assert.equal(share(wrong, 0), 0);
   assert.ok(Math.abs(share(wrong, 1) - 0.5) < 0.04); // deviation √(0.25 / 2000) = 0.011
   assert.equal(share(await paid({ slip: 0, lost: 1, each: 1 }, (right) => right), 1), 1);
+});
+
+test("inverses: the luck of an episode differs from one to the next, and its verdict is what was paid", async () => {
+  const environment = inverses({ luck: "episode", each: 1 });
+  assert.ok(!environment.abilities.has("replay"));
+  const task = environment.tasks("train")[2]!;
+  const shown = new Set<string>();
+  for (let k = 0; k < 40; k++) {
+    const { conversation, actions, end, outcome } = await play(environment, task, () => "4", randomStream(k));
+    shown.add(conversation[2]!.content);
+    assert.equal(outcome, 1);
+    assert.deepEqual(await environment.verify!(task, trajectoryOf(task, actions, end, outcome)), { outcome });
+  }
+  assert.ok(shown.has("3 times 4 : revise") && shown.size > 3);
 });
