@@ -44,6 +44,7 @@ import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { toolChains } from "./toolChains.ts";
+import { toolWorld } from "./toolWorld/toolWorld.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
@@ -117,6 +118,7 @@ export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts"
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { chainWords, type ToolChainsOptions, toolChains } from "./toolChains.ts";
+export { type ToolWorldOptions, toolWorld } from "./toolWorld/toolWorld.ts";
 export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
@@ -362,5 +364,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "car-dealer",
     summary: "sell a car to somebody whose limit and temper have to be found out, at the best price",
     make: () => carDealer(),
+  },
+  {
+    name: "tool-world",
+    summary: "look things up with tools that may fail, be missing, or be asked for what must be refused",
+    make: () => toolWorld(),
   },
 ];

@@ -42,6 +42,7 @@ const promises: Readonly<Record<string, Promised>> = {
   lamps: { garbage: 0.1 },
   queries: { garbage: 0.1 },
   "tool-chains": { garbage: 0.01, flawed: [0, 0] },
+  "tool-world": { garbage: 0.02, flawed: [0.2, 0.3] },
   "entangled-instructions": { garbage: 0.01, flawed: [0.7, 0.8] },
   wordle: { garbage: 0.02, flawed: [0.2, 0.4] },
   "twenty-questions": { garbage: 0.05, flawed: [0.05, 0.7] },
