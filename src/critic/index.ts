@@ -1,3 +1,5 @@
+export { type ChatCriticOptions, chatCritic, transcript } from "./chat.ts";
+export { chatJudge } from "./judge.ts";
 export { type ScriptedCriticOptions, scriptedCritic } from "./scripted.ts";
 export { type SelfCritiqueOptions, selfCritique } from "./self.ts";
 export { type SpottyOptions, spotty } from "./spotty.ts";

@@ -74,6 +74,7 @@ export { type CombinationOptions, combination, prizeOf } from "./combination.ts"
 export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
+export { counterpart } from "./counterpart.ts";
 export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 export { type CrossroadsOptions, crossroads, roads, waysOf } from "./crossroads.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";

@@ -325,6 +325,9 @@ function scripted(player: Player, task: Task, conversation: readonly Message[], 
 
 class EnvironmentFailure extends Error {}
 
+/** An empty purse ends the run, wherever it is noticed. */
+const isSpent = (e: unknown): boolean => isWhetstoneError(e) && e.code === "budget.spent";
+
 /** Runs environment calls against one budget of wall-clock time; throws {@link EnvironmentFailure} alone. */
 function environmentWatch(seconds: number): <T>(call: () => Promise<T>) => Promise<T> {
   let left = seconds * 1000;
@@ -338,7 +341,7 @@ function environmentWatch(seconds: number): <T>(call: () => Promise<T>) => Promi
     try {
       return await Promise.race([Promise.resolve().then(call), late]);
     } catch (thrown) {
-      if (thrown instanceof EnvironmentFailure) throw thrown;
+      if (thrown instanceof EnvironmentFailure || isSpent(thrown)) throw thrown;
       throw new EnvironmentFailure(messageOf(thrown));
     } finally {
       clearTimeout(timer);
