@@ -71,8 +71,8 @@ export default defineCheck({
   smallestEffect: 0.05,
   tuningSeeds: 3,
   notes:
-    "GRPO is a lottery here: it learns from the first arrival, which half of its runs never see; with four steps instead of five most do, and it comes close (0.8). The teacher says nothing at the fork. Whoever follows it step by step, forwards or backwards, learns both roads as well as they can be learnt and takes them as often as before (`ridge`): a quarter, where it began. What the future term finds is disagreement that cannot be trained away, not reward: if the valley's way never changed, it would end as soon as both were known. Where a sibling's solution is told instead, it names the road, and a solved task teaches nothing else; so what was said of the attempt itself comes first.",
-  baseline: arm("GRPO", grpo, [30, 100, 300, 1000]),
+    "GRPO is a lottery here: it learns from the first arrival, which most of its runs never see; with four steps instead of five most do, and it comes close (0.8). The teacher says nothing at the fork. Whoever follows it step by step, forwards or backwards, learns both roads as well as they can be learnt and takes them as often as before (`ridge`): a quarter, where it began. What the future term finds is disagreement that cannot be trained away, not reward: if the valley's way never changed, it would end as soon as both were known. Where a sibling's solution is told instead, it names the road, and a solved task teaches nothing else; so what was said of the attempt itself comes first.",
+  baseline: arm("GRPO", grpo, [30, 100, 1000, 1e4]),
   method: arm("DistIL", distil, [3, 10, 30, 100]),
   others: {
     forward: arm("forward divergence, step by step", stepByStep("forward"), [3, 10, 30, 100]),
