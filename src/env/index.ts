@@ -75,6 +75,7 @@ export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } 
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { counterpart } from "./counterpart.ts";
+export { chatAnswerer, chatBuyer, chatOpponent } from "./counterparts.ts";
 export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 export { type CrossroadsOptions, crossroads, roads, waysOf } from "./crossroads.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
@@ -84,6 +85,7 @@ export { type ConversationScores, conversationScores } from "./entangled/scores.
 export type * from "./environment.ts";
 export { defineEnvironment } from "./environment.ts";
 export { type ErrandsOptions, errands } from "./errands.ts";
+export { explained } from "./explained.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";

@@ -1,0 +1,15 @@
+/** Any environment with its rules said first: for agents that can read, and that nobody has trained in it. */
+import type { Environment } from "./environment.ts";
+
+/** The same tasks, with a system message of these rules before each prompt. */
+export function explained(environment: Environment, rules: string): Environment {
+  const { lexicon } = environment;
+  return {
+    ...environment,
+    tasks: (split) =>
+      environment
+        .tasks(split)
+        .map((task) => ({ ...task, prompt: [{ role: "system", content: rules }, ...task.prompt] })),
+    ...(lexicon && { lexicon: () => [...lexicon(), rules] }),
+  };
+}
