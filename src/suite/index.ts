@@ -1,3 +1,4 @@
+import { lmrlGym } from "./lmrlGym.ts";
 import { multiturninstruct } from "./multiturninstruct.ts";
 import type { EvaluationSuite } from "./suite.ts";
 
@@ -6,4 +7,4 @@ export type { EvaluationSuite, SuiteAgent, SuiteOptions, SuiteResult, SuiteRow }
 export { meanRow, playParts, shareRow } from "./suite.ts";
 
 /** Every suite there is. */
-export const suites: readonly EvaluationSuite[] = [multiturninstruct];
+export const suites: readonly EvaluationSuite[] = [lmrlGym, multiturninstruct];
