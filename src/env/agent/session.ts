@@ -1,6 +1,7 @@
 /** An agent function as an episode: it runs in the background, each of its calls is an observation, each action an answer. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Action, Episode, Step } from "../environment.ts";
+import { contained } from "./contained.ts";
 import { dialogue } from "./dialogue.ts";
 import type { Answer } from "./endpoint.ts";
 import { type ChatCall, type Completion, type Refusal, replyOf } from "./openai.ts";
@@ -49,16 +50,12 @@ export function agentSession<Result>({ run, judge, waiting: most }: SessionOptio
   function begin(): void {
     begun = true;
     const end = (how: Outcome<Result>): void => {
-      outcome = how;
+      outcome ??= how;
       wake();
     };
-    // what is thrown before the first await is thrown by the agent as well
-    Promise.resolve()
-      .then(() => run(stop.signal))
-      .then(
-        (result) => end({ kind: "returned", result }),
-        (e: unknown) => end({ kind: "threw", message: messageOf(e) }),
-      );
+    const threw = (e: unknown): void => end({ kind: "threw", message: messageOf(e) });
+    // async: what is thrown before the first await is thrown by the agent as well
+    contained(async () => run(stop.signal), threw).then((result) => end({ kind: "returned", result }), threw);
   }
 
   /** Until the agent calls, or is done. */

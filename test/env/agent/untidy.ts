@@ -1,0 +1,22 @@
+/** Played in a process of its own: what lies about there must not end it. Says how the episode ended. */
+import OpenAI from "openai";
+import { randomStream } from "../../../src/core/random.ts";
+import { agent } from "../../../src/env/agent/agent.ts";
+import { playEpisode } from "../../../src/rollout/episode.ts";
+
+const environment = agent(
+  async ({ openai }) => {
+    const client = new OpenAI(openai);
+    for (;;) {
+      await client.chat.completions.create({ model: "m", messages: [{ role: "user", content: "hi" }] });
+      setTimeout(() => Promise.reject(new Error("left lying")), 1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  },
+  { tasks: { train: [{ question: "q" }] }, reward: () => 1, expert: () => "yes", limits: { turns: 1000 } },
+);
+const [task] = environment.tasks("train");
+const seat = () => ({ kind: "player", id: "p", player: () => "yes" }) as const;
+const [played] = await playEpisode({ environment, task: task!, id: "e", random: randomStream(1), seat });
+console.log(JSON.stringify(played?.end));
+if (process.argv[2] === "foreign") Promise.reject(new Error("somebody else's"));
