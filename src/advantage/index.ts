@@ -1,3 +1,4 @@
+export { againstFirstAttempts } from "./againstFirstAttempts.ts";
 export { type AmplifiedOptions, amplified } from "./amplified.ts";
 export { type ClusterNormalisedOptions, clusterNormalised } from "./clusterNormalised.ts";
 export { constant } from "./constant.ts";

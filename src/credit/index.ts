@@ -4,4 +4,5 @@ export { lengthWeight, type MarkedSpansOptions, markedSpans } from "./markedSpan
 export { type OutcomeBonusOptions, outcomeBonus } from "./outcomeBonus.ts";
 export { perTurn } from "./perTurn.ts";
 export { type RenormalisedOptions, renormalised } from "./renormalised.ts";
+export { type ToFirstAttemptOptions, toFirstAttempt } from "./toFirstAttempt.ts";
 export { toTrajectory } from "./toTrajectory.ts";

@@ -6,6 +6,8 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 export interface PolicyGradientOptions {
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
+  /** Multiplies the loss, where it stands beside others. Default 1. */
+  readonly coefficient?: number;
   /** Weighs each token by its importance ratio, held between 1 − low and 1 + high. Default: no weights. */
   readonly importance?: { readonly low: number; readonly high: number };
 }
@@ -13,12 +15,12 @@ export interface PolicyGradientOptions {
 /**
  * The score-function estimator: its gradient at the policy that sampled is that of the expected reward.
  *
- *     loss = −Σ_a w[a]/N · A[a] · logp[a]
+ *     loss = −coefficient · Σ_a w[a]/N · A[a] · logp[a]
  *
  * With `importance` it also serves samples of an older policy. No gradient goes through the weight, and a weight at its
  * bound still teaches, other than in {@link clippedRatio}, where such a token falls silent:
  *
- *     loss = −Σ_a w[a]/N · sg(clamp(ρ[a], 1 − low, 1 + high)) · A[a] · logp[a],    ρ = exp(logp − old)
+ *     loss = −coefficient · Σ_a w[a]/N · sg(clamp(ρ[a], 1 − low, 1 + high)) · A[a] · logp[a],    ρ = exp(logp − old)
  *
  * `old` is the distribution really drawn from; a token without one is left out and counted.
  *
@@ -27,7 +29,7 @@ export interface PolicyGradientOptions {
  * "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention" (CISPO).
  */
 export function policyGradient(options: PolicyGradientOptions = {}): Objective<Totals> {
-  const { normaliser = "tokens", importance } = options;
+  const { normaliser = "tokens", coefficient = 1, importance } = options;
   return {
     name: "policyGradient",
     together: "row",
@@ -51,8 +53,9 @@ export function policyGradient(options: PolicyGradientOptions = {}): Objective<T
           continue;
         }
         const held = importance ? Math.min(Math.max(ratio, 1 - importance.low), 1 + importance.high) : 1;
-        cotangent_A[a] = -scale_A[a]! * held * batch.advantage_A[a]!;
-        loss -= scale_A[a]! * held * batch.advantage_A[a]! * logp[a]!;
+        const weight = coefficient * scale_A[a]! * held * batch.advantage_A[a]!;
+        cotangent_A[a] = -weight;
+        loss -= weight * logp[a]!;
         tokens++;
         ratios += ratio;
         if (held !== ratio) clipped++;

@@ -32,6 +32,12 @@ export {
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
+export {
+  criticRole,
+  critiqueAsked,
+  type WithCritiqueRowsOptions,
+  withCritiqueRows,
+} from "./withCritiqueRows.ts";
 export { withoutLeaks } from "./withoutLeaks.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
 export { spansIn, type WithSpansOptions, withSpans } from "./withSpans.ts";

@@ -12,6 +12,8 @@ export interface RetryWithFeedbackOptions {
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
   /** A retry as it was played, in a group of retries alone; as if nobody had advised it, in the group of its first attempt; or both. Default "both". */
   readonly keep?: "advised" | "plain" | "both";
+  /** Whether retries without the advice are in a group of their own, "<group>/plain", instead. Default false. */
+  readonly apart?: boolean;
   /** Default 1. */
   readonly temperature?: number;
 }
@@ -35,7 +37,7 @@ export const attemptAndCritique = ({ text }: Critique, { turns }: Trajectory): s
  * Stats: retries per attempt of the units, and repaired, the share of retries that succeeded.
  */
 export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOptions): Rollout {
-  const { critic, again = (t) => !succeeded(t), keep = "both", temperature } = options;
+  const { critic, again = (t) => !succeeded(t), keep = "both", apart = false, temperature } = options;
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
@@ -64,7 +66,7 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
     };
     made.forEach((retry, i) => {
       const group = groupOf.get(attempts[i]!.id)!;
-      if (retry && keep !== "advised") add(retry.plain, group);
+      if (retry && keep !== "advised") add(retry.plain, apart ? `${group}/plain` : group);
       if (retry && keep !== "plain") add(retry.advised, `${group}/advised`);
     });
     const retries = made.filter((retry) => retry !== undefined);

@@ -20,7 +20,10 @@ const table: { name: string; objective: Objective<any> }[] = normalisers.flatMap
     name: `clippedRatio ${level} ${JSON.stringify(normaliser)}`,
     objective: clippedRatio({ level, normaliser, clip: { low: 0.2, high: 0.3 }, deadGroups: "leaveOut" }),
   })),
-  { name: `policyGradient ${JSON.stringify(normaliser)}`, objective: policyGradient({ normaliser }) },
+  {
+    name: `policyGradient ${JSON.stringify(normaliser)}`,
+    objective: policyGradient({ normaliser, coefficient: 0.5 }),
+  },
   {
     name: `likelihood ${JSON.stringify(normaliser)}`,
     objective: likelihood({ normaliser, coefficient: 0.5 }),

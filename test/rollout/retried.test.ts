@@ -130,6 +130,11 @@ test("retryWithFeedback: the retry joins its first attempt's group without the f
     (await retryWithFeedback(rollout, { critic, keep })(ctx)).units.slice(1).map((u) => u.group);
   assert.deepEqual(await kept("plain"), ["g"]);
   assert.deepEqual(await kept("advised"), ["g/advised"]);
+  const apart = await retryWithFeedback(rollout, { critic, apart: true })(ctx);
+  assert.deepEqual(
+    apart.units.map((u) => u.group),
+    ["g", "g/plain", "g/advised"],
+  );
 });
 
 test("retryWithFeedback: successes, and attempts that nobody could criticise, are not tried again", async () => {
