@@ -44,14 +44,15 @@ import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
-import { opagent } from "./environments/opagent.ts";
 import { openagiRltf } from "./environments/openagi-rltf.ts";
 import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
 import { distil } from "./language-feedback/distil.ts";
 import { r3l } from "./language-feedback/r3l.ts";
 import { rl2f } from "./language-feedback/rl2f.ts";
+import { rltf } from "./language-feedback/rltf.ts";
 import { scoreSelfCorrect } from "./language-feedback/score-self-correct.ts";
 import { sdpo } from "./language-feedback/sdpo.ts";
+import { srpoReflection } from "./language-feedback/srpo-reflection.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import type { Recipe } from "./method.ts";
@@ -116,7 +117,6 @@ export {
   nashMirrorProx,
   nft,
   odysseus,
-  opagent,
   openagiRltf,
   oprl,
   pbsd,
@@ -133,6 +133,7 @@ export {
   rl2f,
   rl4mle,
   rloo,
+  rltf,
   rToQstar,
   scoreSelfCorrect,
   scrlSubproblemCurriculum,
@@ -142,6 +143,7 @@ export {
   sft,
   siop,
   spaRl,
+  srpoReflection,
   srpoSelfImproving,
   t1RlScaling,
   text2grad,
@@ -196,14 +198,15 @@ export const methods: readonly Recipe[] = [
   ariadneMazes,
   dreamgym,
   lmrlGym,
-  opagent,
   openagiRltf,
   critiqueGrpo,
   distil,
   r3l,
   rl2f,
+  rltf,
   scoreSelfCorrect,
   sdpo,
+  srpoReflection,
   text2grad,
   ufoTryAgain,
   ahpo,
