@@ -6,6 +6,6 @@ export type {
   JavaScriptSandbox,
 } from "./javascript.ts";
 export { javaScriptLimits, javaScriptSandbox } from "./javascript.ts";
-export { explained, type Stopped } from "./outcome.ts";
+export { inWords, type Stopped } from "./outcome.ts";
 export type { SqlLimits, SqlOptions, SqlOutcome, SqlSandbox } from "./sql.ts";
 export { sqlLimits, sqlSandbox } from "./sql.ts";

@@ -12,7 +12,7 @@ export type Stopped =
   | { readonly kind: "crashed"; readonly message: string };
 
 /** What is told to whoever wrote the program: one line. */
-export function explained(stopped: Stopped): string {
+export function inWords(stopped: Stopped): string {
   switch (stopped.kind) {
     case "error":
       return stopped.message;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type JavaScriptOutcome, javaScriptSandbox } from "../../src/sandbox/javascript.ts";
-import { explained } from "../../src/sandbox/outcome.ts";
+import { inWords } from "../../src/sandbox/outcome.ts";
 
 const sandbox = javaScriptSandbox({ threads: 1, limits: { steps: 300_000, seconds: 0.5, memory: 2 ** 22 } });
 after(() => sandbox.close());
@@ -106,7 +106,7 @@ for (const [what, [program, ...ends]] of Object.entries(hostile)) {
   test(`javaScriptSandbox contains ${what}, and the next program runs`, async () => {
     const outcome = await run(program);
     assert.ok(ends.includes(outcome.kind), JSON.stringify(outcome).slice(0, 300));
-    assert.ok(outcome.kind !== "ok" && explained(outcome).length <= 600);
+    assert.ok(outcome.kind !== "ok" && inWords(outcome).length <= 600);
     assert.deepEqual(await run("1 + 1"), { kind: "ok", values: ["2"], printed: "" });
   });
 }

@@ -1,0 +1,52 @@
+/** Several tries at one task: the first right one ends the episode, and what is said about others is seen next. */
+import type { Task } from "../core/words.ts";
+import { alreadyOver, type Episode, type Step } from "./environment.ts";
+
+/** What a reply was worth, and what is said about it. */
+export interface Tried {
+  /** `outcome` is 1 where the reply is right and is paid at the end alone; the others every turn. */
+  readonly rewards: Readonly<Record<string, number>> & { readonly outcome: 0 | 1 };
+  readonly text: string;
+}
+
+export interface TriesOptions {
+  readonly task: Task;
+  /** Replies until the episode is over. */
+  readonly turns: number;
+  /** Total: also for what is no answer. */
+  readonly judge: (task: Task, reply: string) => Tried | Promise<Tried>;
+}
+
+interface SoFar {
+  readonly made: number;
+  readonly over: boolean;
+  readonly said: string;
+}
+
+/**
+ * An episode of tries. What is said about a reply is the next observation, and the step's text where none follows.
+ */
+export function tries(options: TriesOptions, from: SoFar = { made: 0, over: false, said: "" }): Episode {
+  const { task, turns, judge } = options;
+  let now = from;
+  return {
+    observe: async () => ({
+      role: "agent",
+      observation: {
+        messages: now.made === 0 ? [] : [{ role: "user", content: now.said }],
+        stateKey: `${task.id} ${now.made} ${now.said}`,
+      },
+    }),
+    async act({ content }): Promise<Step> {
+      if (now.over) return alreadyOver;
+      const { rewards, text } = await judge(task, content.trim());
+      const success = rewards.outcome === 1;
+      const made = now.made + 1;
+      now = { made, over: success || made >= turns, said: text };
+      const { outcome, ...others } = rewards;
+      if (!now.over) return { rewards: others };
+      return { rewards, text, end: { kind: "done", reason: success ? "right" : "wrong", success } };
+    },
+    fork: async () => tries(options, now),
+  };
+}
