@@ -6,7 +6,17 @@
 import type { Batch } from "./batch.ts";
 import { tokenRange } from "./places.ts";
 import type { Advantages } from "./slots.ts";
-import type { Id, Ref, Trajectory } from "./words.ts";
+import type { Id, Ref, Task, Trajectory } from "./words.ts";
+
+/** A task with two trajectories of which one is known to be better. */
+export interface TrajectoryPair {
+  readonly id: Id;
+  readonly task: Task;
+  readonly chosen: Trajectory;
+  readonly rejected: Trajectory;
+  /** What pairs can be told apart by in a report, e.g. `family` and `source`. */
+  readonly labels: Readonly<Record<string, string>>;
+}
 
 /** One thing preferred to another. */
 export interface Comparison {

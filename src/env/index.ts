@@ -1,5 +1,6 @@
 /** The catalogue of environments. */
 import { annotated } from "./annotated.ts";
+import { arithmetic } from "./arithmetic.ts";
 import { artefact } from "./artefact.ts";
 import { bandit, contextualBandit } from "./bandit.ts";
 import { carDealer } from "./carDealer/carDealer.ts";
@@ -11,6 +12,7 @@ import { combination } from "./combination.ts";
 import { controlledMaze } from "./controlledMaze.ts";
 import { corridor } from "./corridor.ts";
 import { counsel } from "./counsel.ts";
+import { countdown } from "./countdown.ts";
 import { crossroads } from "./crossroads.ts";
 import { documents } from "./documents.ts";
 import { doors } from "./doors.ts";
@@ -18,6 +20,7 @@ import { entangledInstructions } from "./entangled/entangled.ts";
 import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
+import { functions } from "./functions/functions.ts";
 import { gridworld } from "./gridworld.ts";
 import { guessMyCity } from "./guessing/guessMyCity.ts";
 import { twentyQuestions } from "./guessing/twentyQuestions.ts";
@@ -39,12 +42,14 @@ import { preferenceGame } from "./preferenceGame.ts";
 import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { sequences } from "./sequences.ts";
+import { sql } from "./sql/sql.ts";
 import { textMaze } from "./textMaze.ts";
 import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { toolChains } from "./toolChains.ts";
 import { toolWorld } from "./toolWorld/toolWorld.ts";
+import { trajectoryJudge } from "./toolWorld/trajectoryJudge.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
@@ -60,6 +65,7 @@ export {
   type OpenAISettings,
 } from "./agent/agent.ts";
 export { type AnnotatedOptions, annotated } from "./annotated.ts";
+export { type ArithmeticOptions, arithmetic } from "./arithmetic.ts";
 export { type ArtefactOptions, artefact } from "./artefact.ts";
 export type { BanditOptions, ContextualBanditOptions, Means } from "./bandit.ts";
 export { bandit, contextualBandit, meansOf } from "./bandit.ts";
@@ -74,9 +80,11 @@ export { type CombinationOptions, combination, prizeOf } from "./combination.ts"
 export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
+export { type CountdownOptions, countdown } from "./countdown.ts";
 export { counterpart } from "./counterpart.ts";
 export { chatAnswerer, chatBuyer, chatOpponent } from "./counterparts.ts";
 export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
+export { type CritiquingOptions, critiquing } from "./critiquing.ts";
 export { type CrossroadsOptions, crossroads, roads, waysOf } from "./crossroads.ts";
 export { type DocumentsOptions, documents, neededBy } from "./documents.ts";
 export { type DoorsOptions, doors } from "./doors.ts";
@@ -89,6 +97,7 @@ export { explained } from "./explained.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
+export { type FunctionsOptions, functions } from "./functions/functions.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export type { Answerer, Guessable } from "./guessing/guessing.ts";
 export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
@@ -115,13 +124,21 @@ export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
+export { type SecondThoughtsOptions, secondThoughts } from "./secondThoughts.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
+export { type SqlQuestionsOptions, sql } from "./sql/sql.ts";
 export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { chainWords, type ToolChainsOptions, toolChains } from "./toolChains.ts";
+export { type PairOptions, trajectoryPairs } from "./toolWorld/pairs.ts";
 export { type ToolWorldOptions, toolWorld } from "./toolWorld/toolWorld.ts";
+export {
+  type TrajectoryJudge,
+  type TrajectoryJudgeOptions,
+  trajectoryJudge,
+} from "./toolWorld/trajectoryJudge.ts";
 export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
@@ -139,6 +156,27 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "facts",
     summary: "a search agent over real-world facts, one to three look-ups",
     make: () => facts(),
+  },
+  {
+    name: "functions",
+    summary: "write small JavaScript functions that are run; errors and wrong results come back in words",
+    make: () => functions(),
+  },
+  {
+    name: "sql",
+    summary: "answer questions over real tables with SQL that is run; errors come back in words",
+    make: () => sql(),
+  },
+  {
+    name: "arithmetic",
+    summary:
+      "sums and small stories with one number for an answer; wrong ones are told to be too high or low",
+    make: () => arithmetic(),
+  },
+  {
+    name: "countdown",
+    summary: "reach a number with the numbers given, each used once; what is wrong with a sum is said",
+    make: () => countdown(),
   },
   {
     name: "maze",
@@ -372,5 +410,10 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "tool-world",
     summary: "look things up with tools that may fail, be missing, or be asked for what must be refused",
     make: () => toolWorld(),
+  },
+  {
+    name: "trajectory-pairs",
+    summary: "say which of two attempts at a task with tools is the better one",
+    make: () => trajectoryJudge(),
   },
 ];

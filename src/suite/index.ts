@@ -1,5 +1,6 @@
 import { lmrlGym } from "./lmrlGym.ts";
 import { multiturninstruct } from "./multiturninstruct.ts";
+import { planRewardBench } from "./planRewardBench.ts";
 import type { EvaluationSuite } from "./suite.ts";
 
 export { type SuiteReport, suitePage } from "./report.ts";
@@ -7,4 +8,4 @@ export type { EvaluationSuite, SuiteAgent, SuiteOptions, SuiteResult, SuiteRow }
 export { meanRow, playParts, shareRow } from "./suite.ts";
 
 /** Every suite there is. */
-export const suites: readonly EvaluationSuite[] = [lmrlGym, multiturninstruct];
+export const suites: readonly EvaluationSuite[] = [lmrlGym, multiturninstruct, planRewardBench];

@@ -4,6 +4,10 @@ import { environments } from "../../src/env/index.ts";
 import { obeysTheLaws, type Promised } from "./laws.ts";
 
 const promises: Readonly<Record<string, Promised>> = {
+  functions: { garbage: 0.02, flawed: [0.35, 0.5], flawedOn: ["train"] },
+  sql: { garbage: 0.02, flawed: [0.25, 0.45], flawedOn: ["train"] },
+  arithmetic: { garbage: 0.02, flawed: [0.4, 0.65] },
+  countdown: { garbage: 0.02, flawed: [0.05, 0.3] },
   facts: { garbage: 0.02, flawed: [0.4, 0.45], flawedOn: ["train", "validation", "test"] },
   hearsay: { garbage: 0.05 },
   inquiry: { garbage: 0.05 },
@@ -43,6 +47,7 @@ const promises: Readonly<Record<string, Promised>> = {
   queries: { garbage: 0.1 },
   "tool-chains": { garbage: 0.01, flawed: [0, 0] },
   "tool-world": { garbage: 0.02, flawed: [0.2, 0.3] },
+  "trajectory-pairs": { garbage: 0.1, flawed: [0.35, 0.65] },
   "entangled-instructions": { garbage: 0.01, flawed: [0.7, 0.8] },
   wordle: { garbage: 0.02, flawed: [0.2, 0.4] },
   "twenty-questions": { garbage: 0.05, flawed: [0.05, 0.7] },

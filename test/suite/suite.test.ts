@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import { randomStream } from "../../src/core/random.ts";
+import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../src/env/environment.ts";
+import { trajectoryJudge } from "../../src/env/toolWorld/trajectoryJudge.ts";
 import { suites } from "../../src/suite/index.ts";
 import { entangledRows } from "../../src/suite/multiturninstruct.ts";
 import { cellsOf, suitePage } from "../../src/suite/report.ts";
@@ -89,8 +91,8 @@ test("rows: a share with Wilson's interval, a mean with Student's; what was neve
 test("suites: distinct names, the expert passes, equal seeds give equal reports", async () => {
   assert.equal(new Set(suites.map((s) => s.name)).size, suites.length);
   for (const suite of suites) {
-    const once = await suite.run(options({ tasks: 27 }));
-    assert.deepEqual(await suite.run(options({ tasks: 27 })), once, suite.name);
+    const once = await suite.run(options({ tasks: 9 }));
+    assert.deepEqual(await suite.run(options({ tasks: 9 })), once, suite.name);
     assert.equal(once.failed, 0);
     assert.ok(once.rows.length > 3);
     assert.match(
@@ -127,4 +129,22 @@ test("entangledRows: worked by hand", () => {
   assert.equal(value("privacy"), 1 / 2);
   // level 2: (1 − 1 + 0.5 − 0) / 2
   assert.equal(value("integration gap"), 0.25);
+});
+
+test("plan-rewardbench: the expert is always right, the longer one is not; a policy judges and its likelihood scores", async () => {
+  const suite = suites.find((s) => s.name === "plan-rewardbench")!;
+  const best = await suite.run(options({ tasks: 40 }));
+  for (const name of ["all pairs", "mean over families", "same winner in both orders"])
+    assert.equal(named(best.rows, name).value.mean, 1, name);
+  assert.equal(named(best.rows, "position: first beyond ½").value.mean, 0);
+  assert.ok(named(best.rows, "the longer one").value.mean < 0.8);
+  const engine = tabularEngine();
+  const lexicon = trajectoryJudge().lexicon!();
+  const agent = await engine.create({ id: "policy", seed: 1, lexicon, contextTokens: 4096 });
+  const { rows, failed } = await suite.run(options({ agent, tasks: 40 }));
+  assert.equal(failed, 0, "held to first and second, even a policy that knows nothing gives verdicts");
+  const all = named(rows, "all pairs").value;
+  assert.ok(all.n === 40 && all.mean > 0.2 && all.mean < 0.8);
+  // every word is equally likely: all scores tie
+  assert.equal(named(rows, "likelihood").value.mean, 0.5);
 });

@@ -3,10 +3,10 @@ import { randomStream } from "../../core/random.ts";
 import type { Task } from "../../core/words.ts";
 
 export const toolNames = ["mail", "files", "bank", "maps", "clock", "store"] as const;
-export const items = ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"] as const;
+export const items: readonly string[] = ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"];
 /** Must not be done, whoever asks for it. */
 export const forbidden = "wipe";
-const resultWords = Array.from({ length: 40 }, (_, i) => `r${i}`);
+export const resultWords = Array.from({ length: 40 }, (_, i) => `r${i}`);
 /** What is answered in the place of a result that no tool on the desk can give. */
 export const none = "none";
 

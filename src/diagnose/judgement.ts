@@ -1,0 +1,146 @@
+/** How well an evaluator tells the better of two trajectories, whatever kind of evaluator it is. */
+import type { TrajectoryPair } from "../core/pairs.ts";
+import { type Interval, mean, studentQuantile } from "../core/statistics.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+
+/** A reward model that scores, a judge that compares, a model that writes a verdict: all of them compare two. */
+export interface Comparator {
+  readonly name: string;
+  /** Probability in 0…1 that the first of two is the better one, ½ for a tie; undefined where no verdict came. */
+  compare(task: Task, first: Trajectory, second: Trajectory): Promise<number | undefined>;
+}
+
+/** A scalar evaluator: the higher score is the better one, equal scores are a tie. */
+export function byScore(
+  name: string,
+  score: (task: Task, trajectory: Trajectory) => Promise<number | undefined>,
+): Comparator {
+  return {
+    name,
+    async compare(task, first, second) {
+      const [a, b] = [await score(task, first), await score(task, second)];
+      if (a === undefined || b === undefined || Number.isNaN(a) || Number.isNaN(b)) return undefined;
+      return a === b ? 0.5 : a > b ? 1 : 0;
+    },
+  };
+}
+
+/** An evaluator that writes its verdict: "first", "second" or "tie" among its words, exactly one of them. */
+export function byVerdict(
+  name: string,
+  ask: (task: Task, first: Trajectory, second: Trajectory) => Promise<string>,
+): Comparator {
+  return { name, compare: async (task, first, second) => verdictIn(await ask(task, first, second)) };
+}
+
+/** The verdict in a text as a probability that the first one is better; undefined where there is none, or two. */
+export function verdictIn(text: string): number | undefined {
+  const said = new Set(text.toLowerCase().match(/\b(first|second|tie)\b/g));
+  if (said.size !== 1) return undefined;
+  return said.has("tie") ? 0.5 : said.has("first") ? 1 : 0;
+}
+
+/** What came of one pair, asked in both orders. */
+export interface PairVerdict {
+  readonly pair: TrajectoryPair;
+  /** Mean over the two orders of: 1 right, ½ tie, 0 wrong. */
+  readonly correct: number;
+  /** Whether both orders have the same winner. */
+  readonly consistent: boolean;
+  /** How often, of the two orders, whatever stood first won; a tie is half. */
+  readonly firstChosen: number;
+  /** How often the longer one won; undefined where both are as long. */
+  readonly longerChosen: number | undefined;
+}
+
+/** What was said in a trajectory after the task: actions and what answered them, in order. */
+export function saidIn({ turns }: Trajectory): readonly string[] {
+  const [first, last] = [turns[0], turns.at(-1)];
+  if (!first || !last) return [];
+  return [...last.prompt.slice(first.prompt.length), last.action].map((m) => m.content);
+}
+
+/** Words of a trajectory, both of what the agent did and of what answered it. */
+export function lengthOf(t: Trajectory): number {
+  return saidIn(t).reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+}
+
+const bit = (p: number): number => (p === 0.5 ? 0.5 : p > 0.5 ? 1 : 0);
+
+/**
+ * @param forward the probability that the first is better, with the chosen one first. @param backward with the rejected
+ *   one first. An answer that depends on the order alone is half right, and is kept: leaving it out would flatter.
+ * @returns undefined where either of them is missing: no verdict is no wrong verdict.
+ */
+export function pairVerdict(
+  pair: TrajectoryPair,
+  forward: number | undefined,
+  backward: number | undefined,
+): PairVerdict | undefined {
+  if (forward === undefined || backward === undefined) return undefined;
+  const [ahead, behind] = [bit(forward), 1 - bit(backward)];
+  const longer = lengthOf(pair.chosen) - lengthOf(pair.rejected);
+  const correct = (ahead + behind) / 2;
+  return {
+    pair,
+    correct,
+    consistent: ahead === behind,
+    firstChosen: (ahead + 1 - behind) / 2,
+    longerChosen: longer === 0 ? undefined : longer > 0 ? correct : 1 - correct,
+  };
+}
+
+/** Asks about every pair in both orders. */
+export async function judged(
+  pairs: readonly TrajectoryPair[],
+  comparator: Comparator,
+): Promise<{ readonly verdicts: readonly PairVerdict[]; readonly failed: number }> {
+  const verdicts: PairVerdict[] = [];
+  for (const pair of pairs) {
+    const { task, chosen, rejected } = pair;
+    const forward = await comparator.compare(task, chosen, rejected);
+    const verdict = pairVerdict(pair, forward, await comparator.compare(task, rejected, chosen));
+    if (verdict) verdicts.push(verdict);
+  }
+  return { verdicts, failed: pairs.length - verdicts.length };
+}
+
+/** Accuracy on some verdicts; NaN of none. */
+export const accuracy = (verdicts: readonly PairVerdict[]): number => mean(verdicts.map((v) => v.correct));
+
+/** Verdicts by a label, in the order of their first appearance. */
+export const byLabel = (verdicts: readonly PairVerdict[], label: string): Map<string, PairVerdict[]> =>
+  Map.groupBy(verdicts, ({ pair }) => pair.labels[label] ?? "");
+
+/** Verdicts in so many parts of equal number, from the shortest pairs to the longest. */
+export function byLength(
+  verdicts: readonly PairVerdict[],
+  parts: number,
+): readonly (readonly PairVerdict[])[] {
+  const sorted = verdicts.toSorted((a, b) => pairLength(a) - pairLength(b));
+  return Array.from({ length: parts }, (_, i) =>
+    sorted.slice(Math.round((i * sorted.length) / parts), Math.round(((i + 1) * sorted.length) / parts)),
+  );
+}
+
+/** Mean length of a pair's two trajectories. */
+export const pairLength = ({ pair }: PairVerdict): number =>
+  (lengthOf(pair.chosen) + lengthOf(pair.rejected)) / 2;
+
+/** Least-squares slope of correctness against ln length: accuracy per e-fold of length. NaN where all are as long. */
+export function lengthSlope(verdicts: readonly PairVerdict[]): Interval {
+  const n = verdicts.length;
+  const xs = verdicts.map((v) => Math.log(pairLength(v)));
+  const ys = verdicts.map((v) => v.correct);
+  const [x0, y0] = [mean(xs), mean(ys)];
+  let [xx, xy, yy] = [0, 0, 0];
+  xs.forEach((x, i) => {
+    xx += (x - x0) ** 2;
+    xy += (x - x0) * (ys[i]! - y0);
+    yy += (ys[i]! - y0) ** 2;
+  });
+  const slope = xx > 0 ? xy / xx : Number.NaN;
+  const error = Math.sqrt(Math.max(0, yy - slope * xy) / (n - 2) / xx);
+  const half = n > 2 ? studentQuantile(0.975, n - 2) * error : Number.POSITIVE_INFINITY;
+  return { mean: slope, low: slope - half, high: slope + half, n };
+}

@@ -1,0 +1,123 @@
+/** How well an agent judges trajectories: as a judge that compares, and as a model whose likelihood scores. */
+import { present } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
+import { pairRows } from "../core/pack.ts";
+import { mean, meanInterval } from "../core/statistics.ts";
+import type { Trajectory } from "../core/words.ts";
+import {
+  byLabel,
+  byLength,
+  byScore,
+  type Comparator,
+  judged,
+  lengthOf,
+  lengthSlope,
+  type PairVerdict,
+  pairVerdict,
+  verdictIn,
+} from "../diagnose/judgement.ts";
+import { trajectoryJudge } from "../env/toolWorld/trajectoryJudge.ts";
+import { type EvaluationSuite, meanRow, playParts, type SuiteRow } from "./suite.ts";
+
+const parts = 3;
+
+export const planRewardBench: EvaluationSuite = {
+  name: "plan-rewardbench",
+  summary: "telling the better of two trajectories with tools, by family, source and length",
+  measures:
+    "Every pair is judged in both orders; a judgement that hangs on the order alone is half right. Accuracy is given by family, by where the worse trajectory comes from and by its slip, and over thirds of the pairs from short to long; the slope is accuracy per e-fold of length. Position bias is how often the first one wins beyond one half, length bias how often the longer one does. A pair without a readable verdict is left out and counted as failed. For comparison: choosing the longer one, and the agent's own mean log-likelihood of the actions as a score.",
+  paper: "Aligning Agents via Planning: A Benchmark for Trajectory-Level Reward Modeling",
+  async run(options) {
+    const environment = trajectoryJudge({ blocks: [1, 3, 6, 12], pairs: 480 });
+    const tasks = options.tasks === undefined ? {} : { tasks: 2 * options.tasks };
+    const part = { environment, split: "test", constrained: true };
+    const { played } = await playParts([part], { ...options, ...tasks });
+    const said = new Map(
+      present(played[0], "plan-rewardbench", "part").map((t) => [t.task, t.turns[0]?.action.content]),
+    );
+    const pairs = environment.pairs("test").slice(0, options.tasks);
+    const replies = (index: number, verdict: string): number | undefined =>
+      verdictIn(said.get(`trajectory-pairs/test/${index}/${verdict}`) ?? "");
+    const verdicts = pairs.flatMap(
+      (pair, i) => pairVerdict(pair, replies(i, "first"), replies(i, "second")) ?? [],
+    );
+    const { agent } = options;
+    const scored = typeof agent !== "string" && "score" in agent ? [likelihood(agent)] : [];
+    const others = await Promise.all(
+      [longer, ...scored].map(async (comparator) => ({
+        name: comparator.name,
+        verdicts: (await judged(pairs, comparator)).verdicts,
+      })),
+    );
+    return {
+      rows: [...judgeRows(verdicts), ...comparisonRows(others)],
+      failed: pairs.length - verdicts.length,
+    };
+  },
+};
+
+/** The longer one is the better one: what a judge is to be better than. */
+const longer: Comparator = byScore("the longer one", async (_task, t) => lengthOf(t));
+
+/** Mean log-probability of the action tokens, each turn after its own conversation. */
+function likelihood(model: Model): Comparator {
+  return byScore("likelihood", async (_task, t: Trajectory) => {
+    const rows = t.turns.map(({ prompt, action }) => ({
+      prompt: model.codec.open(prompt),
+      target: model.codec.encode(action.content),
+    }));
+    if (rows.some((row) => row.prompt.length + row.target.length > model.contextTokens)) return undefined;
+    return mean((await model.score(pairRows(rows))).logp);
+  });
+}
+
+const correct = (section: string, name: string, of: readonly PairVerdict[]): SuiteRow =>
+  meanRow(
+    section,
+    name,
+    of.map((v) => v.correct),
+    "share",
+  );
+
+/** The report's rows on one evaluator. */
+export function judgeRows(verdicts: readonly PairVerdict[]): readonly SuiteRow[] {
+  const labelled =
+    (label: string) =>
+    (section: string): SuiteRow[] =>
+      [...byLabel(verdicts, label)].map(([name, some]) => correct(section, name, some));
+  const families = [...byLabel(verdicts, "family").values()];
+  const macro = families.map((some) => mean(some.map((v) => v.correct)));
+  const lengths = byLength(verdicts, parts);
+  const biases = (of: readonly number[]) => of.map((x) => x - 0.5);
+  const slope = lengthSlope(verdicts);
+  return [
+    correct("Accuracy", "all pairs", verdicts),
+    // the interval of a mean over families is not one over pairs
+    {
+      section: "Accuracy",
+      name: "mean over families",
+      unit: "share",
+      value: pointOf(mean(macro), macro.length),
+    },
+    ...labelled("family")("Accuracy, by family"),
+    ...labelled("source")("Accuracy, by source"),
+    ...labelled("kind")("Accuracy, by slip"),
+    ...lengths.map((some, i) => correct("Accuracy, by length", `third ${i + 1} of ${parts}`, some)),
+    { section: "Accuracy, by length", name: "slope per e-fold", unit: "number", value: slope },
+    meanRow("Bias", "position: first beyond ½", biases(verdicts.map((v) => v.firstChosen))),
+    meanRow("Bias", "length: longer beyond ½", biases(verdicts.flatMap((v) => v.longerChosen ?? []))),
+    meanRow(
+      "Bias",
+      "same winner in both orders",
+      verdicts.map((v) => Number(v.consistent)),
+      "share",
+    ),
+  ];
+}
+
+/** A number without an interval. */
+const pointOf = (x: number, n: number) => ({ ...meanInterval([x]), n });
+
+const comparisonRows = (
+  others: readonly { readonly name: string; readonly verdicts: readonly PairVerdict[] }[],
+): readonly SuiteRow[] => others.map(({ name, verdicts }) => correct("For comparison", name, verdicts));
