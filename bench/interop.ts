@@ -1,21 +1,27 @@
 // Protocols against the implementations of others, both ways; see bench/README.md.
 //
-//     node bench/interop.ts openenv mcp
+//     node bench/interop.ts openenv mcp chat
 //
-// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core and mcp.
+// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp and transformers with fastapi and uvicorn.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { Chat } from "../src/core/chat.ts";
 import { messageOf } from "../src/core/errors.ts";
+import type { Model } from "../src/core/model.ts";
 import { randomStream } from "../src/core/random.ts";
 import { writeCall } from "../src/core/toolCalls.ts";
+import { chatModel } from "../src/engine/chat/index.ts";
 import { mcpEnvironment } from "../src/env/adapters/mcp.ts";
 import { openEnv } from "../src/env/adapters/openenv.ts";
 import type { Environment, Player } from "../src/env/environment.ts";
 import { serveOpenEnv } from "../src/serve/openenv.ts";
 import { evaluate } from "../src/train/evaluate.ts";
-import { echo } from "../test/train/world.ts";
+import { echo, runIn, settings, tiny } from "../test/train/world.ts";
 
 const python = process.env.WHETSTONE_PEERS_PYTHON ?? "python3";
 const peer = (name: string): string => join(import.meta.dirname, "peers", name);
@@ -30,12 +36,12 @@ async function started(
 ): Promise<ChildProcess> {
   const child = spawn(command, args, { stdio: "ignore" });
   running.push(child);
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 1500; tries++) {
     if (child.exitCode !== null) throw new Error(`${command} ${args.join(" ")} ended with ${child.exitCode}`);
     if (await fetch(url).then(isUp, () => false)) return child;
     await setTimeout(100);
   }
-  throw new Error(`nothing at ${url} after 30 s`);
+  throw new Error(`nothing at ${url} after 150 s`);
 }
 
 const say = (what: string, passed: boolean): void => {
@@ -155,7 +161,49 @@ async function mcp(): Promise<void> {
   say(`an episode over HTTP: success ${over.result.success.mean}`, over.result.success.mean === 1);
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp };
+async function chat(): Promise<void> {
+  const port = 18_767;
+  const environment = echo();
+  const engine = tiny();
+  const root = mkdtempSync(join(tmpdir(), "whetstone-interop-"));
+  const folder = join(root, "run", "final");
+  try {
+    // imitation is enough to have something to say
+    await runIn(root, { ...settings("local", engine), iterations: 1, warmStart: { updates: 60, every: 20 } });
+    const model = await engine.open("policy", folder);
+    await started(
+      join(python, "..", "transformers"),
+      ["serve", folder, "--device", "cpu", "--port", `${port}`],
+      `http://127.0.0.1:${port}/health`,
+    );
+    const provider = createOpenAICompatible({ name: "transformers", baseURL: `http://127.0.0.1:${port}/v1` });
+    const talker = chatModel({ model: provider(folder), maxTokens: 3, timeoutSeconds: 60 });
+    const play = (agent: Model | Chat) =>
+      evaluate({
+        environment,
+        agent,
+        split: "test",
+        mode: "greedy",
+        tasks: 6,
+        random: randomStream(1),
+        limit: (work) => work(),
+      });
+    const [there, here] = [await play(talker), await play(model)];
+    const words = (played: typeof here): string =>
+      played.trajectories
+        .map((t) => t.turns.map((turn) => turn.action.content.trim()).join(" | "))
+        .join("; ");
+    say(
+      `a model of ours served by Transformers, twelve greedy replies: ${words(there)}`,
+      there.result.failed === 0 && words(there) === words(here),
+    );
+  } finally {
+    await engine.dispose();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp, chat };
 try {
   for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {
     const part = parts[name];
