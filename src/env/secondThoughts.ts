@@ -21,7 +21,7 @@ const verdicts = { right: "that is right", wrong: "that is wrong" };
  * the whole reply would be; a reply without one is judged as it is. The expert shows how: now and then it is right at
  * once, mostly it gives the answer of another task first, says that it is wrong, and mends it.
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
- * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert.
+ * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
  */
 export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
@@ -35,12 +35,15 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
     limits,
     ...rest
   } = environment;
-  if (limits.turns !== 1 || solve === undefined) {
+  const lacks =
+    limits.turns !== 1 ? `${limits.turns} turns` : !solve ? "no expert" : !verify ? "no verify" : "";
+  if (!solve || !verify || lacks !== "") {
     throw new WhetstoneError("config.invalid", {
       where: `secondThoughts, environment "${environment.name}"`,
-      got: limits.turns !== 1 ? `${limits.turns} turns` : "no expert",
-      expected: "an environment whose episodes are one reply, with an expert who knows it",
-      mend: "Wrap an environment of a single reply that has an expert.",
+      got: lacks,
+      expected:
+        "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
+      mend: "Wrap an environment of a single reply that has expert and verify.",
     });
   }
   const judged = (content: string): string => readTwoAnswers(content).answers.at(-1) ?? content;
@@ -91,14 +94,12 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
         verdicts.wrong,
       ],
     }),
-    ...(verify && {
-      verify: (task: Task, trajectory) => {
-        const turns = trajectory.turns.map((turn) => ({
-          ...turn,
-          action: { ...turn.action, content: judged(turn.action.content) },
-        }));
-        return verify(task, { ...trajectory, turns });
-      },
-    }),
+    verify: (task, trajectory) => {
+      const turns = trajectory.turns.map((turn) => ({
+        ...turn,
+        action: { ...turn.action, content: judged(turn.action.content) },
+      }));
+      return verify(task, { ...trajectory, turns });
+    },
   });
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import { readTwoAnswers } from "../../src/core/secondThoughts.ts";
-import { answers, rightOf } from "../../src/env/answers.ts";
+import { answers } from "../../src/env/answers.ts";
+import { codeOf, codewords } from "../../src/env/codewords.ts";
 import { maze } from "../../src/env/maze.ts";
 import { secondThoughts } from "../../src/env/secondThoughts.ts";
 import { sequences } from "../../src/env/sequences.ts";
@@ -11,9 +12,9 @@ import { obeysTheLaws } from "./laws.ts";
 obeysTheLaws(() => secondThoughts(sequences()), { garbage: 0.3 });
 
 test("secondThoughts: the last answer counts, in tags or without", async () => {
-  const environment = secondThoughts(answers({ questions: 2, vocabulary: 3, right: 1 }));
+  const environment = secondThoughts(codewords({ questions: 2, length: 1 }));
   const task = environment.tasks("train")[0]!;
-  const [right] = rightOf(task);
+  const [right] = codeOf(task);
   for (const [content, outcome] of [
     [`<answer> none </answer> <answer> ${right} </answer>`, 1],
     [`<answer> ${right} </answer> <answer> none </answer>`, 0],
@@ -25,7 +26,7 @@ test("secondThoughts: the last answer counts, in tags or without", async () => {
 });
 
 test("secondThoughts: the expert mends its first answer in about 1 − right of the tasks, always in the form", () => {
-  const environment = secondThoughts(answers({ questions: 400, right: 1 }));
+  const environment = secondThoughts(codewords({ questions: 400, length: 2 }));
   const replies = environment.tasks("train").map((task) => {
     const read = readTwoAnswers(environment.expert!(task, task.prompt, randomStream(1)));
     assert.ok(read.formed);
@@ -35,6 +36,7 @@ test("secondThoughts: the expert mends its first answer in about 1 − right of 
   assert.ok(Math.abs(replies.filter(Boolean).length / replies.length - 0.3) < 0.08);
 });
 
-test("secondThoughts: an environment of several turns is refused", () => {
+test("secondThoughts: an environment of several turns, or without a verdict, is refused", () => {
+  assert.throws(() => secondThoughts(answers()), { code: "config.invalid" });
   assert.throws(() => secondThoughts(maze()), { code: "config.invalid" });
 });
