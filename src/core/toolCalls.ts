@@ -33,6 +33,10 @@ export function writeTools(tools: readonly Tool[]): string {
   return ["<tools>", ...each, "</tools>"].join(" ");
 }
 
+/** A message that says nothing, and is there for the tools that it offers: whoever takes tools apart from messages leaves it out. */
+export const onlyOffers = ({ tools, content, toolCalls }: Message): boolean =>
+  tools !== undefined && content === "" && !toolCalls;
+
 /** All that a message says as one text: its content, its calls, and the tools that it offers. */
 export function writeMessage({ content, toolCalls = [], tools = [] }: Message): string {
   if (toolCalls.length + tools.length === 0) return content;

@@ -260,6 +260,8 @@ async function act(
       temperature: temperature ?? 1,
       seed: random.split("turn", index).seed,
       ...(tools ? { tools } : {}),
+      ...(observation.maxTokens === undefined ? {} : { maxTokens: observation.maxTokens }),
+      ...(observation.stop === undefined ? {} : { stop: observation.stop }),
     };
     const reply = await seat.chat.reply(asked).catch((e: unknown): Ending => {
       // a provider that fails costs the episode; an empty purse ends the run

@@ -1,11 +1,13 @@
 /** Our messages and tools as the AI SDK writes them. */
 import { jsonSchema, type ModelMessage, type ToolSet, tool } from "ai";
+import { jsonOrText, onlyOffers } from "../../core/toolCalls.ts";
 import type { Message, StopReason, Tool } from "../../core/words.ts";
 
 /** @param messages in order; a tool's answer names the call by its id. */
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
   const nameOf = new Map(messages.flatMap((m) => m.toolCalls ?? []).map((call) => [call.id, call.name]));
-  return messages.map((m): ModelMessage => {
+  const said = messages.filter((m) => !onlyOffers(m));
+  return said.map((m): ModelMessage => {
     if (m.role === "system" || m.role === "user") return { role: m.role, content: m.content };
     if (m.role === "tool") {
       const id = m.toolCallId ?? "";
@@ -24,7 +26,7 @@ export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
           type: "tool-call" as const,
           toolCallId: call.id,
           toolName: call.name,
-          input: parsed(call.arguments),
+          input: jsonOrText(call.arguments),
         })),
       ],
     };
@@ -44,12 +46,3 @@ const stops: Readonly<Record<string, StopReason>> = { stop: "eos", "tool-calls":
 
 /** Why it stopped, in our words: a provider does not tell a stop string from an end. */
 export const toStop = (reason: string): StopReason => stops[reason] ?? "cut";
-
-/** A model's arguments as data; as text where they are no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Codec } from "../../core/model.ts";
-import { jsonOrText } from "../../core/toolCalls.ts";
+import { jsonOrText, onlyOffers } from "../../core/toolCalls.ts";
 import type { Message, Tool } from "../../core/words.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
@@ -179,9 +179,6 @@ const toolAsTemplateSees = ({ name, description, parameters }: Tool): Json => ({
   type: "function",
   function: { name, description, parameters },
 });
-
-/** A message that offers tools and says nothing: templates get the tools beside the messages. */
-const onlyOffers = (m: Message): boolean => m.tools !== undefined && m.content === "" && !m.toolCalls;
 
 /** A message in the form that chat templates know. */
 function asTemplateSees(m: Message): Json {

@@ -4,6 +4,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
+import type { Chat, ChatRequest } from "../../../src/core/chat.ts";
 import type { Sample, SampleRequest } from "../../../src/core/model.ts";
 import { trajectoryRows } from "../../../src/core/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
@@ -398,6 +399,33 @@ test("agent: named rewards, success and feedback as the author says; episodes ru
     assert.equal(last.text, "it costs 3");
     assert.deepEqual(t.end, { kind: "done", reason: "success", success: true });
   }
+});
+
+test("agent: a model that only talks may be the policy; its calls are taken as its provider read them", async () => {
+  const asked: ChatRequest[] = [];
+  const chat: Chat = {
+    id: "talker",
+    ask: () => Promise.reject(new Error("not asked")),
+    spent: () => ({ calls: 0, cachedCalls: 0, inputTokens: 0, outputTokens: 0, usd: 0 }),
+    reply: async (request) => {
+      asked.push(request);
+      const done = request.messages.some((m) => m.role === "tool");
+      const toolCalls = [{ id: "own", name: "price", arguments: '{"item":"pear"}' }];
+      const message = {
+        role: "assistant",
+        content: done ? "3" : "",
+        ...(done ? {} : { toolCalls }),
+      } as const;
+      return { message, stop: "eos", tokens: { input: 1, output: 1 }, cached: false };
+    },
+  };
+  const t = await play(agent(withClient, options), { seat: () => ({ kind: "chat", id: "policy", chat }) });
+  assert.equal(t.end.kind === "done" && t.end.success, true);
+  assert.deepEqual(
+    asked.map(({ tools }) => tools?.map(({ name }) => name)),
+    [["price"], ["price"]],
+  );
+  assert.equal(asked[1]!.messages.at(-1)!.toolCallId, "own");
 });
 
 test("agent: a retry replays the recorded turns and goes on from there", async () => {
