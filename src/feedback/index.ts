@@ -16,6 +16,7 @@ export { type NotedOptions, noted } from "./noted.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type CurveWeights, curveReward, type QualityCurveOptions, qualityCurve } from "./qualityCurve.ts";
+export { type ReflectionOptions, reflection } from "./reflection.ts";
 export { plainAnswer, type RetriesOptions, repeatedShare, retries } from "./retries.ts";
 export { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";
