@@ -7,6 +7,8 @@ import type { Id, Unit } from "../core/words.ts";
 export interface ChannelOptions {
   /** Channels whose credits are added up. Default: all. */
   readonly channels?: readonly string[];
+  /** Channels without which a unit has no value, whatever others say of it, where values of units count. Default: none. */
+  readonly required?: readonly string[];
 }
 
 /** A unit with its return: everything credited to its members. */
@@ -16,13 +18,15 @@ export interface Scored {
 }
 
 /** Units that got any credit, with the sum of it. No credit is no value, not a 0: such a unit is left out. */
-export function scoredUnits(evidence: Evidence, { channels }: ChannelOptions): Scored[] {
+export function scoredUnits(evidence: Evidence, { channels, required = [] }: ChannelOptions): Scored[] {
   const sums = new Map<Id, number>();
+  const heard = required.map((name) => new Set(evidence.channels[name]?.map(({ at }) => at.trajectory)));
   for (const [name, credits] of Object.entries(evidence.channels)) {
     if (!(channels?.includes(name) ?? true)) continue;
     for (const { at, value } of credits) sums.set(at.trajectory, (sums.get(at.trajectory) ?? 0) + value);
   }
   return evidence.units.flatMap((unit) => {
+    if (!heard.every((of) => unit.members.some((member) => of.has(member)))) return [];
     let value: number | undefined;
     for (const member of unit.members) {
       const sum = sums.get(member);

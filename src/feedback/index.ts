@@ -9,15 +9,25 @@ export { type ImplicitRewardsOptions, implicitRewards } from "./implicitRewards.
 export { type ImprovementOptions, improvement } from "./improvement.ts";
 export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts";
 export { type InformationGainOptions, informationGain } from "./informationGain.ts";
+export { type Judge, type JudgedOptions, type JudgeNoise, judged, noisyJudge } from "./judged.ts";
 export { type JudgementOptions, judgement } from "./judgement.ts";
 export { type MajorityVoteOptions, majorityVote } from "./majorityVote.ts";
 export { type MilestonesOptions, milestones } from "./milestones.ts";
 export { type NotedOptions, noted } from "./noted.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
+export { type PartialMatchOptions, partialMatch } from "./partialMatch.ts";
 export { type CurveWeights, curveReward, type QualityCurveOptions, qualityCurve } from "./qualityCurve.ts";
 export { type ReflectionOptions, reflection } from "./reflection.ts";
 export { plainAnswer, type RetriesOptions, repeatedShare, retries } from "./retries.ts";
+export {
+  type Rule,
+  type RuleStep,
+  type RuleTreeOptions,
+  ruleTree,
+  ruleValues,
+  webRules,
+} from "./ruleTree.ts";
 export { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";
 export { type TurnRewardsOptions, turnRewards } from "./turnRewards.ts";
 export { type WinRatesOptions, winRates } from "./winRates.ts";

@@ -44,7 +44,10 @@ import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
+import { opagent } from "./environments/opagent.ts";
 import { openagiRltf } from "./environments/openagi-rltf.ts";
+import { planRewardbench } from "./environments/plan-rewardbench.ts";
+import { agentRlvr } from "./language-feedback/agent-rlvr.ts";
 import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
 import { distil } from "./language-feedback/distil.ts";
 import { r3l } from "./language-feedback/r3l.ts";
@@ -79,6 +82,7 @@ export {
   a2tgpo,
   aem,
   aGrae,
+  agentRlvr,
   ahpo,
   archer,
   ariadneMazes,
@@ -117,9 +121,11 @@ export {
   nashMirrorProx,
   nft,
   odysseus,
+  opagent,
   openagiRltf,
   oprl,
   pbsd,
+  planRewardbench,
   ppo,
   pprRenorm,
   preflexor,
@@ -198,7 +204,10 @@ export const methods: readonly Recipe[] = [
   ariadneMazes,
   dreamgym,
   lmrlGym,
+  opagent,
   openagiRltf,
+  planRewardbench,
+  agentRlvr,
   critiqueGrpo,
   distil,
   r3l,
