@@ -123,6 +123,7 @@ export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
+export { type QuerySlots, type QuerySlotsOptions, querySlots } from "./querySlots.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { type SecondThoughtsOptions, secondThoughts } from "./secondThoughts.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";

@@ -4,7 +4,7 @@ import { alreadyOver, type Episode, type Step } from "./environment.ts";
 
 /** What a reply was worth, and what is said about it. */
 export interface Tried {
-  /** `outcome` is 1 where the reply is right and is paid at the end alone; the others every turn. */
+  /** `outcome` is 1 where the reply is right; the others are partial. */
   readonly rewards: Readonly<Record<string, number>> & { readonly outcome: 0 | 1 };
   readonly text: string;
 }
@@ -13,6 +13,8 @@ export interface TriesOptions {
   readonly task: Task;
   /** Replies until the episode is over. */
   readonly turns: number;
+  /** Whether the partial rewards are paid as well, every turn; `outcome` is paid at the end. Default false. */
+  readonly partial?: boolean;
   /** Total: also for what is no answer. */
   readonly judge: (task: Task, reply: string) => Tried | Promise<Tried>;
 }
@@ -27,7 +29,7 @@ interface SoFar {
  * An episode of tries. What is said about a reply is the next observation, and the step's text where none follows.
  */
 export function tries(options: TriesOptions, from: SoFar = { made: 0, over: false, said: "" }): Episode {
-  const { task, turns, judge } = options;
+  const { task, turns, judge, partial = false } = options;
   let now = from;
   return {
     observe: async () => ({
@@ -43,9 +45,14 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
       const success = rewards.outcome === 1;
       const made = now.made + 1;
       now = { made, over: success || made >= turns, said: text };
-      const { outcome, ...others } = rewards;
-      if (!now.over) return { rewards: others };
-      return { rewards, text, end: { kind: "done", reason: success ? "right" : "wrong", success } };
+      const { outcome, ...parts } = rewards;
+      const paid = partial ? parts : {};
+      if (!now.over) return { rewards: paid };
+      return {
+        rewards: { ...paid, outcome },
+        text,
+        end: { kind: "done", reason: success ? "right" : "wrong", success },
+      };
     },
     fork: async () => tries(options, now),
   };

@@ -50,6 +50,7 @@ import { planRewardbench } from "./environments/plan-rewardbench.ts";
 import { agentRlvr } from "./language-feedback/agent-rlvr.ts";
 import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
 import { distil } from "./language-feedback/distil.ts";
+import { paverlSql } from "./language-feedback/paverl-sql.ts";
 import { r3l } from "./language-feedback/r3l.ts";
 import { rl2f } from "./language-feedback/rl2f.ts";
 import { rltf } from "./language-feedback/rltf.ts";
@@ -124,6 +125,7 @@ export {
   opagent,
   openagiRltf,
   oprl,
+  paverlSql,
   pbsd,
   planRewardbench,
   ppo,
@@ -210,6 +212,7 @@ export const methods: readonly Recipe[] = [
   agentRlvr,
   critiqueGrpo,
   distil,
+  paverlSql,
   r3l,
   rl2f,
   rltf,

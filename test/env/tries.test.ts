@@ -64,7 +64,7 @@ test("countdown: every number once, and what is wrong is said", async () => {
 test("functions: the runtime's error and where it came up, then the first wrong result", async () => {
   const calls = ["solve([1,5])", "solve([])", "solve([9])"];
   const task = taskWith("…", { calls, slip: "" }, "function solve(xs) { return xs.filter((x) => x > 2); }");
-  const { words, rewards } = await said(functions({ turns: 6 }), task, [
+  const { words, rewards } = await said(functions({ turns: 6, partial: true }), task, [
     "function solve(xs) {",
     "const solve = (xs) => xs.filtr((x) => x);",
     "```js\nfunction solve(xs) { return xs.slice(1); }\n```",
@@ -99,7 +99,7 @@ test("functions: a program cannot find out what is wanted, nor pass by tampering
 test("sql: errors, then how the table differs; rows in any order, columns in theirs", async () => {
   const gold = "SELECT species, count(*) FROM penguins GROUP BY species";
   const task = taskWith("…", { slip: "" }, gold);
-  const { words, rewards } = await said(sql({ turns: 5 }), task, [
+  const { words, rewards } = await said(sql({ turns: 5, partial: true }), task, [
     "SELECT specie FROM penguins",
     "DROP TABLE penguins",
     "SELECT species FROM penguins GROUP BY species",
@@ -120,4 +120,14 @@ test("codeIn: the last fence, an open one too, or everything", () => {
   assert.equal(codeIn("a\n```js\nb\n```\nc\n```\nd\n```"), "d");
   assert.equal(codeIn("a\n```js\nb"), "b");
   assert.equal(codeIn(" a `b` "), "a `b`");
+});
+
+test("tries: partial rewards are paid where they are asked for alone", async () => {
+  const task = taskWith("…", { slip: "" }, "SELECT count(*) FROM penguins");
+  assert.deepEqual((await said(sql({ turns: 1 }), task, ["SELECT 1"])).rewards, { outcome: 0 });
+  assert.deepEqual((await said(sql({ turns: 1, partial: true }), task, ["SELECT 1"])).rewards, {
+    outcome: 0,
+    match: 0,
+    runs: 1,
+  });
 });

@@ -17,6 +17,8 @@ import { type Family, families } from "./families.ts";
 export interface FunctionsOptions {
   /** Programs until the episode is over. Default 4. */
   readonly turns?: number;
+  /** Pay `passed` as well. Default false. */
+  readonly partial?: boolean;
 }
 
 const callsShown = 2;
@@ -116,12 +118,12 @@ const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : 
  * runtime's own error and where it came up, or the first wrong result (after the last turn it is the step's text). Results
  * are compared outside the sandbox, so that a program cannot see what is wanted.
  *
- * Rewards: `outcome` 1 or 0 at the end, `passed` every turn, the share of calls that returned what is wanted. Functions
+ * Rewards: `outcome` 1 or 0 at the end, and where asked for `passed` every turn, the share of calls that returned what is wanted. Functions
  * are families with a parameter; two families are only in the split "unseen-functions". The flawed player makes the usual
  * mistake in three of five tasks. No lexicon: a program is free text, for models with a tokenizer of their own, or of bytes.
  */
 export function functions(options: FunctionsOptions = {}): Environment {
-  const { turns = 4 } = options;
+  const { turns = 4, partial = false } = options;
   return defineEnvironment({
     name: "functions",
     summary: "write small JavaScript functions that are run; errors and wrong results come back in words",
@@ -130,7 +132,7 @@ export function functions(options: FunctionsOptions = {}): Environment {
     splits: [...Object.keys(parts), "unseen-functions"],
     limits: { turns, actionTokens: 300 },
     tasks: tasksOf,
-    start: async (task) => tries({ task, turns, judge }),
+    start: async (task) => tries({ task, turns, judge, partial }),
     expert: (task) => task.reference ?? "",
     flawed,
     async verify(task, { turns: made }) {

@@ -14,6 +14,8 @@ import { schema, setup } from "./tables.ts";
 export interface SqlQuestionsOptions {
   /** Queries until the episode is over. Default 4. */
   readonly turns?: number;
+  /** Pay `match` and `runs` as well. Default false. */
+  readonly partial?: boolean;
 }
 
 /** One for all episodes of this process, begun with the first query. */
@@ -85,12 +87,12 @@ const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : 
  * differs, is what is seen next (after the last turn it is the step's text).
  *
  * Rewards: `outcome` 1 where the table is the one wanted (rows in any order, columns in theirs, numbers to three places),
- * at the end; every turn `runs` 1 or 0, and `match`, the share of the wanted cells reproduced (`cellMatch`). Questions are
+ * at the end; where asked for, every turn `runs` 1 or 0 and `match`, the share of the wanted cells reproduced (`cellMatch`). Questions are
  * made from templates; two of these are only in the split "unseen-questions". The flawed player is careless in three of
  * five tasks. No lexicon: a query is free text, for models with a tokenizer of their own, or of bytes.
  */
 export function sql(options: SqlQuestionsOptions = {}): Environment {
-  const { turns = 4 } = options;
+  const { turns = 4, partial = false } = options;
   return defineEnvironment({
     name: "sql",
     summary: "answer questions over real tables with SQL that is run; errors come back in words",
@@ -99,7 +101,7 @@ export function sql(options: SqlQuestionsOptions = {}): Environment {
     splits: [...Object.keys(parts), "unseen-questions"],
     limits: { turns, actionTokens: 200 },
     tasks: tasksOf,
-    start: async (task) => tries({ task, turns, judge }),
+    start: async (task) => tries({ task, turns, judge, partial }),
     expert: (task) => task.reference ?? "",
     flawed,
     async verify(task, { turns: made }) {
