@@ -7,6 +7,8 @@ import { type ChannelOptions, scoredGroups } from "./returns.ts";
 export interface OutcomePairsOptions extends ChannelOptions {
   /** Smallest difference of returns that makes a pair. Default: any above 0. */
   readonly margin?: number;
+  /** Most others that a return is preferred to, dealt out in turn, so that few successes are not each paired with every failure. Default: all. */
+  readonly rivals?: number;
   /** Named spans of an action whose tokens stay out of the pairs, e.g. ["thought"]: free to change. Default: none. */
   readonly without?: readonly string[];
 }
@@ -16,10 +18,10 @@ export interface OutcomePairsOptions extends ChannelOptions {
  * `core/pairs.ts`. Leaves advantages as they are, so that it stands beside an estimator. A group of one, or of equal
  * returns, makes no pair. Only units of one trajectory are compared.
  *
- *     pairs = { (i, j) of one group : R[i] − R[j] > margin }
+ *     pairs = { (i, j) of one group : R[i] − R[j] > margin }        of each i at most `rivals`, from the i-th on, round and round
  */
 export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null> {
-  const { margin = 0, without = [] } = options;
+  const { margin = 0, rivals = Number.POSITIVE_INFINITY, without = [] } = options;
   return {
     name: "outcomePairs",
     init: () => null,
@@ -28,11 +30,13 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
         const lone = group.flatMap(({ unit, value }) =>
           unit.members.length === 1 ? [{ at: { trajectory: unit.members[0]! }, value }] : [],
         );
-        return lone.flatMap((better) =>
-          lone
-            .filter((worse) => better.value - worse.value > margin)
-            .map((worse) => ({ chosen: better.at, rejected: worse.at, strength: 1 })),
-        );
+        return lone.flatMap((better, i) => {
+          const worse = lone.filter(({ value }) => better.value - value > margin);
+          const from = worse.length === 0 ? 0 : (i * Math.min(rivals, worse.length)) % worse.length;
+          return [...worse.slice(from), ...worse.slice(0, from)]
+            .slice(0, rivals)
+            .map(({ at }) => ({ chosen: better.at, rejected: at, strength: 1 }));
+        });
       });
       return {
         advantages: soFar,

@@ -1,4 +1,5 @@
 export { type ChatCriticOptions, chatCritic, transcript } from "./chat.ts";
+export { discreet } from "./discreet.ts";
 export { chatJudge } from "./judge.ts";
 export { type ScriptedCriticOptions, scriptedCritic } from "./scripted.ts";
 export { type SelfCritiqueOptions, selfCritique } from "./self.ts";

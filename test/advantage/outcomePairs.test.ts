@@ -6,9 +6,13 @@ import { pairsOf } from "../../src/core/pairs.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
 import { ctxOf, evidenceOf } from "../core/make.ts";
 
-function pairs(rewards: readonly (readonly (number | undefined)[])[], margin = 0) {
+function pairs(rewards: readonly (readonly (number | undefined)[])[], margin = 0, rivals?: number) {
   const evidence = evidenceOf(rewards);
-  const { columns } = outcomePairs({ margin }).apply(evidence, null, undefined);
+  const { columns } = outcomePairs({ margin, ...(rivals !== undefined && { rivals }) }).apply(
+    evidence,
+    null,
+    undefined,
+  );
   const zero = new Map(evidence.trajectories.map((t) => [t.id, new Float32Array(2)]));
   const { batch } = batchOf(evidence.trajectories, evidence.units, zero, [], columns);
   const rowOf = (a: number): string => batch.rows[Math.floor(a / 2)]!.trajectory; // two tokens a row
@@ -27,6 +31,21 @@ test("outcomePairs: every unequal pair of a group, the higher one chosen; none a
   ]);
   assert.deepEqual(pairs([[0.5, 1, 0]], 0.5), [["0.1", "0.2", 1]]);
   assert.deepEqual(pairs([[1, 1], [0.3], [undefined, 1]]), []);
+});
+
+test("outcomePairs: with few rivals, others are dealt out in turn", () => {
+  // the first success begins at the first failure, the second one at the second
+  assert.deepEqual(pairs([[1, 1, 0, 0, 0]], 0, 1), [
+    ["0.0", "0.2", 1],
+    ["0.1", "0.3", 1],
+  ]);
+  assert.deepEqual(pairs([[1, 1, 0, 0, 0]], 0, 2), [
+    ["0.0", "0.2", 1],
+    ["0.0", "0.3", 1],
+    ["0.1", "0.4", 1],
+    ["0.1", "0.2", 1],
+  ]);
+  assert.equal(pairs([[1, 0]], 0, 5).length, 1);
 });
 
 test("outcomePairs leaves advantages as they are", () => {

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Critic } from "../../src/core/critic.ts";
+import { randomStream } from "../../src/core/random.ts";
+import { discreet } from "../../src/critic/discreet.ts";
+import { ctxOf, trajectoryOf } from "../core/make.ts";
+
+const t = trajectoryOf("t", []);
+const saying =
+  (text: string | undefined): Critic =>
+  async () =>
+    text === undefined ? undefined : { text, verdict: "failure" };
+
+async function heard(text: string | undefined, reference: string | undefined) {
+  let failures = 0;
+  const ctx = ctxOf({
+    task: () => ({
+      id: "task",
+      prompt: [],
+      metadata: {},
+      seed: 0,
+      ...(reference !== undefined && { reference }),
+    }),
+    count: (counter, amount) => {
+      if (counter === "judge.failures") failures += amount;
+    },
+  });
+  const critique = await discreet(saying(text))(ctx, t, randomStream(1));
+  return { text: critique?.text, failures };
+}
+
+test("discreet drops what gives the reference away, counts it, and passes on the rest", async () => {
+  assert.deepEqual(await heard("write w1 w2 instead", "w1 w2"), { text: undefined, failures: 1 });
+  assert.deepEqual(await heard("begin with w1", "w1 w2"), { text: "begin with w1", failures: 0 });
+  assert.deepEqual(await heard("write w1 w2", undefined), { text: "write w1 w2", failures: 0 });
+  // a critic that failed has counted that itself
+  assert.deepEqual(await heard(undefined, "w1"), { text: undefined, failures: 0 });
+});
