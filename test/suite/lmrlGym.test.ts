@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Chat, ChatRequest } from "../../src/core/chat.ts";
 import { randomStream } from "../../src/core/random.ts";
+import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
 import { lmrlGames, lmrlGym } from "../../src/suite/lmrlGym.ts";
 import type { SuiteOptions, SuiteResult } from "../../src/suite/suite.ts";
+import { play } from "../env/play.ts";
 
 const run = (agent: SuiteOptions["agent"], more: Partial<SuiteOptions> = {}): Promise<SuiteResult> =>
   lmrlGym.run({ agent, mode: "sampled", random: randomStream(1), limit: (work) => work(), ...more });
@@ -61,4 +63,14 @@ test("lmrl-gym: who has not been trained here is told the rules first; who says 
   const scores = new Map(rowsOf(found, "Score").map(({ name, value }) => [name, value.mean]));
   for (const { make, reward } of lmrlGames)
     if (reward === "cost") assert.equal(scores.get(make().name), 0, make().name);
+});
+
+test("lmrl-gym: a model of whole words reads and writes all that is said in a game", async () => {
+  for (const { make } of lmrlGames) {
+    const game = make();
+    const codec = lexiconCodec(game.lexicon?.() ?? []);
+    const { conversation } = await play(game, game.tasks("train")[0]!, game.flawed!);
+    for (const { content } of conversation)
+      assert.equal(codec.decode(codec.encode(content)), content, game.name);
+  }
 });

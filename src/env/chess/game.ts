@@ -103,13 +103,13 @@ export function chessGame(options: ChessGameOptions): Environment {
         if (over) return alreadyOver;
         turn++;
         if (!isPlayed(game, content)) {
-          heard = `${illegal} . ${boardText(game.fen())}`;
+          heard = `${illegal} .${boardText(game.fen())}`;
           return cut({ rewards: { illegal: -1 }, text: illegal });
         }
         const own = endAfter(1);
         if (own) return cut(own);
         const reply = await replyTo(game, opponent, randomStream(task.seed).split("opponent", game.fen()));
-        heard = `black plays ${reply}${game.inCheck() ? " check" : ""} . ${boardText(game.fen())}`;
+        heard = `black plays ${reply}${game.inCheck() ? " check" : ""} .${boardText(game.fen())}`;
         return cut(endAfter(-1) ?? {});
       },
       fork: async () => start(task, { fen: game.fen(), seen, turn, heard, over }),
@@ -153,7 +153,7 @@ export function chessGame(options: ChessGameOptions): Environment {
     tasks: (split) =>
       positions(split).map((fen, i) => ({
         id: `${name}/${split}/${i}`,
-        prompt: [{ role: "user", content: `you have white . ${boardText(fen)}` }],
+        prompt: [{ role: "user", content: `you have white .${boardText(fen)}` }],
         metadata: { fen },
         seed: randomStream(seed).split(name, split, i).seed,
       })),
@@ -161,7 +161,7 @@ export function chessGame(options: ChessGameOptions): Environment {
     lexicon: () => [
       "you have white . black plays check",
       illegal,
-      ". p n b r q k P N B R Q K a b c d e f g h",
+      ". \n + p n b r q k P N B R Q K a b c d e f g h",
       ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((row) => [
         `${row}`,
         ...[..."abcdefgh"].map((column) => `${column}${row}`),
@@ -203,7 +203,7 @@ function boardText(fen: string): string {
   const rows = (fen.split(" ")[0] ?? "")
     .split("/")
     .map((row, i) => `${8 - i} ${[...row.replace(/\d/g, (n) => ".".repeat(Number(n)))].join(" ")}`);
-  return `\n${rows.join("\n")}\n  a b c d e f g h`;
+  return ["", ...rows, "+ a b c d e f g h"].join("\n");
 }
 
 /** The pieces of a board in print, without what is said before it and the letters below. */
