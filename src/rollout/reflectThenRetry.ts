@@ -1,7 +1,7 @@
 import type { Critic, Critique } from "../core/critic.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type Id, type Message, paid, type Trajectory, type Unit } from "../core/words.ts";
-import { type Retried, retried } from "./retried.ts";
+import { type Message, paid, type Trajectory } from "../core/words.ts";
+import { reviewed, withReviews } from "./retried.ts";
 
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {
@@ -40,56 +40,37 @@ export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOpti
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
-    const groupOf = new Map(first.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
-    const attempts = first.trajectories.filter((t) => groupOf.has(t.id));
-    const reflected = await Promise.all(
-      attempts.map(async (t, i): Promise<Reflected> => {
-        const critique = await critic(ctx, t, ctx.random.split("reflection", t.id));
-        if (!critique || critique.verdict === "success") return { t, critique };
-        const retry = await retried(ctx, t, {
-          advice: advice(critique, t),
-          turn: critique.turn ?? 0,
-          attempt: first.trajectories.length + i,
-          ...(temperature !== undefined && { temperature }),
-        });
-        return { t, critique, retry };
-      }),
-    );
-    const trajectories: Trajectory[] = [];
-    const units: Unit[] = [];
-    const add = (t: Trajectory, group: Id): void => {
-      trajectories.push(t);
-      units.push({ id: t.id, group, members: [t.id] });
-    };
-    let improved = 0;
-    for (const { t, critique, retry } of reflected) {
-      if (retry) add(retry.plain, groupOf.get(t.id)!);
+    const reviews = await reviewed(ctx, first, {
+      critic,
+      stream: "reflection",
+      retry: (critique, t) =>
+        critique.verdict === "success"
+          ? undefined
+          : {
+              advice: advice(critique, t),
+              turn: critique.turn ?? 0,
+              ...(temperature !== undefined && { temperature }),
+            },
+    });
+    const further = reviews.flatMap(({ t, group, critique, retry }) => {
       const well = critique?.verdict === "success" && paid(t) >= threshold;
       const helped = retry ? improves(t, retry.advised, threshold) : well;
-      if (retry && helped) improved++;
-      if (!positives || !helped) continue;
-      if (retry) add(retry.advised, retry.advised.id);
-      if (critique?.written) add(praised(critique.written), critique.written.id);
-    }
-    const retries = reflected.flatMap(({ retry }) => retry ?? []);
-    const pivots = retries.reduce((sum, { advised }) => sum + (advised.lineage?.turn ?? 0), 0);
-    return {
-      ...first,
-      trajectories: [...first.trajectories, ...trajectories],
-      units: [...first.units, ...units],
-      stats: {
-        ...first.stats,
-        ...(attempts.length > 0 && { retries: retries.length / attempts.length }),
-        ...(retries.length > 0 && { improved: improved / retries.length, pivot: pivots / retries.length }),
-      },
-    };
+      const examples = [
+        ...(retry ? [retry.advised] : []),
+        ...(critique?.written ? [praised(critique.written)] : []),
+      ];
+      return [
+        ...(retry ? [{ t: retry.plain, group }] : []),
+        ...(positives && helped ? examples.map((example) => ({ t: example, group: example.id })) : []),
+      ];
+    });
+    const retries = reviews.flatMap(({ t, retry }) => (retry ? [{ t, again: retry.advised }] : []));
+    const improved = retries.filter(({ t, again }) => improves(t, again, threshold)).length;
+    const pivots = retries.reduce((sum, { again }) => sum + (again.lineage?.turn ?? 0), 0);
+    const stats =
+      retries.length > 0 ? { improved: improved / retries.length, pivot: pivots / retries.length } : {};
+    return withReviews(first, reviews, further, stats);
   };
-}
-
-interface Reflected {
-  readonly t: Trajectory;
-  readonly critique: Critique | undefined;
-  readonly retry?: Retried | undefined;
 }
 
 function improves(before: Trajectory, after: Trajectory, threshold: number): boolean {

@@ -1,6 +1,9 @@
+/** Second attempts: what the rollouts that try again have in common. */
 import type { Ctx } from "../core/context.ts";
+import type { Critic, Critique } from "../core/critic.ts";
 import { withoutAdvice } from "../core/rewrite.ts";
-import type { Message, Trajectory } from "../core/words.ts";
+import type { Experience } from "../core/slots.ts";
+import type { Id, Message, Stats, Trajectory } from "../core/words.ts";
 
 /** How a task is tried again. */
 export interface Retry {
@@ -46,5 +49,74 @@ export async function retried(ctx: Ctx, earlier: Trajectory, retry: Retry): Prom
   return {
     advised: { ...again, lineage: { ...lineage, why: "retry" } },
     plain: { ...plain, lineage: { ...lineage, why: "rewrite" } },
+  };
+}
+
+/** How attempts are criticised and tried again. */
+export interface Review {
+  readonly critic: Critic;
+  /** Names the critic's random streams. */
+  readonly stream: string;
+  /** Which attempts are criticised. Default: all. */
+  readonly of?: (t: Trajectory) => boolean;
+  /** What follows a critique; undefined where it is not tried again. */
+  readonly retry: (critique: Critique, t: Trajectory) => Omit<Retry, "attempt"> | undefined;
+}
+
+/** An attempt, what was said of it, and what came of trying again. */
+export interface Reviewed {
+  readonly t: Trajectory;
+  readonly group: Id;
+  readonly critique: Critique | undefined;
+  readonly retry: Retried | undefined;
+}
+
+/** Has every attempt that is compared in an experience criticised, and tries again; all at once. */
+export async function reviewed(
+  ctx: Ctx,
+  experience: Experience,
+  review: Review,
+): Promise<readonly Reviewed[]> {
+  const { trajectories, units } = experience;
+  const groupOf = new Map(units.flatMap(({ members, group }) => members.map((m) => [m, group])));
+  const attempts = trajectories.flatMap((t) => {
+    const group = groupOf.get(t.id);
+    return group === undefined ? [] : [{ t, group }];
+  });
+  return Promise.all(
+    attempts.map(async ({ t, group }, i): Promise<Reviewed> => {
+      const critique =
+        (review.of?.(t) ?? true)
+          ? await review.critic(ctx, t, ctx.random.split(review.stream, t.id))
+          : undefined;
+      const again = critique && review.retry(critique, t);
+      const retry = again && (await retried(ctx, t, { ...again, attempt: trajectories.length + i }));
+      return { t, group, critique, retry };
+    }),
+  );
+}
+
+/**
+ * An experience with what its reviews brought: further trajectories, each a unit in the group named, and the critiques.
+ * Stats: those given, and retries per attempt.
+ */
+export function withReviews(
+  experience: Experience,
+  reviews: readonly Reviewed[],
+  further: readonly { readonly t: Trajectory; readonly group: Id }[],
+  stats: Stats,
+): Experience {
+  const said = reviews.flatMap(({ t, critique }) => (critique ? [[t.id, critique] as const] : []));
+  const retries = reviews.filter(({ retry }) => retry).length;
+  return {
+    ...experience,
+    trajectories: [...experience.trajectories, ...further.map(({ t }) => t)],
+    units: [...experience.units, ...further.map(({ t, group }) => ({ id: t.id, group, members: [t.id] }))],
+    critiques: new Map([...(experience.critiques ?? []), ...said]),
+    stats: {
+      ...experience.stats,
+      ...(reviews.length > 0 && { retries: retries / reviews.length }),
+      ...stats,
+    },
   };
 }

@@ -1,7 +1,7 @@
 import type { Critic, Critique } from "../core/critic.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type Id, type Message, succeeded, type Trajectory, type Unit } from "../core/words.ts";
-import { type Retried, retried } from "./retried.ts";
+import { type Message, succeeded, type Trajectory } from "../core/words.ts";
+import { reviewed, withReviews } from "./retried.ts";
 
 /** Settings of {@link retryWithFeedback}. */
 export interface RetryWithFeedbackOptions {
@@ -41,46 +41,23 @@ export function retryWithFeedback(rollout: Rollout, options: RetryWithFeedbackOp
   const { advice = (critique) => critique.text } = options;
   return async (ctx) => {
     const first = await rollout(ctx);
-    const groupOf = new Map(first.units.flatMap(({ members, group }) => members.map((m) => [m, group])));
-    const attempts = first.trajectories.filter((t) => groupOf.has(t.id));
-    const critiques = new Map<Id, Critique>(first.critiques);
-    const made = await Promise.all(
-      attempts.map(async (t, i): Promise<Retried | undefined> => {
-        if (!again(t)) return undefined;
-        const critique = await critic(ctx, t, ctx.random.split("critique", t.id));
-        if (!critique) return undefined;
-        critiques.set(t.id, critique);
-        return retried(ctx, t, {
-          advice: advice(critique, t),
-          turn: 0,
-          attempt: first.trajectories.length + i,
-          ...(temperature !== undefined && { temperature }),
-        });
+    const reviews = await reviewed(ctx, first, {
+      critic,
+      stream: "critique",
+      of: again,
+      retry: (critique, t) => ({
+        advice: advice(critique, t),
+        turn: 0,
+        ...(temperature !== undefined && { temperature }),
       }),
-    );
-    const trajectories: Trajectory[] = [];
-    const units: Unit[] = [];
-    const add = (t: Trajectory, group: string): void => {
-      trajectories.push(t);
-      units.push({ id: t.id, group, members: [t.id] });
-    };
-    made.forEach((retry, i) => {
-      const group = groupOf.get(attempts[i]!.id)!;
-      if (retry && keep !== "advised") add(retry.plain, apart ? `${group}/plain` : group);
-      if (retry && keep !== "plain") add(retry.advised, `${group}/advised`);
     });
-    const retries = made.filter((retry) => retry !== undefined);
+    const further = reviews.flatMap(({ group, retry }) => [
+      ...(retry && keep !== "advised" ? [{ t: retry.plain, group: apart ? `${group}/plain` : group }] : []),
+      ...(retry && keep !== "plain" ? [{ t: retry.advised, group: `${group}/advised` }] : []),
+    ]);
+    const retries = reviews.flatMap(({ retry }) => retry ?? []);
     const repaired = retries.filter(({ advised }) => succeeded(advised)).length;
-    return {
-      ...first,
-      trajectories: [...first.trajectories, ...trajectories],
-      units: [...first.units, ...units],
-      critiques,
-      stats: {
-        ...first.stats,
-        ...(attempts.length > 0 && { retries: retries.length / attempts.length }),
-        ...(retries.length > 0 && { repaired: repaired / retries.length }),
-      },
-    };
+    const stats = retries.length > 0 ? { repaired: repaired / retries.length } : {};
+    return withReviews(first, reviews, further, stats);
   };
 }

@@ -152,7 +152,8 @@ test("reflectThenRetry: from the pivot on; an improvement counts with its advice
   const { first, ctx, rollout } = await begun(slipped);
   const written = trajectoryOf("reflection", [turnOf([1], [2])]);
   const critic = says({ text: "think again", verdict: "failure", turn: 1, written });
-  const { trajectories, units, stats } = await reflectThenRetry(rollout, { critic })(ctx);
+  const { trajectories, units, critiques, stats } = await reflectThenRetry(rollout, { critic })(ctx);
+  assert.equal(critiques!.get(first.id)!.turn, 1);
   assert.deepEqual(
     units.map(({ members, group }) => [members[0], group]),
     [
