@@ -27,8 +27,8 @@ export interface ReflectThenRetryOptions {
  *                where R(y′) ≥ threshold, and R(y′) > R(y) or y′ has fewer turns
  *                f alone where the verdict is success, and R(y) ≥ threshold
  *
- * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. A critique names no turn:
- * k = 0. An attempt without a critique, or whose retry failed, stays alone. A reflection is learnt from where the critic
+ * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. Where a critique names no
+ * turn, k = 0. An attempt without a critique, or whose retry failed, stays alone. A reflection is learnt from where the critic
  * says which of the run's models wrote it; it is paid `reflection` 1. Needs an environment that can replay.
  *
  * Stats: retries per attempt; improved and pivot (the mean k), over retries.
