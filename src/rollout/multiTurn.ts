@@ -14,6 +14,8 @@ export interface MultiTurnOptions {
   readonly models?: Play["models"];
   /** Actions are chosen among the legal ones; see {@link Play.constrained}. Default: anything can be said. */
   readonly constrained?: boolean;
+  /** Smaller limits than the environment's own; one turn makes single-turn practice of any environment. */
+  readonly limits?: Play["limits"];
 }
 
 /**
@@ -21,7 +23,7 @@ export interface MultiTurnOptions {
  * the role as well where several act in any of its episodes. Failed episodes are kept among the trajectories and left out of the units.
  */
 export function multiTurn(options: MultiTurnOptions = {}): Rollout {
-  const { groupSize = 8, temperature, roles, models, constrained } = options;
+  const { groupSize = 8, temperature, roles, models, constrained, limits } = options;
   return async (ctx) => {
     const plays = ctx.practice.flatMap((task) =>
       Array.from({ length: groupSize }, (_, attempt) =>
@@ -30,6 +32,7 @@ export function multiTurn(options: MultiTurnOptions = {}): Rollout {
           attempt,
           ...(temperature === undefined ? {} : { temperature }),
           ...(models ? { models } : {}),
+          ...(limits ? { limits } : {}),
           ...(constrained ? { constrained } : {}),
         }),
       ),
