@@ -43,6 +43,7 @@ import { siop } from "./credit/siop.ts";
 import { spaRl } from "./credit/spa-rl.ts";
 import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
+import { guiExplorationLab } from "./environments/gui-exploration-lab.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
 import { opagent } from "./environments/opagent.ts";
 import { openagiRltf } from "./environments/openagi-rltf.ts";
@@ -52,6 +53,7 @@ import { critiqueGrpo } from "./language-feedback/critique-grpo.ts";
 import { distil } from "./language-feedback/distil.ts";
 import { paverlSql } from "./language-feedback/paverl-sql.ts";
 import { r3l } from "./language-feedback/r3l.ts";
+import { retroformer } from "./language-feedback/retroformer.ts";
 import { rl2f } from "./language-feedback/rl2f.ts";
 import { rltf } from "./language-feedback/rltf.ts";
 import { scoreSelfCorrect } from "./language-feedback/score-self-correct.ts";
@@ -104,6 +106,7 @@ export {
   epo,
   grpo,
   gspo,
+  guiExplorationLab,
   hiper,
   igpo,
   infopo,
@@ -138,6 +141,7 @@ export {
   reinforcePlusPlus,
   rejectionSampling,
   reseek,
+  retroformer,
   rl2f,
   rl4mle,
   rloo,
@@ -205,6 +209,7 @@ export const methods: readonly Recipe[] = [
   spaRl,
   ariadneMazes,
   dreamgym,
+  guiExplorationLab,
   lmrlGym,
   opagent,
   openagiRltf,
@@ -214,6 +219,7 @@ export const methods: readonly Recipe[] = [
   distil,
   paverlSql,
   r3l,
+  retroformer,
   rl2f,
   rltf,
   scoreSelfCorrect,
