@@ -20,7 +20,8 @@ export interface Observation {
   readonly messages: readonly Message[];
   /**
    * True: `messages` are the whole conversation, in place of the task's prompt and all that was said. Its tokens are made
-   * anew, so that what is trained on is cut here, unless they happen to go on from the last action.
+   * anew, so that what is trained on is cut here, unless they happen to go on from the last action. Where it is said at
+   * all, a conversation that the model's codec refuses fails the episode and not the run.
    */
   readonly whole?: boolean;
   /** Shorter than the limit on actions, in tokens. */

@@ -282,7 +282,14 @@ async function act(
       ms: performance.now() - began,
     };
   }
-  const prompt = promptOf(line, seat.codec);
+  let prompt: Int32Array;
+  try {
+    prompt = promptOf(line, seat.codec);
+  } catch (e) {
+    // who makes conversations of its own may make one that the model cannot be asked
+    if (observation.whole === undefined || !isWhetstoneError(e)) throw e;
+    return { end: { kind: "failed", boundary: "environment", message: e.message } };
+  }
   const room = seat.contextTokens - prompt.length;
   if (room < 1) return { end: { kind: "truncated", limit: "tokens", at: prompt.length } };
   const [sample] = await seat.sample([

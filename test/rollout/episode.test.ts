@@ -276,3 +276,44 @@ test("multiTurn: a role is in one group per task, also where the other role did 
     ["alone", "alone", "first/a", "first/b", "first/a", "second", "second"],
   );
 });
+
+test("playEpisode: an observation may be a whole conversation, with limits of its own; one that cannot be asked fails", async () => {
+  const asked: SampleRequest[] = [];
+  const seen: unknown[] = [];
+  const listening: Seat = {
+    ...seat,
+    sample: (requests) => {
+      asked.push(...requests);
+      return model.sample(requests);
+    },
+  };
+  const saying = (content: string) =>
+    world(
+      {},
+      {
+        observe: async () => ({
+          role: "agent",
+          observation: { messages: [{ role: "user", content }], whole: true, maxTokens: 2, stop: ["right"] },
+        }),
+        act: async ({ sampled }): Promise<Step> => {
+          seen.push([sampled?.tokens.action.length, sampled?.pieces().length]);
+          return seen.length < 2 ? {} : { end: { kind: "done", reason: "two" } };
+        },
+      },
+    );
+  const [t] = await play(saying("hint"), { seat: () => listening });
+  assert.deepEqual(
+    t!.turns.map(({ prompt }) => prompt),
+    [[{ role: "user", content: "hint" }], [{ role: "user", content: "hint" }]],
+  );
+  assert.deepEqual(
+    asked.map(({ maxTokens, stop, prompt }) => [maxTokens, stop, prompt]),
+    asked.map(() => [2, ["right"], codec.open([{ role: "user", content: "hint" }])]),
+  );
+  assert.deepEqual(
+    seen,
+    t!.turns.map(({ tokens }) => [tokens!.action.length, tokens!.action.length]),
+  );
+  const [strange] = await play(saying("zebra"));
+  assert.ok(strange!.end.kind === "failed" && /zebra/.test(strange!.end.message));
+});

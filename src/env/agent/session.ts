@@ -1,6 +1,6 @@
 /** An agent function as an episode: it runs in the background, each of its calls is an observation, each action an answer. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Action, Episode, Step } from "../environment.ts";
+import { type Action, alreadyOver, type Episode, type Step } from "../environment.ts";
 import { contained } from "./contained.ts";
 import { dialogue } from "./dialogue.ts";
 import type { Answer } from "./endpoint.ts";
@@ -87,7 +87,7 @@ export function agentSession<Result>({ run, judge, waiting: most }: SessionOptio
     },
 
     async act(action) {
-      if (!current) return { end: { kind: "done", reason: "already over", success: false } };
+      if (!current) return alreadyOver;
       const { call, completions, answer } = current;
       const completion = completionOf(action);
       completions.push(completion);
