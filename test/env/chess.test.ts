@@ -135,3 +135,9 @@ test("chess: an opponent that names no legal move has any one played", async () 
   await act("e2 e4");
   assert.match((await seen()).messages[0]!.content, /^black plays e8 [def][78] /);
 });
+
+test("chess: the text says what black takes", async () => {
+  const { act, seen } = await begun("3rk3/8/8/8/8/8/4P3/3QK3 w - - 0 1", "greedy");
+  assert.deepEqual(await act("e2 e3"), { text: "black takes your queen" });
+  assert.match((await seen()).messages[0]!.content, /^black plays d8 d1 check /);
+});

@@ -1,5 +1,5 @@
 /** What chess environments share: the agent has white, a scripted opponent black, and a real rules library judges. */
-import { Chess } from "chess.js";
+import { Chess, type Move as Made, type PieceSymbol } from "chess.js";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../core/words.ts";
 import {
@@ -46,12 +46,22 @@ const noise = 0.25;
 
 const illegal = "that is no legal move here";
 
+const loss = "black takes your";
+const pieceNames: Readonly<Record<PieceSymbol, string>> = {
+  p: "pawn",
+  n: "knight",
+  b: "bishop",
+  r: "rook",
+  q: "queen",
+  k: "king",
+};
+
 /**
  * Moves are named by their squares, `e2 e4`, with a fourth letter for what a pawn becomes other than a queen,
  * `a7 a8 n`; `e2e4` and the usual short notation, `Nf3`, are read as well. The agent sees black's last move and the board.
  * Rewards: `outcome` at the end, 1 for a mate, −1 for being mated, 0 for a draw or no end; `illegal`, −1 for what is no
- * legal move, which changes nothing and costs a turn. The expert looks ahead; every fourth
- * move of the flawed player is any legal one, by chance, and it looks less far ahead.
+ * legal move, which changes nothing and costs a turn. The text says that, and what black takes. The expert looks ahead;
+ * every fourth move of the flawed player is any legal one, by chance, and it looks less far ahead.
  */
 export function chessGame(options: ChessGameOptions): Environment {
   const { name, summary, splits, opponent, turns, depth, positions, seed } = options;
@@ -102,15 +112,16 @@ export function chessGame(options: ChessGameOptions): Environment {
       async act({ content }) {
         if (over) return alreadyOver;
         turn++;
-        if (!isPlayed(game, content)) {
+        if (!played(game, content)) {
           heard = `${illegal} .${boardText(game.fen())}`;
           return cut({ rewards: { illegal: -1 }, text: illegal });
         }
         const own = endAfter(1);
         if (own) return cut(own);
         const reply = await replyTo(game, opponent, randomStream(task.seed).split("opponent", game.fen()));
-        heard = `black plays ${reply}${game.inCheck() ? " check" : ""} .${boardText(game.fen())}`;
-        return cut(endAfter(-1) ?? {});
+        heard = `black plays ${named(reply)}${game.inCheck() ? " check" : ""} .${boardText(game.fen())}`;
+        const lost = reply.captured && { text: `${loss} ${pieceNames[reply.captured]}` };
+        return cut({ ...endAfter(-1), ...lost });
       },
       fork: async () => start(task, { fen: game.fen(), seen, turn, heard, over }),
     };
@@ -161,6 +172,8 @@ export function chessGame(options: ChessGameOptions): Environment {
     lexicon: () => [
       "you have white . black plays check",
       illegal,
+      loss,
+      ...Object.values(pieceNames),
       ". \n + p n b r q k P N B R Q K a b c d e f g h",
       ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((row) => [
         `${row}`,
@@ -196,7 +209,7 @@ const named = ({ from, to, promotion }: { from: string; to: string; promotion?: 
 
 /** The board that was shown last. */
 const boardIn = (conversation: readonly Message[]): Board =>
-  boardOf(piecesIn(conversation.findLast((m) => m.role === "user")?.content ?? ""));
+  boardOf(piecesIn(conversation.findLast((m) => m.content.includes("\n8 "))?.content ?? ""));
 
 /** Eight rows as in print, each with its number, and the letters of the columns below. */
 function boardText(fen: string): string {
@@ -220,15 +233,14 @@ function moveIn(text: string): Move | undefined {
 }
 
 /** Makes a move on the board, if it is one. */
-function isPlayed(game: Chess, content: string): boolean {
+function played(game: Chess, content: string): Made | undefined {
   const text = content.trim();
   const squares = /^([a-h][1-8]) ?([a-h][1-8]) ?([qrbn])?$/.exec(text.toLowerCase());
-  if (!squares && !/^[KQRBNa-hO][\w=+#-]{1,6}$/.test(text)) return false;
+  if (!squares && !/^[KQRBNa-hO][\w=+#-]{1,6}$/.test(text)) return undefined;
   try {
-    game.move(squares ? { from: squares[1]!, to: squares[2]!, promotion: squares[3] ?? "q" } : text);
-    return true;
+    return game.move(squares ? { from: squares[1]!, to: squares[2]!, promotion: squares[3] ?? "q" } : text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -249,18 +261,14 @@ function legalIn(game: Chess): string[] {
   );
 }
 
-/** Plays black's move and names it. */
-async function replyTo(game: Chess, opponent: Opponent, random: Random): Promise<string> {
-  if (typeof opponent === "function" && isPlayed(game, await opponent(game.fen()))) {
-    const made = game.history({ verbose: true }).at(-1);
-    return made ? named(made) : "";
-  }
+/** Plays a move of black. */
+async function replyTo(game: Chess, opponent: Opponent, random: Random): Promise<Made> {
+  const asked = typeof opponent === "function" ? played(game, await opponent(game.fen())) : undefined;
+  if (asked) return asked;
   const board = boardOf(piecesIn(boardText(game.fen())));
   const moves = legalMoves(board, -1);
   const depth = { random: 0, greedy: 1, search: 2 }[typeof opponent === "string" ? opponent : "random"];
   const move = depth === 0 ? moves[random.below(moves.length)] : bestMove(board, -1, depth);
   // the search knows no taking in passing, which may be all there is
-  const text = move ? nameOf(move) : named(game.moves({ verbose: true })[0]!);
-  isPlayed(game, text);
-  return text;
+  return played(game, move ? nameOf(move) : "") ?? game.move(game.moves()[0]!);
 }

@@ -120,9 +120,9 @@ export const objects = table
   .map((row) => {
     const [name = "", marks = ""] = row.split(": ");
     const has = new Set(marks.split(" "));
-    const answers = Object.entries(questionOf).map(([mark, question]) => [
+    const answers = Object.entries(questionOf).map(([mark, question]): [string, string] => [
       question,
       has.has(mark) ? "yes" : "no",
     ]);
-    return { name, answers: Object.fromEntries(answers) as Readonly<Record<string, string>> };
+    return { name, answers: Object.fromEntries(answers) };
   });
