@@ -16,7 +16,7 @@ export interface CameOf {
   readonly next: string | null;
 }
 
-/** Q(o, a) and V(o); what was never seen is worth 0. */
+/** Q(o, a) and V(o); an utterance never seen there is worth V(o), an observation never seen 0. */
 export interface Worth {
   readonly q: number;
   readonly v: number;
@@ -83,10 +83,10 @@ export function expectileCritic(
         return rows.length === 0 ? { rows: 0 } : { rows: rows.length, error };
       },
       predict: async (xs) =>
-        xs.map(({ observation, utterance }) => ({
-          q: worths.get(observation)?.get(utterance)?.q ?? 0,
-          v: values.get(observation) ?? 0,
-        })),
+        xs.map(({ observation, utterance }) => {
+          const v = values.get(observation) ?? 0;
+          return { q: worths.get(observation)?.get(utterance)?.q ?? v, v };
+        }),
       save: () => ({
         values: [...values].map(([name, v]) => [name, v]),
         worths: [...worths].flatMap(([observation, here]) =>

@@ -54,10 +54,14 @@ test("good halves of two episodes are stitched together", async () => {
   assert.ok(fast!.q > 0.85 && slow!.q < 0, `${fast!.q} ${slow!.q}`);
 });
 
-test("what was never seen is worth nothing; no rows teach nothing", async () => {
+test("what was never said somewhere is no better than usual; where nobody was is worth nothing", async () => {
   const critic = expectileCritic()();
-  assert.deepEqual(await critic.predict([about("s", "a")]), [{ q: 0, v: 0 }]);
   assert.deepEqual(await critic.fit([]), { rows: 0 });
+  await critic.fit([row("s", "a", -4, null)]);
+  assert.deepEqual(await critic.predict([about("s", "b"), about("t", "a")]), [
+    { q: -4, v: -4 },
+    { q: 0, v: 0 },
+  ]);
 });
 
 test("a critic goes on as it was saved, and refuses what none has saved", async () => {
