@@ -45,6 +45,7 @@ import { ariadneMazes } from "./environments/ariadne-mazes.ts";
 import { dreamgym } from "./environments/dreamgym.ts";
 import { guiExplorationLab } from "./environments/gui-exploration-lab.ts";
 import { lmrlGym } from "./environments/lmrl-gym.ts";
+import { multiturninstruct } from "./environments/multiturninstruct.ts";
 import { opagent } from "./environments/opagent.ts";
 import { openagiRltf } from "./environments/openagi-rltf.ts";
 import { planRewardbench } from "./environments/plan-rewardbench.ts";
@@ -121,6 +122,7 @@ export {
   matchtir,
   miniO3,
   minirl,
+  multiturninstruct,
   nashMd,
   nashMirrorProx,
   nft,
@@ -211,6 +213,7 @@ export const methods: readonly Recipe[] = [
   dreamgym,
   guiExplorationLab,
   lmrlGym,
+  multiturninstruct,
   opagent,
   openagiRltf,
   planRewardbench,
