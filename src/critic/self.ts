@@ -7,8 +7,8 @@ import { critiqueQuestion, readCritique } from "./written.ts";
 export interface SelfCritiqueOptions {
   /** Which of the run's models writes. Default "policy". */
   readonly model?: ModelId;
-  /** What it is asked after the attempt. Default: {@link critiqueQuestion}. */
-  readonly question?: string;
+  /** What it is asked after the attempt, which may say more of it. Default: {@link critiqueQuestion}. */
+  readonly question?: string | ((t: Trajectory) => string);
   /** What it wrote, as a critique; undefined where that makes none. Default: {@link readCritique}, of what was not cut off. */
   readonly read?: (text: string, t: Trajectory, stop: StopReason) => Critique | undefined;
   /** Longest reply. Default 128. */
@@ -26,13 +26,14 @@ export interface SelfCritiqueOptions {
  * discarded. Counts judge.calls, generations, tokens.sampled. An attempt in which nobody acted is not looked at.
  */
 export function selfCritique(options: SelfCritiqueOptions = {}): Critic {
-  const { model: id, question = critiqueQuestion, maxTokens = 128, temperature } = options;
+  const { model: id = "policy", question = critiqueQuestion, maxTokens = 128, temperature } = options;
   const { read = (text, t, stop) => (stop === "length" ? undefined : readCritique(text, t)) } = options;
   return async (ctx, t, random) => {
     const last = t.turns.at(-1);
     if (!last) return undefined;
     const model = ctx.model(id);
-    const messages: readonly Message[] = [...last.prompt, last.action, { role: "user", content: question }];
+    const asked = typeof question === "string" ? question : question(t);
+    const messages: readonly Message[] = [...last.prompt, last.action, { role: "user", content: asked }];
     const prompt = model.codec.open(messages);
     const room = Math.min(maxTokens, model.contextTokens - prompt.length);
     ctx.count("judge.calls", 1);
@@ -53,7 +54,8 @@ export function selfCritique(options: SelfCritiqueOptions = {}): Critic {
     }
     ctx.count("generations", 1);
     ctx.count("tokens.sampled", sample.action.length);
-    const turn = sampledTurn({ model, role: "critic", prompt, messages, sample });
+    // a fork is known by its name in the run
+    const turn = sampledTurn({ model: { id, codec: model.codec }, role: "critic", prompt, messages, sample });
     const critique = read(turn.action.content, t, turn.stop);
     if (!critique) {
       ctx.count("judge.failures", 1);

@@ -20,6 +20,7 @@ import { entangledInstructions } from "./entangled/entangled.ts";
 import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
+import { faults } from "./faults.ts";
 import { functions } from "./functions/functions.ts";
 import { gridworld } from "./gridworld.ts";
 import { guessMyCity } from "./guessing/guessMyCity.ts";
@@ -97,6 +98,7 @@ export { explained } from "./explained.ts";
 export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
+export { type FaultsOptions, faultOf, faults } from "./faults.ts";
 export { type FunctionsOptions, functions } from "./functions/functions.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export type { Answerer, Guessable } from "./guessing/guessing.ts";
@@ -244,6 +246,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "codewords",
     summary: "write a code of a few words; each place has one right word",
     make: () => codewords(),
+  },
+  {
+    name: "faults",
+    summary: "repair a machine that shows its symptom only after a wrong repair",
+    make: () => faults(),
   },
   {
     name: "crossroads",

@@ -25,6 +25,7 @@ export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type ReflectThenRetryOptions, reflectThenRetry } from "./reflectThenRetry.ts";
 export { type Retried, type Retry, retried } from "./retried.ts";
+export { type RetrospectiveOptions, retrospective } from "./retrospective.ts";
 export {
   attemptAndCritique,
   attemptWords,

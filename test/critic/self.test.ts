@@ -79,3 +79,13 @@ test("selfCritique: what was written can be read otherwise", async () => {
   });
   assert.equal(critique!.text, "failure t length");
 });
+
+test("selfCritique: the question may say more of the attempt, and the writer is known by its name in the run", async () => {
+  const asked = await criticised(["verdict", ":", "failure"], {
+    model: "reflector",
+    question: ({ turns }) => turns[0]!.action.content,
+  });
+  const turn = asked.critique!.written!.turns[0]!;
+  assert.equal(turn.prompt.at(-1)!.content, "a1");
+  assert.equal(turn.model, "reflector");
+});

@@ -25,6 +25,7 @@ const promises: Readonly<Record<string, Promised>> = {
   sequences: { garbage: 0.1 },
   codewords: { garbage: 0.05 },
   crossroads: { garbage: 0.05 },
+  faults: { garbage: 0.3 },
   documents: { garbage: 0.15 },
   "judged-search": { garbage: 0.15 },
   pages: { garbage: 0.05, flawed: [0, 0.6] },
