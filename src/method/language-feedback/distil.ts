@@ -21,7 +21,7 @@ export const distil = method({
   source:
     "objective and gradient from the paper; γ, λ and the baseline are ours, and so is a divergence in place of the cross-entropy, which differs by the expert's own entropy and else would favour short rollouts; experts that can only be sampled are left out",
   needs: ["topk", "at"],
-  says: [],
+  says: ["\n"],
   slots: {
     annotate: teacher({
       tell: firstOf(environmentText, critiqueText, siblingSolution()),

@@ -20,7 +20,7 @@ export const sdpo = method({
   source:
     "divergence, ids, rates, cap and what is told from the paper's code; its template is left to the caller, and so is its form for single hard questions, which repeats these updates on one of them",
   needs: ["topk", "at", "freeze"],
-  says: [],
+  says: ["\n"],
   frozen: { teacher: { blend: 0.05 } },
   slots: {
     annotate: teacher({
