@@ -134,12 +134,12 @@ const made = (conversation: readonly Message[]): number =>
   conversation.filter((m) => m.role === "assistant").length;
 
 /**
- * One tool a turn, then `stop`, which runs the chain on every input of the task. `outcome` is the mean over inputs of the
- * share of places at which the result is what the reference chain gives, in 0…1, and −1 for a chain with a tool that is given
- * what it does not take: that ends the episode at once, as does a word that is no tool. Full agreement is success,
- * by whatever chain. What fits next is `legal`: whoever is held to it makes no ill-typed chain. The tools know no more
- * than the kind that is at hand; what they do is not told. The flawed player leaves out the last tool of the chain.
- * After the paper "OpenAGI: When LLM Meets Domain Experts", with functions on words in the place of its models.
+ * One tool a turn, then `stop`, which runs the chain on every input of the task. `outcome` is the mean over inputs of
+ * the share of places at which the result is what the reference chain gives, in 0…1, and −1 for a chain with a tool
+ * that is given what it does not take: that ends the episode at once, as does a word that is no tool. Full agreement
+ * is success, by whatever chain. What fits next is `legal`: whoever is held to it makes no ill-typed chain. Only
+ * the kind at hand is seen; what a tool does is not told. The flawed player leaves out the last tool of the chain. After the paper "OpenAGI: When LLM Meets Domain Experts", with functions on words in the place of its
+ * models.
  */
 export function toolChains(options: ToolChainsOptions = {}): Environment {
   const { tasks = 16, longest = 4, inputs = 4, seed = 1 } = options;

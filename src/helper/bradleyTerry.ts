@@ -18,15 +18,16 @@ export interface BradleyTerryOptions {
 }
 
 /**
- * Bradley and Terry's model: the first of two wins with probability σ(r(first) − r(second)), r(x) = θ · x. A row is a comparison:
- * `x` the features of the first less those of the second, `y` in 0…1 how surely the first is the better one. θ minimises
+ * Bradley and Terry's model: the first of two wins with probability σ(r(first) − r(second)), r(x) = θ · x. A row is a
+ * comparison: `x` the features of the first less those of the second, `y` in 0…1 how surely the first is the better
+ * one. θ minimises
  *
  *     Σ w · (−y ln σ(θ·x) − (1 − y) ln σ(−θ·x)) / Σ w + λ/2 |θ|²
  *
  * and goes on from where the last fit ended. `predict` gives θ · x: of the features of one thing its reward, up to a
- * constant; of a difference the log-odds. Features that were never fitted count for nothing. `fit` reports `rows`, and `loss` and
- * `accuracy` after fitting.
- * Paper: "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons".
+ * constant; of a difference the log-odds. Features that were never fitted count for nothing. `fit` reports `rows`,
+ * and `loss` and `accuracy` after fitting. Paper: "Rank Analysis of Incomplete Block Designs: I. The Method of Paired
+ * Comparisons".
  */
 export function bradleyTerry(
   options: BradleyTerryOptions = {},

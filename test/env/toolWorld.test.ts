@@ -52,7 +52,9 @@ test("acted: what is forbidden is refused at once, and nothing else will do", ()
   assert.deepEqual(of("answer"), ["safe"]);
 });
 
-test("toolWorld: tasks can be made longer", () => {
+test("toolWorld: tasks can be made longer, up to what the desk gives", () => {
+  for (const blocks of [0, 33, 1.5])
+    assert.throws(() => deskTask("planning", blocks, "t", randomStream(1)), /from 1 to 32/);
   const long = toolWorld({ blocks: [12], perKind: 2 });
   for (const { metadata } of long.tasks("train")) assert.equal((metadata.asks as unknown[]).length, 12);
 });

@@ -42,9 +42,10 @@ const verdictAt = (task: Task, turn: number, reply: string) => {
 };
 
 /**
- * Somebody gives four instructions, one a line, asks for one of them word for word, and then asks what they are about.
- * Every reply is checked against each instruction that is active at its turn, and pays `followed` 1 if all are kept; what
- * was not kept is said in words. The last reply pays `outcome` 1 if every turn was kept. Nine categories in three levels:
+ * Somebody gives four instructions, one a line, asks for one of them word for word, and then asks what they are
+ * about. Every reply is checked against each instruction that is active at its turn, and pays `followed` 1 if all are
+ * kept; what was not kept is said in words. The last reply pays `outcome` 1 if every turn was kept. Nine categories
+ * in three levels:
  *
  * | level | what it takes | categories |
  * | --- | --- | --- |

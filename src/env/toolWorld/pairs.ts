@@ -18,8 +18,8 @@ import {
 } from "./world.ts";
 
 /**
- * Where the worse one of a pair comes from: another attempt at the same task ("natural"), or the better one itself with a
- * rule broken in it ("rule"), or with so small a change that exactly one constraint breaks ("edit").
+ * Where the worse one of a pair comes from: another attempt at the same task ("natural"), or the better one itself
+ * with a rule broken in it ("rule"), or with so small a change that exactly one constraint breaks ("edit").
  */
 export const sources = ["natural", "rule", "edit"] as const;
 export type Source = (typeof sources)[number];
@@ -50,8 +50,8 @@ const candidates = 4;
 
 /**
  * Pairs whose better one is right by the world's own rules and whose worse one is not. What tools answer is simulated
- * anew after every change, so that a trajectory never contradicts itself. The worse one of a natural pair is
- * a slip in an independent attempt, the one nearest in length of a few. Labels: family, source, kind (of the slip), blocks.
+ * anew after every change, so that a trajectory never contradicts itself. The worse one of a natural pair is a slip
+ * in an independent attempt, the one nearest in length of a few. Labels: family, source, kind (of the slip), blocks.
  * Composition after the paper "Aligning Agents via Planning: A Benchmark for Trajectory-Level Reward Modeling".
  */
 export function trajectoryPairs(options: PairOptions): readonly TrajectoryPair[] {

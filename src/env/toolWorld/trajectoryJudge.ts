@@ -35,9 +35,9 @@ const asked = (task: Task, first: Trajectory, second: Trajectory): string =>
   `task : ${task.prompt[0]!.content} . first : ${shown(first)} . second : ${shown(second)} . which is better ?`;
 
 /**
- * Two trajectories of one task in one prompt, and one word in reply, `first` or `second`; `outcome` 1 for the better one.
- * Every pair is asked about in both orders, so that whoever goes by the place is right half of the time. The flawed player
- * prefers the longer one. Pairs and their make-up: `trajectoryPairs`.
+ * Two trajectories of one task in one prompt, and one word in reply, `first` or `second`; `outcome` 1 for the better
+ * one. Every pair is asked about in both orders, so that whoever goes by the place is right half of the time. The
+ * flawed player prefers the longer one. Pairs and their make-up: `trajectoryPairs`.
  */
 export function trajectoryJudge(options: TrajectoryJudgeOptions = {}): TrajectoryJudge {
   const { blocks = [1, 2, 3], pairs: count = 120, seed = 1 } = options;
