@@ -8,7 +8,8 @@ let listens = false;
 
 /**
  * Runs something whose unhandled rejections, its own ones and those of all that it starts, now or later, go to `fail`.
- * Everybody else's stay what they are: where nothing else listens for them, they end the process.
+ * Everybody else's stay what they are: where nothing else listens for them, they end the process. Whose it was is known
+ * from Node 24 on; before, all are everybody else's.
  */
 export function contained<T>(run: () => Promise<T>, fail: Fail): Promise<T> {
   if (!listens) process.on("unhandledRejection", pass);

@@ -355,6 +355,31 @@ test("agent: calls at the same time wait in line; more than an episode may have 
 
 const failed = z.object({ error: z.object({ code: z.string() }).optional() });
 
+test("agent: a call that its client gives up while it waits is not played", async () => {
+  const hasty = agent(async ({ openai }: AgentCall<Shop>) => {
+    const client = new OpenAI({ ...openai, maxRetries: 0 });
+    const given = new AbortController();
+    const messages = [{ role: "user", content: "pear" }] as const;
+    const one = (signal?: AbortSignal) =>
+      client.chat.completions.create({ model: "m", messages: [...messages] }, signal ? { signal } : {});
+    const first = one();
+    const second = one(given.signal).catch(() => "given up");
+    setTimeout(() => given.abort(), 30);
+    await first;
+    return `${await second}`;
+  }, options);
+  const slow: Seat = {
+    ...tabular,
+    sample: async (requests) => {
+      await new Promise((r) => setTimeout(r, 300));
+      return model.sample(requests);
+    },
+  };
+  const t = await play(hasty, { seat: () => slow });
+  assert.equal(t.turns.length, 1);
+  assert.equal(t.end.kind, "done");
+});
+
 test("agent: only the right key at the right place is answered", async () => {
   const seen: unknown[] = [];
   const nosy = agent(async ({ openai }: AgentCall<Shop>) => {
