@@ -1,6 +1,7 @@
 /** Inverses modulo a prime, said twice: a first answer that may be misread, then a second look at what was read. */
 import { type Random, randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import { succeeded, type Task } from "../core/words.ts";
+import { critiqueWords, templated, wholeAction } from "./critiques.ts";
 import { type Ability, defineEnvironment, type Environment } from "./environment.ts";
 import { machine } from "./machine.ts";
 
@@ -33,7 +34,7 @@ interface Luck {
  * Asked "invert 3", an answer is one number. It may be misread; what was read is shown as "3 times 7 : revise", and a
  * second answer ends the episode. Each answer pays `outcome` 1 or 0 by itself; the second one decides the success.
  * Nothing says whether the first was right, but what is shown suffices to find out. Nothing tells the
- * luck beforehand.
+ * luck beforehand. A critique judges what was said, as "step 1" and "step 2", and not what was read.
  */
 export function inverses(options: InversesOptions = {}): Environment {
   const { modulus = 11, slip = 0.3, lost = 0, luck = "task", each = 20, seed = 1 } = options;
@@ -113,6 +114,22 @@ export function inverses(options: InversesOptions = {}): Environment {
         { first: undefined },
         random,
       );
+    },
+    critiqueLexicon: () => critiqueWords(2),
+    async critique(task, trajectory, wish) {
+      const better = `${inverseOf(task)}`;
+      const parts = trajectory.turns.slice(0, 2).map(({ action }, k) => {
+        const said = action.content.trim();
+        const worse = numbers.map(String).filter((other) => other !== better && other !== said);
+        return {
+          ...wholeAction(k, action.content),
+          good: said === better,
+          name: `step ${k + 1}`,
+          better,
+          worse,
+        };
+      });
+      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
     },
     async verify(task, { turns }) {
       // the luck of an episode is nowhere but in what it was paid

@@ -70,3 +70,18 @@ test("inverses: the luck of an episode differs from one to the next, and its ver
   }
   assert.ok(shown.has("3 times 4 : revise") && shown.size > 3);
 });
+
+test("inverses: a critique names the first answer that was wrong, and the right one", async () => {
+  const environment = inverses({ slip: 0, each: 1 });
+  const task = environment.tasks("train")[2]!; // 3, whose inverse modulo 11 is 4
+  const said = (answers: readonly string[], success: boolean) =>
+    environment.critique!(
+      task,
+      trajectoryOf(task, answers, { kind: "done", reason: "", success }, success ? 1 : 0),
+      { right: true, detail: "answer", random: randomStream(1) },
+    );
+  assert.equal((await said(["9", "9"], false)).text, "wrong at step 1 : 4");
+  const second = await said(["4", "9"], false);
+  assert.deepEqual([second.text, second.turn], ["wrong at step 2 : 4", 1]);
+  assert.equal((await said(["9", "4"], true)).text, "right");
+});
