@@ -1,11 +1,37 @@
-/** Chat models in place of the scripted counterparts of games: who answers questions, buys cars, plays black. */
-import type { Chat } from "../core/chat.ts";
-import type { Message } from "../core/words.ts";
+/** Chat models in place of scripted counterparts: who answers questions, buys cars, plays black. */
+import type { Chat, ChatRequest } from "../core/chat.ts";
+import { givesAway } from "../core/givesAway.ts";
+import type { Message, Task } from "../core/words.ts";
 import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
 import type { Answerer } from "./guessing/guessing.ts";
 
-const system = (content: string): Message => ({ role: "system", content });
+/**
+ * Speaks for somebody: what the agent says is what it hears, and the other way round. It fits wherever a world takes a
+ * counterpart, whether that one hears the last words or the whole conversation.
+ *
+ * @example carDealer({ buyer: counterpart(chat, (task) => `You want to buy a car. ${task.reference}`) })
+ * @param who what it is told of itself and its aims; the agent never sees it.
+ */
+export function counterpart(
+  chat: Chat,
+  who: (task: Task) => string,
+  limits: Pick<ChatRequest, "maxTokens"> = {},
+): (task: Task, heard: string | readonly Message[]) => Promise<string> {
+  return async (task, heard) => {
+    const talk =
+      typeof heard === "string" ? [{ role: "user", content: heard } as const] : heard.flatMap(swapped);
+    const messages: readonly Message[] = [{ role: "system", content: who(task) }, ...talk];
+    const { message } = await chat.reply({ messages, seed: task.seed, ...limits });
+    return message.content.trim();
+  };
+}
+
+/** What one party says, the other hears; instructions to the agent are not for its counterpart. */
+function swapped({ role, content }: Message): Message[] {
+  if (role === "assistant") return [{ role: "user", content }];
+  return role === "user" ? [{ role: "assistant", content }] : [];
+}
 
 /** What is said in place of an answer that gives the thing away. */
 const withheld = "i can not say";
@@ -15,23 +41,19 @@ const withheld = "i can not say";
  * withheld.
  * @example twentyQuestions({ answerer: chatAnswerer(chat) })
  */
-export const chatAnswerer =
-  (chat: Chat): Answerer =>
-  async (task, question) => {
-    const name = task.reference ?? "";
-    const { message } = await chat.reply({
-      messages: [
-        system(
-          `You think of: ${name}. Somebody finds out what it is by asking you. Answer the question truthfully in at most six words, with yes or no where that is enough. Never say the name or a part of it.`,
-        ),
-        { role: "user", content: question },
-      ],
-      maxTokens: 40,
-      seed: task.seed,
-    });
-    const plain = (text: string): string => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
-    return plain(message.content).includes(plain(name)) ? withheld : message.content;
+export function chatAnswerer(chat: Chat): Answerer {
+  const answer = counterpart(
+    chat,
+    ({ reference }) =>
+      `You think of: ${reference}. Somebody finds out what it is by asking you. Answer the question truthfully in at most six words, with yes or no where that is enough. Never say the name or a part of it.`,
+    { maxTokens: 40 },
+  );
+  const plain = (text = ""): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
+  return async (task, question) => {
+    const said = await answer(task, question);
+    return givesAway(plain(said), plain(task.reference)) ? withheld : said;
   };
+}
 
 const tempers: Readonly<Record<Temper, string>> = {
   plain: "You say openly what you would pay.",
@@ -44,25 +66,15 @@ const tempers: Readonly<Record<Temper, string>> = {
  * Buys from the agent of `carDealer`, with the wish and the temper of the task.
  * @example carDealer({ buyer: chatBuyer(chat) })
  */
-export const chatBuyer =
-  (chat: Chat): Buyer =>
-  async (task, conversation) => {
-    const wish = wishOf(task);
-    const { message } = await chat.reply({
-      messages: [
-        system(
-          `You want to buy a ${wish.car}, for at most ${wish.limit} thousand. ${tempers[wish.temper]} Speak to the dealer in one short sentence. Begin with the word deal to accept the price named last, and only if it is within your limit; begin with the word goodbye to leave for good.`,
-        ),
-        // who buys is the other one for the agent
-        ...conversation
-          .filter(({ role }) => role !== "system")
-          .map(({ role, content }): Message => ({ role: role === "user" ? "assistant" : "user", content })),
-      ],
-      maxTokens: 60,
-      seed: task.seed,
-    });
-    return message.content;
-  };
+export const chatBuyer = (chat: Chat): Buyer =>
+  counterpart(
+    chat,
+    (task) => {
+      const { car, limit, temper } = wishOf(task);
+      return `You want to buy a ${car}, for at most ${limit} thousand. ${tempers[temper]} Speak to the dealer in one short sentence. Begin with the word deal to accept the price named last, and only if it is within your limit; begin with the word goodbye to leave for good.`;
+    },
+    { maxTokens: 60 },
+  );
 
 /**
  * Plays black in `chess` and `chessEndgames`.
@@ -73,7 +85,10 @@ export const chatOpponent =
   async (fen) => {
     const { message } = await chat.reply({
       messages: [
-        system("You play chess with black. Answer with your move alone, such as e7e5, and nothing else."),
+        {
+          role: "system",
+          content: "You play chess with black. Answer with your move alone, such as e7e5, and nothing else.",
+        },
         { role: "user", content: `The position, in Forsyth-Edwards notation: ${fen}` },
       ],
       maxTokens: 12,

@@ -82,8 +82,7 @@ export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } 
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { type CountdownOptions, countdown } from "./countdown.ts";
-export { counterpart } from "./counterpart.ts";
-export { chatAnswerer, chatBuyer, chatOpponent } from "./counterparts.ts";
+export { chatAnswerer, chatBuyer, chatOpponent, counterpart } from "./counterparts.ts";
 export { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 export { type CritiquingOptions, critiquing } from "./critiquing.ts";
 export { type CrossroadsOptions, crossroads, roads, waysOf } from "./crossroads.ts";
