@@ -1,5 +1,6 @@
 /** `whetstone eval --suite`: an agent measured by a benchmark, with a report. */
 import { dirname, resolve } from "node:path";
+import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile } from "../core/files.ts";
 import { randomStream } from "../core/random.ts";
@@ -8,13 +9,14 @@ import { type SuiteAgent, type SuiteOptions, suitePage, suites } from "../suite/
 import { cellsOf, columns, type SuiteReport, sectionsOf } from "../suite/report.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { makeEngine } from "./catalogue.ts";
+import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, table } from "./output.ts";
 import { findWeights } from "./weights.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
-export interface SuiteCommand {
+export interface SuiteCommand extends ChatFlags {
   readonly env?: string;
   readonly split?: string;
   readonly failUnder?: string;
@@ -44,7 +46,7 @@ export async function evalSuite(
   refuseOwn(command);
   const seed = statedNumber("--seed", command.seed);
   const tasks = command.tasks === undefined ? undefined : statedNumber("--tasks", command.tasks, 1);
-  const found = await agentNamed(named, command);
+  const found = await agentNamed(named, command, io);
   const began = performance.now();
   const mode = command.greedy ? "greedy" : "sampled";
   const progress = progressLine(io, suite.name);
@@ -57,7 +59,7 @@ export async function evalSuite(
         progress: progress.at,
         stop,
       };
-      return await suite.run({ ...options, ...(tasks && { tasks }), agent: await found.open() });
+      return await suite.run({ ...options, ...(tasks && { tasks }), agent: await found.open(stop) });
     } finally {
       progress.close();
       await found.dispose();
@@ -98,24 +100,34 @@ function refuseOwn(command: SuiteCommand): void {
 
 interface FoundAgent {
   readonly name: string;
-  open(): Promise<SuiteAgent>;
+  open(stop: AbortSignal): Promise<SuiteAgent>;
   dispose(): Promise<void>;
 }
 
-async function agentNamed(named: string | undefined, command: SuiteCommand): Promise<FoundAgent> {
-  const { player, store } = command;
+/** @throws WhetstoneError `option.range` unless exactly one of a run, a scripted player and a chat model is named. */
+async function agentNamed(named: string | undefined, command: SuiteCommand, io: Io): Promise<FoundAgent> {
+  const { player, store, chat, model } = command;
+  const given = [named, player && "--player", chat && "--chat"].filter((x) => x !== undefined);
+  if (given.length !== 1) {
+    throw new WhetstoneError("option.range", {
+      where: "eval --suite",
+      got: given.length === 0 ? "nothing to measure" : given.join(" and "),
+      expected: "one of a run or checkpoint, --player, or --chat",
+      mend: "Name a run (see whetstone runs), --player expert, or the address of a chat model.",
+    });
+  }
   if (player !== undefined) {
     const known = (["expert", "flawed"] as const).find((k) => k === player);
     if (known === undefined) throw unknownName("--player", player, ["expert", "flawed"]);
     return { name: `the ${known} player`, open: async () => known, dispose: async () => {} };
   }
   if (named === undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "eval --suite",
-      got: "nothing to measure",
-      expected: "a run, a checkpoint, or --player",
-      mend: "Name a run (see whetstone runs), or --player expert.",
-    });
+    let asked: Chat | undefined;
+    return {
+      name: `${model} at ${chat}`,
+      open: async (stop) => (asked = chatOf(command, stop)),
+      dispose: async () => void (asked && io.error(spendLine(asked.spent()))),
+    };
   }
   const { weights, begun } = await findWeights("eval", named, store);
   const engine = await makeEngine(begun?.stated.engine ?? "local");

@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Io } from "../../src/cli/output.ts";
+import { runCommand } from "../../src/cli/program.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-suite-"));
@@ -20,6 +23,24 @@ function whetstone(...args: readonly string[]): Promise<{ code: number | null; o
     child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
     child.on("close", (code) => resolve({ code, out, err }));
   });
+}
+
+/** The command within this process: what it says, and its exit code. */
+async function within(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  let [out, err] = ["", ""];
+  const io: Io = {
+    json: false,
+    debug: false,
+    terminal: false,
+    width: 100,
+    code: 0,
+    write: (text) => void (out += text),
+    say: (...lines) => void (out += `${lines.join("\n")}\n`),
+    error: (line) => void (err += `${line}\n`),
+    record: () => {},
+  };
+  const code = await runCommand(args, io);
+  return { code, out, err };
 }
 
 const suite = ["--suite", "multiturninstruct"];
@@ -51,27 +72,64 @@ test("a suite measures a trained run: a table, JSON rows with intervals, a Markd
 });
 
 test("a scripted player stands in for a run", async () => {
-  const { code, out, err } = await whetstone("eval", ...suite, "--player", "expert", "--tasks", "18");
+  const { code, out, err } = await within("eval", ...suite, "--player", "expert", "--tasks", "18");
   assert.equal(code, 0, err);
   assert.match(out, /level 3 +100\.0 %/);
   assert.match(out, /the expert player/);
 });
 
+test("a chat model is measured: one that always says first is right half of the time, and all of it is bias", async () => {
+  const reply = {
+    id: "1",
+    object: "chat.completion",
+    created: 0,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "The first." }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.setHeader("content-type", "application/json").end(JSON.stringify(reply));
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  try {
+    const { code, out, err } = await whetstone(
+      ...["eval", "--suite", "plan-rewardbench", "--chat", `http://127.0.0.1:${address.port}/v1`],
+      ...["--model", "m", "--tasks", "6", "--json"],
+    );
+    assert.equal(code, 0, err);
+    const { rows, failed, agent } = JSON.parse(out);
+    const value = (name: string) => rows.find((row: { name: string }) => row.name === name).value.mean;
+    assert.deepEqual([agent, failed], [`m at http://127.0.0.1:${address.port}/v1`, 0]);
+    assert.deepEqual(
+      [value("all pairs"), value("position: first beyond ½"), value("same winner in both orders")],
+      [0.5, 0.5, 0],
+    );
+    assert.match(err, /12 calls/);
+  } finally {
+    server.close();
+  }
+});
+
 test("what a suite does not take is said in one line, and nothing is written", async () => {
   const cases: [string[], RegExp][] = [
     [["eval", "--suite", "multiturninstrukt"], /--suite.*Did you mean multiturninstruct\?/],
-    [["eval", ...suite], /nothing to measure, expected a run, a checkpoint, or --player/],
+    [["eval", ...suite], /nothing to measure, expected one of a run or checkpoint, --player, or --chat/],
+    [["eval", "x", ...suite, "--player", "expert"], /got x and --player, expected one of/],
     [["eval", ...suite, "--player", "experto"], /Did you mean expert\?/],
     [["eval", ...suite, "--player", "expert", "--env", "maze"], /--env: got maze beside --suite/],
     [["eval", ...suite, "--player", "expert", "--fail-under", "0.5"], /--fail-under: got 0.5 beside --suite/],
     [["eval", "x", "--out", "r.md"], /--out: got r.md without a suite/],
     [["eval"], /nothing to measure/],
   ];
-  const ended = await Promise.all(cases.map(([args]) => whetstone(...args)));
-  for (const [i, { code, out, err }] of ended.entries()) {
-    assert.match(err, cases[i]![1]);
+  for (const [args, words] of cases) {
+    const { code, out, err } = await within(...args);
+    assert.match(err, words);
     assert.equal(err.trim().split("\n").length, 1, err);
     assert.deepEqual([code, out], [2, ""]);
   }
-  assert.ok(!existsSync(join(folder, "r.md")));
+  assert.ok(!existsSync("r.md"));
 });
