@@ -78,7 +78,7 @@ export default defineCheck({
     "GRPO makes 16 unaided attempts at each task, the others 8, and one more for each that fails: fewer as they learn",
   notes:
     "Unaided a code is hit with a probability of 1 in 1024, guided of about 1 in 20. That pairs beat imitating the successes does not show here, on trial seeds either: a code has one right form, so there is nothing for failures to say, and what they push away at large steps does not always come back (0.88 once, where imitation reached 1).",
-  baseline: arm("GRPO, unaided", grpo, 16, [100, 300, 1000, 3000, 1e4]),
+  baseline: arm("GRPO, unaided", grpo, 16, [100, 1000, 1e4, 1e5, 1e6]),
   method: arm("guided pairs, guidance stripped", agentRlvr, 8, [1000, 1e4, 1e5, 1e6, 1e7]),
   others: {
     kept: arm("guided pairs, guidance kept", kept, 8, [100, 300, 1000, 3000, 1e4]),
