@@ -42,6 +42,7 @@ import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
+import { screens } from "./screens.ts";
 import { sequences } from "./sequences.ts";
 import { sql } from "./sql/sql.ts";
 import { textMaze } from "./textMaze.ts";
@@ -126,6 +127,7 @@ export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
 export { type QuerySlots, type QuerySlotsOptions, querySlots } from "./querySlots.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
+export { type ScreensOptions, screens } from "./screens.ts";
 export { type SecondThoughtsOptions, secondThoughts } from "./secondThoughts.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
 export { type SqlQuestionsOptions, sql } from "./sql/sql.ts";
@@ -235,6 +237,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "lock",
     summary: "set the wheels of a lock one by one; only the last one shows whether it opens",
     make: () => lock(),
+  },
+  {
+    name: "screens",
+    summary: "find a screen of an app by its icons, going back where one led astray",
+    make: () => screens(),
   },
   {
     name: "sequences",

@@ -22,6 +22,7 @@ const promises: Readonly<Record<string, Promised>> = {
   errands: { garbage: 0.02 },
   "preference-game": { garbage: 0.25 },
   annotated: { garbage: 0.2 },
+  screens: { garbage: 0.05, flawed: [0.1, 0.8] },
   sequences: { garbage: 0.1 },
   codewords: { garbage: 0.05 },
   crossroads: { garbage: 0.05 },
