@@ -6,7 +6,7 @@ import { randomStream } from "../core/random.ts";
 import { tokenTexts } from "../core/turns.ts";
 import { type Answer, endpoint } from "../env/agent/endpoint.ts";
 import { listen } from "../env/agent/listen.ts";
-import type { ChatCall, Refusal } from "../env/agent/openai.ts";
+import type { ChatCall, Refusal } from "../env/agent/request.ts";
 
 export interface OpenAIServerOptions {
   /** Default 0: any port that is free. */

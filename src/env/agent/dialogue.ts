@@ -2,7 +2,8 @@
 import { jsonOrText } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
 import type { Observation } from "../environment.ts";
-import type { ChatCall, Completion, Reply } from "./openai.ts";
+import type { Completion, Reply } from "./reply.ts";
+import type { ChatCall } from "./request.ts";
 
 /** The conversation of one agent, call after call. */
 export interface Dialogue {

@@ -4,17 +4,8 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import {
-  type ChatCall,
-  type Completion,
-  completionBody,
-  eventStream,
-  isRefusal,
-  type Refusal,
-  readRequest,
-  refusalBody,
-  replyOf,
-} from "./openai.ts";
+import { type Completion, completionBody, eventStream, refusalBody, replyOf } from "./reply.ts";
+import { type ChatCall, isRefusal, type Refusal, readRequest } from "./request.ts";
 
 /** Who answers. */
 export interface Backend {

@@ -4,7 +4,8 @@ import { type Action, alreadyOver, type Episode, type Step } from "../environmen
 import { contained } from "./contained.ts";
 import { dialogue } from "./dialogue.ts";
 import type { Answer } from "./endpoint.ts";
-import { type ChatCall, type Completion, type Refusal, replyOf } from "./openai.ts";
+import { type Completion, replyOf } from "./reply.ts";
+import type { ChatCall, Refusal } from "./request.ts";
 
 export interface SessionOptions<Result> {
   /** The agent. What it returns is judged; what it throws ends its episode as failed. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "../../../src/core/words.ts";
 import { dialogue } from "../../../src/env/agent/dialogue.ts";
-import type { ChatCall } from "../../../src/env/agent/openai.ts";
+import type { ChatCall } from "../../../src/env/agent/request.ts";
 
 const call = (messages: readonly Message[], more: Partial<ChatCall> = {}): ChatCall => ({
   model: "m",

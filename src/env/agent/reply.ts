@@ -1,0 +1,162 @@
+/** Chat-completion replies in OpenAI's protocol: what a client gets to see of what a policy wrote. */
+import type { Json } from "../../core/json.ts";
+import { parsed, readCalls } from "../../core/toolCalls.ts";
+import type { Message, StopReason, ToolCall } from "../../core/words.ts";
+import type { SampledAction } from "../environment.ts";
+import type { ChatCall, Refusal } from "./request.ts";
+
+/** One reply, as the model gave it. */
+export interface Completion {
+  /** The whole text, calls and stop string included. */
+  readonly text: string;
+  readonly stop: StopReason;
+  /** Calls that a provider has read already, in place of those in the text. */
+  readonly toolCalls?: readonly ToolCall[];
+  readonly sampled?: SampledAction;
+}
+
+/** A reply as the client sees it. */
+export interface Reply {
+  readonly message: Message;
+  readonly finish: "stop" | "length" | "tool_calls";
+}
+
+/** What the client gets to see of a reply: calls apart from the text, without the stop string. @param id of each call. */
+export function replyOf(call: ChatCall, made: Completion, id: (k: number) => string): Reply {
+  const { text, stop, toolCalls } = made;
+  const read = toolCalls
+    ? { content: text, calls: toolCalls }
+    : readCalls(withoutStop(text, stop, call.stop), call.tools);
+  const calls = read.calls.slice(0, call.oneCall ? 1 : undefined);
+  const content = call.json && calls.length === 0 ? jsonWithin(read.content) : read.content;
+  return {
+    message: {
+      role: "assistant",
+      content,
+      ...(calls.length > 0 ? { toolCalls: calls.map((c, k) => ({ id: id(k), ...c })) } : {}),
+    },
+    finish: calls.length > 0 ? "tool_calls" : stop === "length" ? "length" : "stop",
+  };
+}
+
+function withoutStop(text: string, stop: StopReason, stops: readonly string[] = []): string {
+  if (stop !== "stop") return text;
+  const at = stops.map((s) => text.indexOf(s)).filter((i) => i >= 0);
+  return at.length === 0 ? text : text.slice(0, Math.min(...at));
+}
+
+/** The JSON in a text that has more around it; the text itself where there is none. */
+function jsonWithin(text: string): string {
+  const [, fenced] = /```(?:json)?\s*([\s\S]*?)```/.exec(text) ?? [];
+  const [braces] = /[{[][\s\S]*[}\]]/.exec(text) ?? [];
+  const candidates = [text.trim(), fenced?.trim(), braces];
+  return candidates.find((c) => c !== undefined && parsed(c) !== undefined) ?? text;
+}
+
+type JsonObject = Readonly<Record<string, Json>>;
+
+/** What stands in every answer to one request. */
+export interface Envelope {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+}
+
+/** Replies and what they came from, as one `chat.completion`. */
+export function completionBody(
+  call: ChatCall,
+  { id, created }: Envelope,
+  made: readonly (readonly [Completion, Reply])[],
+): Json {
+  return {
+    id,
+    object: "chat.completion",
+    created,
+    model: call.model,
+    choices: made.map(([completion, { message, finish }], index) => ({
+      index,
+      message: { ...spoken(message), refusal: null },
+      finish_reason: finish,
+      logprobs: logprobsOf(call, completion),
+      ...tokenIdsOf(call, completion),
+    })),
+    usage: usageOf(made),
+    ...promptIdsOf(call, made),
+  };
+}
+
+/** The same as server-sent events: each reply begun, said, ended; then what it took, where that was asked for. */
+export function eventStream(
+  call: ChatCall,
+  { id, created }: Envelope,
+  made: readonly (readonly [Completion, Reply])[],
+): string {
+  const head = { id, object: "chat.completion.chunk", created, model: call.model };
+  const chunks: Json[] = made.flatMap(([completion, { message, finish }], index) => {
+    const chunk = (delta: Json, more: JsonObject = {}): JsonObject => ({
+      ...head,
+      choices: [{ index, delta, finish_reason: null, ...more }],
+    });
+    const said = spoken(message);
+    return [
+      { ...chunk({ role: "assistant", content: "" }), ...(index === 0 ? promptIdsOf(call, made) : {}) },
+      chunk(
+        { content: said.content },
+        { logprobs: logprobsOf(call, completion), ...tokenIdsOf(call, completion) },
+      ),
+      ...(said.tool_calls ?? []).map((c, k) => chunk({ tool_calls: [{ index: k, ...c }] })),
+      chunk({}, { finish_reason: finish }),
+    ];
+  });
+  const usage: Json[] = call.includeUsage ? [{ ...head, choices: [], usage: usageOf(made) }] : [];
+  return [...chunks, ...usage, "[DONE]"]
+    .map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`)
+    .join("");
+}
+
+/** An error as the protocol has it. */
+export const refusalBody = ({ type, code, message }: Refusal): Json => ({
+  error: { message, type, param: null, code },
+});
+
+/** A message of the policy as the protocol has it: no text beside calls is null. */
+function spoken({ content, toolCalls = [] }: Message) {
+  return {
+    role: "assistant",
+    content: content === "" && toolCalls.length > 0 ? null : content,
+    ...(toolCalls.length > 0 && {
+      tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: given },
+      })),
+    }),
+  };
+}
+
+function logprobsOf(call: ChatCall, { sampled }: Completion): Json {
+  if (!call.logprobs || !sampled) return null;
+  return {
+    content: sampled.pieces().map((token, i) => ({
+      token,
+      logprob: sampled.tokens.logp[i] ?? null,
+      bytes: [...new TextEncoder().encode(token)],
+      top_logprobs: [],
+    })),
+    refusal: null,
+  };
+}
+
+const tokenIdsOf = (call: ChatCall, { sampled }: Completion): JsonObject =>
+  call.tokenIds && sampled ? { token_ids: [...sampled.tokens.action] } : {};
+
+function promptIdsOf(call: ChatCall, [first]: readonly (readonly [Completion, Reply])[]): JsonObject {
+  const prompt = first?.[0].sampled?.tokens.prompt;
+  return call.tokenIds && prompt ? { prompt_token_ids: [...prompt] } : {};
+}
+
+function usageOf(made: readonly (readonly [Completion, Reply])[]): Json {
+  const prompt = made[0]?.[0].sampled?.tokens.prompt.length ?? 0;
+  const completion = made.reduce((sum, [{ sampled }]) => sum + (sampled?.tokens.action.length ?? 0), 0);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
