@@ -60,7 +60,8 @@ function answer(database: DatabaseSync, sql: string, limits: SqlLimits): SqlOutc
   }
 }
 
-const isBlank = (sql: string): boolean => /^(\s|;|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*$/.test(sql);
+const isBlank = (sql: string): boolean =>
+  /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(sql);
 
 function cellOf(value: unknown): Cell {
   if (value === null || typeof value === "string" || typeof value === "number") return value;

@@ -61,6 +61,7 @@ const hostile: Readonly<Record<string, readonly [sql: string, ...ends: Kind[]]>>
   "a trigger": ["CREATE TRIGGER t AFTER INSERT ON pets BEGIN DELETE FROM pets; END", "error"],
   "a transaction left open": ["BEGIN EXCLUSIVE", "error"],
   "a second statement": ["SELECT 1; DROP TABLE pets", "error"],
+  "a tail of comments that never ends": [`SELECT 1; ${"/**/".repeat(2000)} x`, "error"],
   "the clock": ["SELECT datetime('now')", "error"],
   "the clock as a keyword": ["SELECT current_timestamp", "error"],
   chance: ["SELECT random()", "error"],
