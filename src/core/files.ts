@@ -41,12 +41,20 @@ export async function makeFolder(path: string): Promise<void> {
 /** One level at a time: Node's recursive mkdir never ends where a file system answers "no such folder" to a new one (/proc). */
 async function makeFolders(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await makeOne(path);
   } catch (e) {
-    if (codeOf(e) === "EEXIST" && (await stat(path)).isDirectory()) return;
     if (codeOf(e) !== "ENOENT" || dirname(path) === path) throw e;
     await makeFolders(dirname(path));
+    await makeOne(path);
+  }
+}
+
+/** One that is there already, perhaps since a moment ago, will do. */
+async function makeOne(path: string): Promise<void> {
+  try {
     await mkdir(path);
+  } catch (e) {
+    if (codeOf(e) !== "EEXIST" || !(await stat(path)).isDirectory()) throw e;
   }
 }
 

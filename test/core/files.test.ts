@@ -36,3 +36,11 @@ test("replaceFile leaves the new text and nothing aside", async () => {
   assert.equal(readFileSync(file, "utf8"), "two");
   assert.equal(existsSync(`${file}.partial`), false);
 });
+
+test("makeFolder: many that make the same folder at once, and those above it", async () => {
+  for (let round = 0; round < 20; round++) {
+    const path = join(folder, "at once", String(round), "a", "b");
+    await Promise.all(Array.from({ length: 8 }, () => makeFolder(path)));
+    assert.ok(existsSync(path));
+  }
+});
