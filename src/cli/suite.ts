@@ -75,6 +75,10 @@ export async function evalSuite(
   }
   if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);
   io.say(`${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`);
+  if (report.rows[0]?.value.n === 0) {
+    io.error("whetstone: nothing could be measured.");
+    io.code = 1;
+  }
   if (command.out === undefined) return;
   await makeFolder(dirname(resolve(command.out)));
   await replaceFile(resolve(command.out), suitePage(suite, report));

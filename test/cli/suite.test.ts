@@ -78,13 +78,14 @@ test("a scripted player stands in for a run", async () => {
   assert.match(out, /the expert player/);
 });
 
-test("a chat model is measured: one that always says first is right half of the time, and all of it is bias", async () => {
+/** The suite's report on a chat model that always says the same. */
+async function ofChat(content: string) {
   const reply = {
     id: "1",
     object: "chat.completion",
     created: 0,
     model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "The first." }, finish_reason: "stop" }],
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   };
   const server = createServer((request, response) => {
@@ -96,22 +97,32 @@ test("a chat model is measured: one that always says first is right half of the 
   const address = server.address();
   assert.ok(typeof address === "object" && address !== null);
   try {
-    const { code, out, err } = await whetstone(
+    return await within(
       ...["eval", "--suite", "plan-rewardbench", "--chat", `http://127.0.0.1:${address.port}/v1`],
-      ...["--model", "m", "--tasks", "6", "--json"],
+      ...["--model", "m", "--tasks", "6", "--cache", join(folder, "chat", content)],
     );
-    assert.equal(code, 0, err);
-    const { rows, failed, agent } = JSON.parse(out);
-    const value = (name: string) => rows.find((row: { name: string }) => row.name === name).value.mean;
-    assert.deepEqual([agent, failed], [`m at http://127.0.0.1:${address.port}/v1`, 0]);
-    assert.deepEqual(
-      [value("all pairs"), value("position: first beyond ½"), value("same winner in both orders")],
-      [0.5, 0.5, 0],
-    );
-    assert.match(err, /12 calls/);
   } finally {
     server.close();
+    server.closeAllConnections();
   }
+}
+
+test("a chat model is measured: one that always says first is right half of the time, all of it bias", async () => {
+  const { code, out, err } = await ofChat("The first.");
+  assert.equal(code, 0, err);
+  assert.match(out, /all pairs +50\.0 %/);
+  assert.match(out, /position: first beyond ½ +0\.5 /);
+  assert.match(out, /same winner in both orders +0\.0 %/);
+  assert.match(out, /m at http:\/\/127/);
+  assert.match(err, /12 calls/);
+});
+
+test("a judge without a verdict is not measured as a wrong one", async () => {
+  const { code, out, err } = await ofChat("Neither.");
+  assert.equal(code, 1);
+  assert.match(out, /all pairs +– +– +0/);
+  assert.match(out, /6 failed episodes are left out/);
+  assert.match(err, /nothing could be measured/);
 });
 
 test("what a suite does not take is said in one line, and nothing is written", async () => {
