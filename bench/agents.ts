@@ -40,14 +40,17 @@ async function run(agent: string, file: string, seed: number): Promise<Result> {
 const percent = ({ mean, low, high }: Interval): string =>
   `${(100 * mean).toFixed(1)} % [${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]`;
 
-const results: Result[] = [];
-for (const [agent, file] of Object.entries(agents)) {
+// the two agents side by side, each seed after the other
+const runs = Object.entries(agents).map(async ([agent, file]) => {
+  const own: Result[] = [];
   for (const seed of seeds) {
     const result = await run(agent, file, seed);
     console.error(JSON.stringify(result));
-    results.push(result);
+    own.push(result);
   }
-}
+  return own;
+});
+const results = (await Promise.all(runs)).flat();
 writeFileSync(join(import.meta.dirname, "results/agents.json"), `${JSON.stringify(results, null, 1)}\n`);
 
 console.log("| agent | before | after | gain |\n| --- | --- | --- | --- |");
