@@ -8,7 +8,7 @@ import type {
 } from "quickjs-emscripten-core";
 import type { JavaScriptLimits, JavaScriptOutcome, JavaScriptProgram } from "./javascript.ts";
 import { longestMessage, type Stopped } from "./outcome.ts";
-import { prelude } from "./prelude.ts";
+import { prelude, teller } from "./prelude.ts";
 
 /** QuickJS asks whether to go on after so many rounds and calls. */
 const stepsPerPoll = 10_000;
@@ -73,13 +73,13 @@ export function runInWorld(
       printed.push(context.getString(line));
     }),
   );
-  const tools = furnish(context, scope, print, seed);
+  const show = furnish(context, scope, print, seed);
 
   /** What a program stopped for: a limit, or what it threw. */
   function stopped(thrown: QuickJSHandle): Stopped {
     const limit = passed();
     if (limit) return limit;
-    const told = context.callFunction(tools.tell, context.undefined, thrown);
+    const told = tell(context, scope, show, thrown);
     const handle = scope.manage(told.error ?? told.value);
     const message = told.error ? "" : cut(context, handle);
     // where not even an error could be made, null is thrown
@@ -106,7 +106,7 @@ export function runInWorld(
     const state = context.getPromiseState(value);
     if (state.type === "pending") return { kind: "error", message: "Error: a promise was never settled" };
     if (state.type === "rejected") return stopped(scope.manage(state.error));
-    const shown = context.callFunction(tools.show, context.undefined, scope.manage(state.value));
+    const shown = context.callFunction(show, context.undefined, scope.manage(state.value));
     const text = scope.manage(shown.error ?? shown.value);
     if (shown.error) return stopped(text);
     valueCharacters += lengthOf(context, text);
@@ -122,17 +122,19 @@ export function runInWorld(
   return ended({ kind: "ok" });
 }
 
-/** Puts the prelude into a fresh world and hands back its two functions. */
-function furnish(context: QuickJSContext, scope: Scope, print: QuickJSHandle, seed: number) {
-  const made = scope.manage(context.unwrapResult(context.evalCode(prelude, "prelude.js")));
+/** Puts the prelude into a fresh world and hands back the function that shows values. */
+function furnish(context: QuickJSContext, scope: Scope, print: QuickJSHandle, seed: number): QuickJSHandle {
+  const make = scope.manage(context.unwrapResult(context.evalCode(prelude, "prelude.js")));
   const start = scope.manage(context.newNumber(seed));
-  const tools = scope.manage(
-    context.unwrapResult(context.callFunction(made, context.undefined, print, start)),
-  );
-  return {
-    show: scope.manage(context.getProp(tools, "show")),
-    tell: scope.manage(context.getProp(tools, "tell")),
-  };
+  return scope.manage(context.unwrapResult(context.callFunction(make, context.undefined, print, start)));
+}
+
+/** What was thrown, in words. An error where that throws as well, or memory has run out. */
+function tell(context: QuickJSContext, scope: Scope, show: QuickJSHandle, thrown: QuickJSHandle) {
+  const made = context.evalCode(teller, "prelude.js");
+  if (made.error) return made;
+  const tellOf = context.callFunction(scope.manage(made.value), context.undefined, show);
+  return tellOf.error ? tellOf : context.callFunction(scope.manage(tellOf.value), context.undefined, thrown);
 }
 
 /** Runs what promises wait for until nothing is left or `enough`. What a job threw is handed back. */

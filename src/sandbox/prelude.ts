@@ -1,6 +1,6 @@
 /**
  * What a world is given before its program runs, in the world's own language: an expression that makes of (print, seed)
- * the two functions that show values and tell errors. What they need is taken before a program can replace it.
+ * the function that shows values. What it needs is taken before a program can replace it.
  */
 export const prelude = `(function (print, seed) {
   "use strict";
@@ -10,9 +10,8 @@ export const prelude = `(function (print, seed) {
   const text = String;
   const { imul } = Math;
   const sort = Function.prototype.call.bind(Array.prototype.sort);
-  const match = Function.prototype.call.bind(RegExp.prototype.exec);
+  const fits = Function.prototype.call.bind(RegExp.prototype.test);
   const plain = /^[A-Za-z_$][\\w$]*$/;
-  const place = /program\\.js:(\\d+)/;
   function show(x, depth) {
     if (typeof x === "string") return stringify(x);
     if (typeof x === "bigint") return text(x) + "n";
@@ -27,15 +26,10 @@ export const prelude = `(function (print, seed) {
     }
     const names = sort(keys(x));
     for (let i = 0; i < names.length; i++) {
-      const name = match(plain, names[i]) ? names[i] : stringify(names[i]);
+      const name = fits(plain, names[i]) ? names[i] : stringify(names[i]);
       out += (i ? ", " : "") + name + ": " + show(x[names[i]], depth + 1);
     }
     return "{" + out + "}";
-  }
-  function tell(thrown) {
-    if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) return "uncaught " + show(thrown, 0);
-    const line = match(place, text(thrown.stack));
-    return text(thrown.name) + ": " + text(thrown.message) + (line ? " (line " + line[1] + ")" : "");
   }
   function log() {
     let line = "";
@@ -53,5 +47,18 @@ export const prelude = `(function (print, seed) {
     t ^= t + imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-  return { show: function (x) { return show(x, 0); }, tell };
+  return function (x) { return show(x, 0); };
+})`;
+
+/**
+ * What makes of `show` the function that tells what was thrown. It is compiled when something was: a program that spoiled
+ * its world can spoil what is said of its own error, and nothing else.
+ */
+export const teller = `(function (show) {
+  "use strict";
+  return function (thrown) {
+    if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) return "uncaught " + show(thrown);
+    const line = /program\\.js:(\\d+)/.exec(String(thrown.stack));
+    return String(thrown.name) + ": " + String(thrown.message) + (line ? " (line " + line[1] + ")" : "");
+  };
 })`;
