@@ -58,7 +58,8 @@ export function teacher(options: TeacherOptions): Annotate {
       student: { model: student, rows: rowsOf(pupils) },
       teacher: { model: by === undefined ? student : ctx.frozen(by), rows: rowsOf([...taught.values()]) },
     };
-    return hindsightNotes(note, parted(pupils, await compare(views, ids, topk)));
+    const k = Math.min(topk, student.codec.vocabulary);
+    return hindsightNotes(note, parted(pupils, await compare(views, ids, k)));
   };
 }
 

@@ -102,3 +102,18 @@ test("what is in no unit, failed, or no longer fits has no teacher", async () =>
   const none = await annotate(narrow, { trajectories, units: unitsOf("a") });
   assert.equal(none["teacher.written_A"]!.size, 0);
 });
+
+test("who is told nothing new teaches nothing: both sides are one, and what was written is as sampled", async () => {
+  const ctx = ctxOf({ model: () => policy(), task: () => task });
+  const trajectories = [walk("a", "wall")];
+  for (const ids of ["student", "teacher"] as const) {
+    const quiet = teacher({ tell: environmentText, place: (messages) => messages, ids, topk: 3 });
+    const own = hindsightOf(
+      await quiet(ctx, { trajectories, units: unitsOf("a") }),
+      "teacher",
+      trajectories[0]!,
+    )!;
+    assert.deepEqual([...own.teacher_AK], [...own.student_AK]);
+    near(own.written_A, [Math.log(1 / 6), Math.log(1 / 3), Math.log(1 / 6)]);
+  }
+});
