@@ -95,7 +95,9 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 20 });
   server.on("upgrade", (request, socket, head) => {
-    const path = new URL(request.url ?? "/", "http://here").pathname;
+    // whoever hangs up at once is nobody's error; nor is a path that is none
+    socket.on("error", () => socket.destroy());
+    const [path] = (request.url ?? "").split("?");
     const refused = !mayEnter(request, key)
       ? "401 Unauthorized"
       : path === "/ws"
@@ -103,6 +105,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
         : "404 Not Found";
     if (refused) return void socket.end(`HTTP/1.1 ${refused}\r\n\r\n`);
     sockets.handleUpgrade(request, socket, head, (client) => {
+      // a client that breaks the protocol or the connection costs its own session
+      client.on("error", () => client.terminate());
       const full = sockets.clients.size > sessions;
       if (full) refuse(client, sessions);
       else play(client, environment);
@@ -151,14 +155,16 @@ function refuse(client: WebSocket, sessions: number): void {
   client.close();
 }
 
-/** One session: its messages are taken in order, each after the one before it is answered. */
+/** One session: its messages are taken in order, each after the one before it is answered, and no more are read till then. */
 function play(client: WebSocket, environment: Environment): void {
   let episode: Episode | undefined;
   let [id, steps, ended] = ["", 0, true];
   let turn: Promise<void> = Promise.resolve();
 
   async function reset(data: Reset): Promise<string> {
-    await episode?.close?.();
+    const last = episode;
+    [episode, ended] = [undefined, true];
+    await last?.close?.();
     const { task, seed } = chosen(environment, data);
     episode = await environment.start(task, randomStream(seed).split("environment"));
     [id, steps, ended] = [`${task.id}/${seed}`, 0, false];
@@ -194,16 +200,17 @@ function play(client: WebSocket, environment: Environment): void {
     return undefined;
   }
 
+  let unanswered = 0;
   client.on("message", (data) => {
+    if (unanswered++ === 0) client.pause();
     turn = turn.then(async () => {
       const reply = await hear(data.toString()).catch((e: unknown) =>
         failure("EXECUTION_ERROR", messageOf(e)),
       );
       if (reply !== undefined && client.readyState === client.OPEN) client.send(reply);
+      if (--unanswered === 0) client.resume();
     });
   });
-  // a client that breaks the protocol or the connection costs its own session
-  client.on("error", () => client.terminate());
   client.on("close", () => {
     turn = turn.then(() => episode?.close?.()).catch(() => undefined);
   });

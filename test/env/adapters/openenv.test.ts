@@ -1,6 +1,6 @@
 /** Our environments over OpenEnv, and OpenEnv servers as environments: through real sockets. */
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
@@ -187,6 +187,58 @@ test("no message ends the server", async () => {
   );
   assert.ok(got.every((m) => m.type === "error"));
   assert.equal((await fetch(`${url}/health`)).status, 200);
+});
+
+/** A request for a WebSocket, in bytes. */
+const handshake = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${btoa("0123456789abcdef")}\r\n\r\n`;
+
+/** What a connection hears until it is closed. @param hangsUp at once, without a word. */
+const heard = (url: string, bytes: readonly (string | Uint8Array)[], hangsUp = false): Promise<string> =>
+  new Promise((done) => {
+    let text = "";
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => {
+      for (const part of bytes) socket.write(part);
+      if (hangsUp) socket.resetAndDestroy();
+    });
+    socket.on("data", (data) => (text += data.toString("latin1")));
+    socket.on("error", () => undefined);
+    socket.on("close", () => done(text));
+  });
+
+test("no connection ends the server: a path that is none, one that hangs up, one too many that talks nonsense", async () => {
+  const { url } = await served(echo(), { sessions: 1 });
+  assert.match(await heard(url, [handshake("//")]), /^HTTP\/1.1 404 /);
+  for (let i = 0; i < 50; i++) await heard(url, [handshake("/nowhere")], true);
+  const first = new WebSocket(`${url.replace("http", "ws")}/ws`);
+  await new Promise((go) => first.addEventListener("open", go));
+  // no frame begins with reserved bits
+  const second = await heard(url, [handshake("/ws"), Uint8Array.of(0xff, 0xff, 0xff, 0xff)]);
+  assert.match(second, /CAPACITY_REACHED/);
+  first.close();
+  assert.equal((await fetch(`${url}/health`)).status, 200);
+});
+
+test("who talks on before being answered is not listened to, and is answered in the end", async () => {
+  const inner = echo();
+  let release = (): void => undefined;
+  const held = new Promise<void>((go) => (release = go));
+  const { url } = await served({
+    ...inner,
+    start: (task, random) => held.then(() => inner.start(task, random)),
+  });
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
+  await new Promise((go) => socket.addEventListener("open", go));
+  let answers = 0;
+  socket.addEventListener("message", () => answers++);
+  socket.send('{"type":"reset"}');
+  const long = JSON.stringify({ type: "nonsense", data: "x".repeat(900_000) });
+  for (let i = 0; i < 30; i++) socket.send(long);
+  await new Promise((go) => setTimeout(go, 300));
+  assert.ok(socket.bufferedAmount > 1_000_000, `${socket.bufferedAmount} bytes wait at the client`);
+  release();
+  while (answers < 31) await new Promise((go) => setTimeout(go, 10));
+  socket.close();
 });
 
 test("other addresses need a key, and whoever lacks it stays outside", async () => {
