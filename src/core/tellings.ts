@@ -1,5 +1,6 @@
 /** What a teacher may be told of an attempt that the student could not know. */
 import type { Ctx } from "./context.ts";
+import type { Critic } from "./critic.ts";
 import type { Experience } from "./slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "./words.ts";
 
@@ -40,8 +41,11 @@ export const environmentText: Telling = async (_ctx, { turns }) => {
   return said.length > 0 ? said.join("\n") : undefined;
 };
 
-/** What a critic said of it on the way, if the rollout asked one. */
-export const critiqueText: Telling = async (_ctx, { id }, { critiques }) => critiques?.get(id)?.text;
+/** What a critic said of it on the way; else what this one says, if there is one. */
+export const critiqueText =
+  (critic?: Critic): Telling =>
+  async (ctx, t, { critiques }) =>
+    (critiques?.get(t.id) ?? (await critic?.(ctx, t, ctx.random.split("critique", t.id))))?.text;
 
 /** The task's reference answer. */
 export const referenceAnswer: Telling = async (ctx, { task }) => ctx.task(task).reference;

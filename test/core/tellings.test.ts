@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { randomStream } from "../../src/core/random.ts";
 import type { Experience } from "../../src/core/slots.ts";
 import {
   critiqueText,
@@ -39,7 +40,7 @@ const experience: Experience = {
   critiques: new Map([["d", { text: "not down" }]]),
 };
 const task: Task = { id: "task", prompt: [], reference: "right", metadata: {}, seed: 0 };
-const ctx = ctxOf({ task: () => task });
+const ctx = ctxOf({ task: () => task, random: randomStream(1) });
 
 test("siblingSolution: the first success of the same group, never the attempt itself, without its thoughts", async () => {
   const tell = siblingSolution();
@@ -54,10 +55,13 @@ test("siblingSolution: the first success of the same group, never the attempt it
 test("what the environment, a critic and the task have to say, and the first that speaks", async () => {
   assert.equal(await environmentText(ctx, a, experience), "wall");
   assert.equal(await environmentText(ctx, b, experience), undefined);
-  assert.equal(await critiqueText(ctx, d, experience), "not down");
-  assert.equal(await critiqueText(ctx, a, experience), undefined);
+  assert.equal(await critiqueText()(ctx, d, experience), "not down");
+  assert.equal(await critiqueText()(ctx, a, experience), undefined);
+  const critic = critiqueText(async () => ({ text: "no" }));
+  assert.equal(await critic(ctx, d, experience), "not down");
+  assert.equal(await critic(ctx, a, experience), "no");
   assert.equal(await referenceAnswer(ctx, a, experience), "right");
-  const first = firstOf(environmentText, critiqueText, siblingSolution());
+  const first = firstOf(environmentText, critiqueText(), siblingSolution());
   assert.equal(await first(ctx, a, experience), "wall");
   assert.equal(await first(ctx, d, experience), "not down");
   assert.equal(await first(ctx, c, experience), "right\nstop");

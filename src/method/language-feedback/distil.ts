@@ -24,7 +24,7 @@ export const distil = method({
   says: ["\n"],
   slots: {
     annotate: teacher({
-      tell: firstOf(environmentText, critiqueText, siblingSolution()),
+      tell: firstOf(environmentText, critiqueText(), siblingSolution()),
       ids: "teacher",
       topk: 20,
     }),

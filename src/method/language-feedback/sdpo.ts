@@ -1,8 +1,23 @@
 import { teacherGap } from "../../advantage/teacherGap.ts";
 import { teacher } from "../../annotate/teacher.ts";
-import { critiqueText, environmentText, firstOf, siblingSolution } from "../../core/tellings.ts";
+import {
+  critiqueText,
+  environmentText,
+  firstOf,
+  siblingSolution,
+  type Telling,
+} from "../../core/tellings.ts";
 import { distillation } from "../../objective/distillation.ts";
-import { method } from "../method.ts";
+import { method, type SlotChoices } from "../method.ts";
+
+/** A teacher that is told this, and is followed on the attempt's own tokens. */
+export const selfDistilled = (tell: Telling): SlotChoices => ({
+  annotate: teacher({ tell, by: "teacher", topk: 100 }),
+  feedback: [],
+  credit: [],
+  advantage: teacherGap(),
+  objective: distillation({ divergence: { jensenShannon: 0.5 }, importance: 2 }),
+});
 
 export const sdpo = method({
   id: "sdpo",
@@ -22,15 +37,5 @@ export const sdpo = method({
   needs: ["topk", "at", "freeze"],
   says: ["\n"],
   frozen: { teacher: { blend: 0.05 } },
-  slots: {
-    annotate: teacher({
-      tell: firstOf(siblingSolution(), environmentText, critiqueText),
-      by: "teacher",
-      topk: 100,
-    }),
-    feedback: [],
-    credit: [],
-    advantage: teacherGap(),
-    objective: distillation({ divergence: { jensenShannon: 0.5 }, importance: 2 }),
-  },
+  slots: selfDistilled(firstOf(siblingSolution(), environmentText, critiqueText())),
 });
