@@ -1,7 +1,7 @@
 import type { Ctx } from "../core/context.ts";
 import type { Critic } from "../core/critic.ts";
 import type { Rollout } from "../core/slots.ts";
-import { paid, succeeded, type Trajectory } from "../core/words.ts";
+import { type Message, paid, succeeded, type Trajectory } from "../core/words.ts";
 
 /** Settings of {@link retrospective}. */
 export interface RetrospectiveOptions {
@@ -68,6 +68,7 @@ export function retrospective(rollout: Rollout, options: RetrospectiveOptions): 
 /** A reflection with what it is paid. */
 interface Rated {
   readonly about: Trajectory;
+  readonly text: string;
   readonly reflection: Trajectory;
   readonly runs: readonly Trajectory[];
   readonly rating: number;
@@ -80,40 +81,50 @@ async function tryAgain(
   numbered: (n: number) => number,
   options: RetrospectiveOptions,
 ): Promise<readonly Rated[]> {
-  const { writer, reflections = 1, runs = 1, retries = 1, memory = 3, rating = "difference" } = options;
+  const { reflections = 1, runs = 1, retries = 1 } = options;
   const out: Rated[] = [];
   const heard: string[] = [];
   let t = first;
   for (let k = 0; k < retries && !succeeded(t); k++) {
     const about = t;
-    const reflect = async (g: number): Promise<(Rated & { readonly text: string }) | undefined> => {
-      const critique = await writer(ctx, about, ctx.random.split("reflection", about.id, g));
-      if (!critique?.written) return undefined;
-      const said = [...heard, critique.text].slice(-memory);
-      const play = async (run: number): Promise<readonly Trajectory[]> => {
-        const played = await ctx.play({
-          task: about.task,
-          attempt: numbered((k * reflections + g) * runs + run),
-          advice: said.map((content) => ({ role: "user", content })),
-        });
-        return played.filter((again) => again.role === about.role && again.end.kind !== "failed");
-      };
-      const again = (await Promise.all(Array.from({ length: runs }, (_, run) => play(run)))).flat();
-      if (again.length === 0) return undefined;
-      const after = again.reduce((sum, run) => sum + paid(run) / again.length, 0);
-      const value = rating === "difference" ? after - paid(about) : after;
-      const reflection = rewarded(critique.written, `${about.id}/reflection ${g}`, value);
-      return { about, reflection, runs: again, rating: value, text: critique.text };
-    };
-    const rated = await Promise.all(Array.from({ length: reflections }, (_, g) => reflect(g)));
-    const kept = rated.filter((r) => r !== undefined);
-    out.push(...kept);
-    const next = kept[0];
+    const asked = Array.from({ length: reflections }, (_, g) =>
+      rate(ctx, about, g, heard, (run) => numbered((k * reflections + g) * runs + run), options),
+    );
+    const rated = (await Promise.all(asked)).filter((r) => r !== undefined);
+    out.push(...rated);
+    const [next] = rated;
     if (!next) break;
     heard.push(next.text);
     t = next.runs[0] ?? t;
   }
   return out;
+}
+
+/** The g-th reflection on an attempt, and what came of it. */
+async function rate(
+  ctx: Ctx,
+  about: Trajectory,
+  g: number,
+  heard: readonly string[],
+  numbered: (run: number) => number,
+  { writer, runs = 1, memory = 3, rating = "difference" }: RetrospectiveOptions,
+): Promise<Rated | undefined> {
+  const critique = await writer(ctx, about, ctx.random.split("reflection", about.id, g));
+  if (!critique?.written) return undefined;
+  const advice = [...heard, critique.text]
+    .slice(-memory)
+    .map((content): Message => ({ role: "user", content }));
+  const episodes = Array.from({ length: runs }, (_, run) =>
+    ctx.play({ task: about.task, attempt: numbered(run), advice }),
+  );
+  const again = (await Promise.all(episodes))
+    .flat()
+    .filter(({ role, end }) => role === about.role && end.kind !== "failed");
+  if (again.length === 0) return undefined;
+  const after = again.reduce((sum, run) => sum + paid(run) / again.length, 0);
+  const value = rating === "difference" ? after - paid(about) : after;
+  const reflection = rewarded(critique.written, `${about.id}/reflection ${g}`, value);
+  return { about, text: critique.text, reflection, runs: again, rating: value };
 }
 
 /** What was written, with its pay on the last turn. */
