@@ -89,12 +89,13 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   const turnLimit = options.limits?.turns ?? environment.limits.turns;
   const watch = environmentWatch(options.limits?.seconds ?? environment.limits.seconds ?? 60);
   const lines = new Map<Role, Line>();
+  let starting: Promise<Episode> | undefined;
   let episode: Episode | undefined;
   let advised = options.advice === undefined;
   let end: Ending | undefined;
 
   try {
-    episode = await watch(() => environment.start(task, options.random.split("environment")));
+    episode = await watch(() => (starting = environment.start(task, options.random.split("environment"))));
     const playing = episode;
     for (let index = 0; end === undefined; index++) {
       const { role, observation } = await watch(() => playing.observe());
@@ -146,8 +147,9 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
     end = { kind: "failed", boundary: "environment", message: thrown.message };
   } finally {
     const opened = episode;
-    // a failing close must not undo a finished episode
-    if (opened?.close) await watch(async () => opened.close?.()).catch(() => undefined);
+    // a failing close must not undo a finished episode, and one that began too late must not stay open
+    if (opened) await watch(async () => opened.close?.()).catch(() => undefined);
+    else void starting?.then((late) => late.close?.()).catch(() => undefined);
   }
 
   const ended = present(end, "playEpisode", "ending");

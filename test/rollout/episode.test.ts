@@ -115,6 +115,23 @@ test("playEpisode: what the environment throws is a failed ending, also a hangin
   assert.equal((await play(sync))[0]!.end.kind, "failed");
 });
 
+test("playEpisode: an episode that begins after it was given up is closed", async () => {
+  const there = world();
+  let begin = (): void => undefined;
+  const held = new Promise<void>((go) => (begin = go));
+  const environment: Environment = {
+    ...there,
+    limits: { ...there.limits, seconds: 0.02 },
+    start: (one, random) => held.then(() => there.start(one, random)),
+  };
+  const [t] = await play(environment);
+  assert.ok(t!.end.kind === "failed");
+  assert.equal(there.closed, 0);
+  begin();
+  await new Promise((go) => setImmediate(go));
+  assert.equal(there.closed, 1);
+});
+
 test("playEpisode: what a model throws is thrown on, and the episode is closed", async () => {
   const environment = world();
   const bad: Seat = { ...seat, sample: () => Promise.reject(new Error("out of memory")) };
