@@ -1,0 +1,125 @@
+/** The six methods of the report, each with a critic of a given accuracy and groups of as many looks. */
+import { teacher } from "../../src/annotate/teacher.ts";
+import type { Critic } from "../../src/core/critic.ts";
+import type { Method } from "../../src/core/slots.ts";
+import { environmentText, firstOf, siblingSolution, type Telling } from "../../src/core/tellings.ts";
+import { scriptedCritic } from "../../src/critic/scripted.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { critiqueGrpo, refining } from "../../src/method/language-feedback/critique-grpo.ts";
+import { r3l, reflecting } from "../../src/method/language-feedback/r3l.ts";
+import { rltf, textFeedback } from "../../src/method/language-feedback/rltf.ts";
+import { scoreSelfCorrect } from "../../src/method/language-feedback/score-self-correct.ts";
+import { sdpo } from "../../src/method/language-feedback/sdpo.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/index.ts";
+
+/** Tasks practised in each iteration. */
+const tasks = 8;
+
+export interface Setup {
+  readonly learningRate: number;
+  /** Share of critiques that are true. */
+  readonly accuracy: number;
+  /** Outcomes and critiques for each task of an iteration, about. */
+  readonly looks: number;
+  /** Iterations that the budget buys, about. */
+  readonly iterations: number;
+}
+
+export interface Contestant {
+  readonly id: string;
+  readonly name: string;
+  /** Whether it hears critiques. */
+  readonly hears: boolean;
+  /** Whether it practises two answers in one context. */
+  readonly twice?: true;
+  /** What the looks of a group are spent on, for the page. */
+  readonly spends: string;
+  build(setup: Setup): Method;
+}
+
+const settingsOf = ({ learningRate }: Setup, groupSize: number) => ({
+  ...plainAscent,
+  tasks,
+  groupSize,
+  learningRate,
+});
+
+const critic = ({ accuracy }: Setup): Critic => scriptedCritic({ accuracy, detail: "answer" });
+
+/** A critic that is asked where nothing else can be told. */
+const asked =
+  (ask: Critic): Telling =>
+  async (ctx, t) =>
+    (await ask(ctx, t, ctx.random.split("critique", t.id)))?.text;
+
+/** Attempts that are each looked at, criticised, tried again and looked at again: three looks each. */
+const third = ({ looks }: Setup): number => Math.floor(looks / 3);
+
+/** A method of the catalogue with a critic of ours. */
+const criticised = (of: Recipe, slots: Parameters<typeof method>[0]["slots"]): Recipe =>
+  method({ ...of, slots });
+
+/** In the order of the page. */
+export const contestants: readonly Contestant[] = [
+  {
+    id: "grpo",
+    name: "GRPO, outcomes only",
+    hears: false,
+    spends: "n attempts",
+    build: (setup) => grpo.build(settingsOf(setup, setup.looks)),
+  },
+  {
+    id: "critique-grpo",
+    name: "Critique-GRPO",
+    hears: true,
+    spends: "n / 3 attempts, as many critiques and refinements, one of which is learnt from",
+    build: (setup) =>
+      criticised(critiqueGrpo, refining(critic(setup))).build(settingsOf(setup, third(setup))),
+  },
+  {
+    id: "sdpo",
+    name: "SDPO",
+    hears: true,
+    spends: "n / 2 attempts; a critique of each, unless another attempt of its group succeeded",
+    build: (setup) => {
+      const built = sdpo.build(settingsOf(setup, setup.looks / 2));
+      const tell = firstOf(siblingSolution(), environmentText, asked(critic(setup)));
+      return {
+        ...built,
+        says: ["\n"],
+        slots: { ...built.slots, annotate: [teacher({ tell, by: "teacher", topk: 100 })] },
+      };
+    },
+  },
+  {
+    id: "rltf",
+    name: "RLTF",
+    hears: true,
+    spends: "n / 3 attempts, as many critiques and second attempts",
+    build: (setup) => {
+      const slots = textFeedback({ critic: critic(setup), distillation: 1, modelling: 0 });
+      return criticised(rltf, slots).build(settingsOf(setup, third(setup)));
+    },
+  },
+  {
+    id: "r3l",
+    name: "R³L",
+    hears: true,
+    spends: "n / 3 attempts, as many critiques, and a retry where the critic saw no success",
+    build: (setup) => criticised(r3l, reflecting(critic(setup))).build(settingsOf(setup, 2 * third(setup))),
+  },
+  {
+    id: "score-self-correct",
+    name: "SCoRe",
+    hears: false,
+    twice: true,
+    spends: "n / 2 attempts of two answers, both looked at",
+    build: (setup) => {
+      const built = scoreSelfCorrect.build(settingsOf(setup, setup.looks / 2));
+      // three tenths of practice on the second answer alone, as in 45 of 150 iterations
+      const until = Math.round(0.3 * setup.iterations);
+      return { ...built, phases: (built.phases ?? []).map((phase) => ({ ...phase, until })) };
+    },
+  },
+];
