@@ -79,7 +79,7 @@ export { type ChessEndgamesOptions, chessEndgames } from "./chess/chessEndgames.
 export type { Opponent } from "./chess/game.ts";
 export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
-export { type ControlledMazeOptions, controlledMaze, type MazeLevel, waysFrom } from "./controlledMaze.ts";
+export { type ControlledMazeOptions, controlledMaze } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
 export { type CountdownOptions, countdown } from "./countdown.ts";
@@ -119,6 +119,7 @@ export { type LampsOptions, lamps } from "./lamps.ts";
 export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
+export { type MazeLevel, waysFrom } from "./mazes/levels.ts";
 export { mistaught } from "./mistaught.ts";
 export { type PagesOptions, pages } from "./pages.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";

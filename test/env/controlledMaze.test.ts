@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { controlledMaze, waysFrom } from "../../src/env/controlledMaze.ts";
+import { controlledMaze } from "../../src/env/controlledMaze.ts";
 import type { Direction } from "../../src/env/grids.ts";
+import { waysFrom } from "../../src/env/mazes/levels.ts";
 import { obeysTheLaws } from "./laws.ts";
 import { isSuccess, play } from "./play.ts";
 
