@@ -42,7 +42,7 @@ export interface JavaScriptProgram {
 }
 
 /**
- * How a program ended. `values[i]` is what script i came to, written as a literal with sorted keys (`[1, "a", {b: 2}]`);
+ * How a program ended. `values[i]` is what script i came to, written as a literal with sorted keys (`[1, "a", {"b": 2}]`);
  * a promise is waited for. Values and output of a program that had to be ended with its thread are lost.
  */
 export type JavaScriptOutcome = ({ readonly kind: "ok" } | Stopped) & {

@@ -10,8 +10,6 @@ export const prelude = `(function (print, seed) {
   const text = String;
   const { imul } = Math;
   const sort = Function.prototype.call.bind(Array.prototype.sort);
-  const fits = Function.prototype.call.bind(RegExp.prototype.test);
-  const plain = /^[A-Za-z_$][\\w$]*$/;
   function show(x, depth) {
     if (typeof x === "string") return stringify(x);
     if (typeof x === "bigint") return text(x) + "n";
@@ -25,10 +23,7 @@ export const prelude = `(function (print, seed) {
       return "[" + out + "]";
     }
     const names = sort(keys(x));
-    for (let i = 0; i < names.length; i++) {
-      const name = fits(plain, names[i]) ? names[i] : stringify(names[i]);
-      out += (i ? ", " : "") + name + ": " + show(x[names[i]], depth + 1);
-    }
+    for (let i = 0; i < names.length; i++) out += (i ? ", " : "") + stringify(names[i]) + ": " + show(x[names[i]], depth + 1);
     return "{" + out + "}";
   }
   function log() {

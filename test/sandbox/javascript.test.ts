@@ -126,7 +126,7 @@ test("javaScriptSandbox: nothing of a program is there for the next one", async 
   const { values } = await run(
     "[{}.polluted, [1].map((x) => x + 1), typeof left, Math.random() > 0, { b: 1, a: [2] }]",
   );
-  assert.deepEqual(values, ['[undefined, [2], "undefined", true, {a: [2], b: 1}]']);
+  assert.deepEqual(values, ['[undefined, [2], "undefined", true, {"a": [2], "b": 1}]']);
 });
 
 test("javaScriptSandbox: a program that tampers cannot forge how its values are shown", async () => {
@@ -134,7 +134,7 @@ test("javaScriptSandbox: a program that tampers cannot forge how its values are 
     "JSON.stringify = () => '42'; String = () => '42'; Object.keys = () => []; Array.isArray = () => false;",
     "['a', { b: 1 }]",
   );
-  assert.equal(values[1], '["a", {b: 1}]');
+  assert.equal(values[1], '["a", {"b": 1}]');
 });
 
 test("javaScriptSandbox: values of all kinds, in the order of the scripts, and what was printed", async () => {
@@ -150,7 +150,7 @@ test("javaScriptSandbox: values of all kinds, in the order of the scripts, and w
       values: [
         "undefined",
         '[4, NaN, 0, 2n, null, undefined, "it\'s", Infinity]',
-        '{a: {"x y": true}, b: 1, f: [function]}',
+        '{"a": {"x y": true}, "b": 1, "f": [function]}',
         "8",
       ],
       printed: 'sum [1, "a"]\n{}',
@@ -169,7 +169,7 @@ test("javaScriptSandbox: the runtime's own words, with the line, and what came b
   const parsed = await run("const = 1");
   assert.match(parsed.kind === "error" ? parsed.message : "", /^SyntaxError: .* \(line 1\)$/);
   const thrown = await run("throw { a: 1 }");
-  assert.equal(thrown.kind === "error" && thrown.message, "uncaught {a: 1}");
+  assert.equal(thrown.kind === "error" && thrown.message, 'uncaught {"a": 1}');
 });
 
 test("javaScriptSandbox: chance is seeded", async () => {
