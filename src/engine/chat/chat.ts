@@ -59,7 +59,7 @@ export function chatModel(options: ChatOptions): Chat {
     concurrency: options.concurrency ?? 8,
     ...(perMinute === undefined ? {} : { interval: 60_000, intervalCap: perMinute, strict: true }),
   });
-  const underWay = new Map<string, Promise<Omit<ChatReply, "cached">>>();
+  const underWay = new Map<string, Promise<ChatReply>>();
 
   /** One attempt at the provider. */
   async function attempt(request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
@@ -80,8 +80,10 @@ export function chatModel(options: ChatOptions): Chat {
         ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
         ...(tools?.length ? { tools: toToolSet(tools) } : {}),
       });
-      const { inputTokens = 0, outputTokens = 0 } = result.usage;
-      used = { input: inputTokens, output: outputTokens };
+      const { inputTokens, outputTokens } = result.usage;
+      // a provider that does not say what it used is charged with what it may have
+      if (inputTokens !== undefined && outputTokens !== undefined)
+        used = { input: inputTokens, output: outputTokens };
       const toolCalls = result.toolCalls.map((call) => ({
         id: call.toolCallId,
         name: call.toolName,
@@ -92,7 +94,8 @@ export function chatModel(options: ChatOptions): Chat {
         content: result.text,
         ...(toolCalls.length > 0 ? { toolCalls } : {}),
       };
-      return { message, stop: toStop(result.finishReason), tokens: used };
+      const tokens = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
+      return { message, stop: toStop(result.finishReason), tokens };
     } catch (e) {
       if (isFree(e)) used = { input: 0, output: 0 };
       throw stop?.aborted ? stop.reason : late.aborted ? new LateError(timeoutSeconds) : e;
@@ -124,26 +127,25 @@ export function chatModel(options: ChatOptions): Chat {
       });
     });
 
+  /** From the cache, or from the provider. */
+  async function found(key: string, request: ChatRequest): Promise<ChatReply> {
+    const known = await cache?.find(key);
+    if (known) return { ...known, cached: true };
+    const fresh = await reach(request);
+    await cache?.keep(key, fresh);
+    return { ...fresh, cached: false };
+  }
+
   async function reply(request: ChatRequest): Promise<ChatReply> {
     stop?.throwIfAborted();
     const key = keyOf([id, { maxTokens: longest, ...request }] as unknown as Json);
-    const found = await cache?.find(key);
     const same = underWay.get(key);
-    if (found || same) {
-      const known = found ?? (await same!);
-      budget.cached();
-      return { ...known, cached: true };
-    }
-    const asked = reach(request).then(async (fresh) => {
-      await cache?.keep(key, fresh);
-      return fresh;
-    });
+    const asked = same ?? found(key, request).finally(() => underWay.delete(key));
     underWay.set(key, asked);
-    try {
-      return { ...(await asked), cached: false };
-    } finally {
-      underWay.delete(key);
-    }
+    const known = await asked;
+    const cached = known.cached || same !== undefined;
+    if (cached) budget.cached();
+    return { ...known, cached };
   }
 
   return {
@@ -166,9 +168,9 @@ function atMost({ messages, tools = [] }: ChatRequest): number {
   return Math.ceil(bytes / 2);
 }
 
-/** A refusal costs nothing, nor does what was never sent; what broke off may have been paid. */
+/** A refusal costs nothing, nor does what was never sent; what broke off, or cannot be read, may have been paid. */
 function isFree(error: unknown): boolean {
-  if (APICallError.isInstance(error) && error.statusCode !== undefined) return true;
+  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) return true;
   for (let e = error; e instanceof Error; e = e.cause)
     if ("code" in e && (e.code === "ECONNREFUSED" || e.code === "ENOTFOUND")) return true;
   return false;

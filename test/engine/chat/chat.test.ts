@@ -151,6 +151,26 @@ test("a limit in dollars is never passed, whatever comes at once", async () => {
   for (const r of all) if (r.status === "rejected") assert.ok(code("budget.spent")(r.reason));
 });
 
+test("what cannot be read, or does not say what it used, is charged with what it may have cost; a refusal is not", async () => {
+  const { model } = await provider((_, n, response) => {
+    if (n === 0) response.statusCode = 401;
+    response.setHeader("content-type", "application/json");
+    const message = { role: "assistant", content: "ok" };
+    const whole = { id: "r", choices: [{ index: 0, message, finish_reason: "stop" }] };
+    response.end(n === 0 ? "{}" : n === 1 ? '{"choices":' : JSON.stringify(whole));
+    return undefined;
+  });
+  const chat = chatModel({ model, maxTokens: 100, retries: 0, budget: budget({ tokens: 350 }) });
+  await assert.rejects(chat.reply(says("a")), code("chat.failed"));
+  assert.equal(chat.spent().outputTokens, 0);
+  await assert.rejects(chat.reply(says("b")), code("chat.failed"));
+  assert.equal(chat.spent().outputTokens, 100);
+  assert.equal((await chat.reply(says("c"))).message.content, "ok");
+  assert.equal(chat.spent().outputTokens, 200);
+  // the prompt is counted as well: a third such call no longer fits
+  await assert.rejects(Promise.all(["d", "e"].map((text) => chat.reply(says(text)))), code("budget.spent"));
+});
+
 test("equal requests are one, now and in the next run; other seeds and damaged files are asked again", async () => {
   const { model, asked } = await provider((_, n) => `reply ${n}`);
   const cache = folder();
