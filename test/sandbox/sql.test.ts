@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { inWords } from "../../src/sandbox/outcome.ts";
 import { type SqlOutcome, sqlSandbox } from "../../src/sandbox/sql.ts";
 
@@ -126,3 +130,26 @@ test("sqlSandbox: a setup that fails is told, and nobody waits for ever", async 
   assert.equal((await broken.run("SELECT 1")).kind, "crashed");
   broken.close();
 });
+
+test("sqlSandbox: a statement that never ends does not outlive a run that is killed", {
+  skip: process.platform !== "linux" && "reads /proc",
+}, async () => {
+  const run = spawn(process.execPath, [fileURLToPath(new URL("./endless.ts", import.meta.url))]);
+  await once(run.stdout, "data");
+  const children = readFileSync(`/proc/${run.pid}/task/${run.pid}/children`, "utf8").trim().split(" ");
+  assert.equal(children.length, 1);
+  run.kill("SIGKILL");
+  await once(run, "exit");
+  const deadline = performance.now() + 10_000;
+  while (runs(children[0]!) && performance.now() < deadline) await sleep(20);
+  assert.ok(!runs(children[0]!));
+});
+
+/** Whether a process is there and no zombie, which is what is left of one until its parent looks. */
+function runs(pid: string): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
