@@ -1,8 +1,14 @@
-const wordsIn = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
+const wordsIn = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .map((word) => word.replace(/^["'“‘([]+|[.,;:!?…"'”’)\]]+$/g, "") || word)
+    .filter((word) => word !== "");
 
 /**
- * Whether a reference answer stands in a text as words of their own, in order and together; line breaks and blanks count
- * alike. Without a reference, or with an empty one, there is nothing to give away.
+ * Whether a reference answer stands in a text as words of their own, in order and together. Line breaks and blanks count
+ * alike, capital and small letters too, and the marks of a sentence around a word do not count. Without a reference, or
+ * with an empty one, there is nothing to give away.
  */
 export function givesAway(text: string, reference: string | undefined): boolean {
   const answer = wordsIn(reference ?? "");
