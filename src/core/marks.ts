@@ -8,15 +8,16 @@ import type { Span, Turn } from "./words.ts";
 export type Extent = readonly [from: number, to: number];
 
 /**
- * Where a quote stands in a text: its first occurrence as words of their own, else its first at all, letters' case aside; else the part of as many words that is most
- * like it, by `matchingRatio`, if at least `least` of it is (0.5 unless told); else nowhere. Of parts equally alike the
- * first counts.
+ * Where a quote stands in a text: its first occurrence as words of their own, else its first at all, letters' case aside
+ * and line breaks as blanks; else the part of as many words that is most like it, by `matchingRatio`, if at least `least`
+ * of it is (0.5 unless told); else nowhere. Of parts equally alike the first counts.
  */
 export function quoteIn(text: string, quote: string, least = 0.5): Extent | undefined {
-  const [wanted, lower] = [quote.trim().toLowerCase(), text.toLowerCase()];
-  if (wanted === "") return undefined;
+  const [said, shown] = [spaced(quote.trim()), spaced(text)];
+  if (said === "") return undefined;
   // some letters change their length with their case
-  const [there, whole] = lower.length === text.length ? [wanted, lower] : [quote.trim(), text];
+  const lower = shown.toLowerCase();
+  const [there, whole] = lower.length === text.length ? [said.toLowerCase(), lower] : [said, shown];
   const alone = ` ${whole} `.indexOf(` ${there} `);
   const at = alone >= 0 ? alone : whole.indexOf(there);
   if (at >= 0) return [at, at + there.length];
@@ -31,6 +32,9 @@ export function quoteIn(text: string, quote: string, least = 0.5): Extent | unde
   }
   return best?.extent;
 }
+
+/** Every kind of white space as a blank, in its place. */
+const spaced = (text: string): string => text.replace(/\s/g, " ");
 
 /** What a critic quotes of a trajectory. */
 export interface Quote {

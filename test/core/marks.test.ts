@@ -9,6 +9,8 @@ test("quoteIn: the first occurrence word for word, whatever the case", () => {
   assert.deepEqual(quoteIn("so Go North", " go north "), [3, 11]);
   assert.deepEqual(quoteIn("w10 w1 w1", "w1"), [4, 6], "as a word before a part of one");
   assert.deepEqual(quoteIn("w10", "w1"), [0, 2]);
+  assert.deepEqual(quoteIn("cat\nat\tlast", "at"), [4, 6], "lines end words");
+  assert.deepEqual(quoteIn("go\nnorth", "go north"), [0, 8]);
   assert.equal(quoteIn("go north", "  "), undefined);
 });
 
