@@ -1,6 +1,18 @@
 /** An app made of screens: icons lead from screen to screen, and a named screen is to be found. */
-import { type Random, randomStream, shuffled } from "../core/random.ts";
+import { randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
+import { type App, appOf, width } from "./apps/app.ts";
+import {
+  after,
+  bestAction,
+  clickOn,
+  left,
+  notices,
+  type Pointing,
+  type State,
+  startOf,
+  view,
+} from "./apps/visit.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 import { machine } from "./machine.ts";
 
@@ -19,7 +31,7 @@ export interface ScreensOptions {
   /** Tasks in each app practised in; there and in unseen ones, a third as many are asked later. Default 24. */
   readonly perApp?: number;
   /** How an icon is meant: by a point within its box, as in "click 3 7", or by its name, as in "click moon". Default "point". */
-  readonly pointing?: "point" | "name";
+  readonly pointing?: Pointing;
   /** Whether every action is also paid `onPath`, 1 or 0, for being on a shortest way. Default false. */
   readonly rateSteps?: boolean;
   /** Where apps and tasks come from. Default 1. */
@@ -30,28 +42,6 @@ const titles =
   "desk inbox gallery player map shop wallet notes clock files chat profile radio weather store games";
 const names = "star leaf drop moon sun key bell lamp cup tree".split(" ");
 const otherNames = "rose boat fish coin bird rock wave fire snow seed".split(" ");
-
-/** Cells along each side of a screen; an icon has a ninth of it to itself. */
-const width = 12;
-
-interface Icon {
-  readonly name: string;
-  /** Screen that it leads to. */
-  readonly to: string;
-  /** Corners, both within the box. */
-  readonly box: readonly [left: number, top: number, right: number, bottom: number];
-}
-/** Icons by screen. */
-type App = ReadonlyMap<string, readonly Icon[]>;
-
-interface State {
-  readonly screen: string;
-  /** Screens gone through, the latest last. */
-  readonly trail: readonly string[];
-  /** Icons clicked so far, as screen and name. */
-  readonly tried: readonly string[];
-  readonly turn: number;
-}
 
 /**
  * One task: from a screen to another, by "click", "back" and "finish". A click on no icon, and what is no action,
@@ -193,112 +183,5 @@ export function screens(options: ScreensOptions = {}): Environment {
   });
 }
 
-/** Icons and ways at random, such that every screen can be reached from every other that has icons. */
-function appOf(
-  pages: readonly string[],
-  icons: number,
-  leaves: number,
-  from: readonly string[],
-  random: Random,
-): App {
-  for (let tried = 0; ; tried++) {
-    const stream = random.split("try", tried);
-    const bare = new Set(shuffled(pages, stream.split("leaves")).slice(0, leaves));
-    const app = new Map(
-      pages.map((page): [string, readonly Icon[]] => [
-        page,
-        bare.has(page)
-          ? []
-          : iconsOf(
-              pages.filter((p) => p !== page),
-              icons,
-              from,
-              stream.split(page),
-            ),
-      ]),
-    );
-    if (pages.every((a) => bare.has(a) || pages.every((b) => Number.isFinite(clicks(app, a, b))))) return app;
-  }
-}
-
-function iconsOf(pages: readonly string[], count: number, from: readonly string[], random: Random): Icon[] {
-  const [called, ways] = [shuffled(from, random), shuffled(pages, random)];
-  const places = shuffled([0, 1, 2, 3, 4, 5, 6, 7, 8], random);
-  return places.slice(0, count).map((place, i) => {
-    const [left, top] = [(place % 3) * 4 + random.below(2), Math.floor(place / 3) * 4 + random.below(2)];
-    const box = [left, top, left + 1 + random.below(2), top + 1 + random.below(2)] as const;
-    return { name: called[i]!, to: ways[i]!, box };
-  });
-}
-
-/** On a screen without icons one has come from somewhere. */
-function startOf(app: App, screen: string): State {
-  const before = [...app].find(([, icons]) => icons.some(({ to }) => to === screen))?.[0];
-  const trail = app.get(screen)!.length === 0 && before !== undefined ? [before] : [];
-  return { screen, trail, tried: [], turn: 0 };
-}
-
-/** Steps of a shortest way to a screen, going back included. */
-function left(app: App, { screen, trail }: State, to: string): number {
-  return Math.min(...[screen, ...trail.toReversed()].map((from, back) => back + clicks(app, from, to)));
-}
-
-/** Clicks of a shortest way; infinite where there is none. */
-function clicks(app: App, from: string, to: string): number {
-  const far = new Map([[from, 0]]);
-  for (const [screen, n] of far) {
-    if (screen === to) return n;
-    for (const icon of app.get(screen)!) if (!far.has(icon.to)) far.set(icon.to, n + 1);
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-function view(app: App, to: string, { screen, tried }: State, pointing: ScreensOptions["pointing"]): string {
-  const icons = app.get(screen)!.map(({ name, box }) => {
-    const place = pointing === "name" ? "" : ` ${box.join(" ")}`;
-    return `${name}${place}${tried.includes(`${screen} ${name}`) ? " tried" : ""}`;
-  });
-  return `to : ${to} ; at : ${screen} ; icons : ${icons.join(" , ")}`;
-}
-
-const clickOn = ({ name, box }: Icon, pointing: ScreensOptions["pointing"]): string =>
-  pointing === "name" ? `click ${name}` : `click ${box[0]} ${box[1]}`;
-
-const notices = { none: "no icon there", start: "no screen before", action: "say click , back or finish" };
-
-/** What an action leads to. */
-function after(
-  app: App,
-  state: State,
-  action: string,
-  pointing: ScreensOptions["pointing"],
-): { readonly next: State; readonly text?: string } {
-  const { screen, trail, tried } = state;
-  const turn = state.turn + 1;
-  if (action === "finish") return { next: { ...state, turn } };
-  if (action === "back") {
-    const before = trail.at(-1);
-    if (before === undefined) return { next: { ...state, turn }, text: notices.start };
-    return { next: { ...state, screen: before, trail: trail.slice(0, -1), turn } };
-  }
-  const [verb, ...at] = action.split(/\s+/);
-  if (verb !== "click") return { next: { ...state, turn }, text: notices.action };
-  const hit = app.get(screen)!.find(({ name, box: [left, top, right, bottom] }) => {
-    if (pointing === "name") return at.length === 1 && at[0] === name;
-    const [x, y] = at.map(Number);
-    return at.length === 2 && x! >= left && x! <= right && y! >= top && y! <= bottom;
-  });
-  if (!hit) return { next: { ...state, turn }, text: notices.none };
-  const known = `${screen} ${hit.name}`;
-  const clicked = [...tried.filter((icon) => icon !== known), known];
-  return { next: { screen: hit.to, trail: [...trail, screen], tried: clicked, turn } };
-}
-
 const lastScreen = (conversation: readonly Message[]): string =>
   /at : (\w+)/.exec(conversation.findLast(({ role }) => role === "user")?.content ?? "")?.[1] ?? "";
-
-function bestAction(app: App, to: string, state: State, pointing: ScreensOptions["pointing"]): string {
-  if (state.screen === to) return "finish";
-  const icon = app.get(state.screen)!.find((icon) => 1 + clicks(app, icon.to, to) === left(app, state, to));
-  return icon ? clickOn(icon, pointing) : "back";
-}
