@@ -47,6 +47,9 @@ const answer = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** Messages that may wait to be read. A server answers, one for one: who says more than this talks to itself. */
+const mostWaiting = 16;
+
 /** @throws SessionLost where nobody answers within 10 s. */
 export async function openSession(
   url: string,
@@ -65,7 +68,11 @@ export async function openSession(
     wake?.();
   };
   socket.addEventListener("message", ({ data }) => {
-    waiting.push(String(data));
+    if (waiting.length < mostWaiting) waiting.push(String(data));
+    else {
+      gone("the server talks without being asked")();
+      socket.close();
+    }
     wake?.();
   });
   socket.addEventListener("close", gone("the server closed the connection"));

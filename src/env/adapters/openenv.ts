@@ -86,8 +86,8 @@ export async function openEnv(options: OpenEnvOptions): Promise<Environment> {
         if (first.kind === "observation") return { session, first, free };
         if (first.code !== "CAPACITY_REACHED" || isOver(limits.seconds))
           throw new Error(`reset: ${first.message}`);
-        // others are playing: no more at once than it has room for
-        room.concurrency = Math.max(1, Math.min(room.pending - 1, first.room ?? 1));
+        // no more at once than it has room for, though somebody else may have some of it for now
+        room.concurrency = Math.max(1, first.room ?? room.pending - 1);
       } catch (e) {
         if (!(e instanceof SessionLost) || isOver(reconnectSeconds)) {
           free();
@@ -189,14 +189,14 @@ function actionWriter(
   return (content) => JSON.parse(content) as Json;
 }
 
-const isMessages = (x: unknown): x is readonly Message[] =>
-  z
-    .array(z.object({ role: z.enum(["system", "user", "assistant", "tool"]), content: z.string() }))
-    .safeParse(x).success;
+const messages = z.array(
+  z.object({ role: z.enum(["system", "user", "assistant", "tool"]), content: z.string() }),
+);
 
 /** See {@link OpenEnvOptions.render}. */
 function rendered(observation: Readonly<Record<string, Json>>): string | readonly Message[] {
-  if (isMessages(observation.messages)) return observation.messages;
+  const said = messages.safeParse(observation.messages);
+  if (said.success) return said.data;
   const texts = Object.values(observation).filter((value) => typeof value === "string" && value !== "");
   return texts.length === 1 ? String(texts[0]) : JSON.stringify(observation);
 }

@@ -1,8 +1,10 @@
 /** Our environments over OpenEnv, and OpenEnv servers as environments: through real sockets. */
 import assert from "node:assert/strict";
+import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import { WebSocketServer } from "ws";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { openEnv } from "../../../src/env/adapters/openenv.ts";
@@ -73,6 +75,21 @@ test("a full server is waited for, not failed", async () => {
   assert.deepEqual([result.failed, result.success.mean], [0, 1]);
 });
 
+test("room that somebody else had for a while is used again", async () => {
+  const { url } = await served(echo(), { sessions: 2 });
+  const remote = await openEnv({ url });
+  const [one, two] = remote.tasks("train");
+  const begin = () => Promise.all([one!, two!].map((task) => remote.start(task, randomStream(1))));
+  const other = new WebSocket(`${url.replace("http", "ws")}/ws`);
+  await new Promise((go) => other.addEventListener("open", go));
+  const both = begin();
+  // one of them is refused meanwhile
+  await new Promise((go) => setTimeout(go, 150));
+  other.close();
+  for (const episode of await both) await episode.close?.();
+  for (const episode of await begin()) await episode.close?.();
+});
+
 test("a server that dies costs the episodes that it was in; the run goes on once it is back", async () => {
   let server = await served(echo());
   const port = Number(new URL(server.url).port);
@@ -120,6 +137,27 @@ test("a server that stays away fails each episode after its patience, and none i
     openEnv({ url: server.url }),
     (e) => isWhetstoneError(e) && e.code === "environment.broken" && /an OpenEnv server/.test(e.message),
   );
+});
+
+test("a server that talks without being asked costs its episode", async () => {
+  const server = createHttpServer((request, response) =>
+    response.end(request.url === "/schema" ? '{"action":{}}' : "{}"),
+  );
+  const sockets = new WebSocketServer({ server });
+  sockets.on("connection", (client) => {
+    for (let i = 0; i < 1000; i++) client.send('{"type":"observation","data":{}}');
+  });
+  await new Promise<void>((go) => server.listen(0, "127.0.0.1", go));
+  after(() => {
+    for (const client of sockets.clients) client.terminate();
+    server.close();
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  const remote = await openEnv({ url, reconnectSeconds: 0 });
+  const { trajectories } = await run(remote, saysItBack, 1);
+  const [t] = trajectories;
+  assert.ok(t?.end.kind === "failed" && /without being asked/.test(t.end.message));
 });
 
 /** What a socket answers to each of these lines. */
