@@ -53,6 +53,8 @@ export interface McpOptions {
   ) => boolean | Readonly<Record<string, number>> | Promise<boolean | Readonly<Record<string, number>>>;
   /** "episode": a connection, and with a command a process, for every episode. "shared": one for all. Default "episode". */
   readonly session?: "episode" | "shared";
+  /** When a shared connection that no episode uses is ended, so that a run can end as well. Default 30. */
+  readonly idleSeconds?: number;
   /** Connections at a time. Default 8. */
   readonly connections?: number;
   /** Longest wait for one call. Default 60. */
@@ -82,13 +84,16 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
     callSeconds = 60,
     reconnectSeconds = 30,
   } = options;
-  const { score = contains } = options;
+  const { score = contains, idleSeconds = 30 } = options;
   const limits = { turns: 12, actionTokens: 256, seconds: 600, ...options.limits };
   const queue = new PQueue({ concurrency: options.connections ?? 8 });
   const place = (): Promise<() => void> =>
     new Promise((got) => void queue.add(() => new Promise<void>((free) => got(free))));
   const tools = await offered(options);
   let shared: Promise<Client> | undefined;
+  /** Episodes that use the shared connection, and what ends it once there are none. */
+  let users = 0;
+  let idle: NodeJS.Timeout | undefined;
 
   /** Connects; a server that is away is tried again for a while. */
   async function reach(): Promise<Client> {
@@ -104,24 +109,42 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
   }
 
   async function sharedClient(): Promise<Client> {
-    shared ??= reach().then((client) => {
-      client.onclose = () => {
-        shared = undefined;
+    const own = (shared ??= reach());
+    // another may have taken its place by then
+    const forget = (): void => {
+      if (shared === own) shared = undefined;
+    };
+    const client = await own.catch(failing(forget));
+    client.onclose = forget;
+    return client;
+  }
+
+  function unused(): void {
+    const last = shared;
+    shared = undefined;
+    void last?.then((client) => client.close()).catch(() => undefined);
+  }
+
+  /** A connection to play on, and how it is given back. */
+  async function taken(): Promise<{ readonly client: Client; giveBack(): Promise<void> }> {
+    if (session === "shared") {
+      users++;
+      clearTimeout(idle);
+      let given = false;
+      const giveBack = async (): Promise<void> => {
+        if (!given && --users === 0) idle = setTimeout(unused, idleSeconds * 1000);
+        given = true;
       };
-      return client;
-    });
-    return shared.catch((e: unknown) => {
-      shared = undefined;
-      throw e;
-    });
+      return { client: await sharedClient().catch(failing(giveBack)), giveBack };
+    }
+    const free = await place();
+    const client = await reach().catch(failing(free));
+    // only then is there room for another
+    return { client, giveBack: () => client.close().finally(free) };
   }
 
   async function start(task: Task): Promise<Episode> {
-    const free = session === "episode" ? await place() : (): void => {};
-    const client = await (session === "episode" ? reach() : sharedClient()).catch((e: unknown) => {
-      free();
-      throw e;
-    });
+    const { client, giveBack } = await taken();
     const call = (tool: string, given: Readonly<Record<string, Json>> = {}): Promise<string> =>
       called(client, tool, given, callSeconds);
     const { split, index } = task.metadata as { readonly split: string; readonly index: number };
@@ -129,14 +152,10 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
     let news: readonly Message[] = [];
     let ended = false;
     let made = 0;
-    const close = async (): Promise<void> => {
-      free();
-      if (session === "episode") await client.close();
-    };
     try {
       for (const { tool, arguments: given } of asked.before ?? []) await call(tool, given);
     } catch (e) {
-      await close();
+      await giveBack();
       throw e;
     }
 
@@ -174,7 +193,7 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
           end: { kind: "done", reason: "answered", success: (rewards.success ?? 0) > 0 },
         };
       },
-      close,
+      close: giveBack,
     };
   }
 
@@ -200,6 +219,14 @@ export async function mcpEnvironment(options: McpOptions): Promise<Environment> 
     start,
   });
 }
+
+/** Does something about a failure, and throws it on. */
+const failing =
+  (first: () => unknown) =>
+  async (e: unknown): Promise<never> => {
+    await first();
+    throw e;
+  };
 
 function contains({ reference }: McpTask, answer: string): boolean {
   return reference !== undefined && answer.toLowerCase().includes(reference.toLowerCase());

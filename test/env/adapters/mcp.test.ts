@@ -89,6 +89,14 @@ test("one session for all shares what the server remembers", async () => {
   await run(environment, () => writeCall("crash", {}), 1);
 });
 
+test("a shared session that nobody uses is ended, and begun anew", async () => {
+  const environment = await drawer({ session: "shared", idleSeconds: 0.05 });
+  const first = await run(environment, careful, 1);
+  await new Promise((go) => setTimeout(go, 200));
+  const second = await run(environment, careful, 1);
+  assert.deepEqual([first.result.success.mean, second.result.success.mean], [1, 1]);
+});
+
 test("calls before the agent acts, tools that are offered, and wrong calls answered in words", async () => {
   const environment = await drawer({
     tools: ["add", "look"],
