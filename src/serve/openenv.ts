@@ -18,7 +18,7 @@ export interface OpenEnvServerOptions {
   readonly port?: number;
   /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
   readonly host?: string;
-  /** Wanted as `authorization: Bearer …`. */
+  /** Wanted as `authorization: Bearer …`; an empty one is none. */
   readonly key?: string;
   /** Sessions at a time; further ones are told CAPACITY_REACHED. Default 64. */
   readonly sessions?: number;
@@ -75,8 +75,8 @@ const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
  * @throws WhetstoneError `config.invalid` for an address that is not this machine's own, without a key.
  */
 export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Served> {
-  const { environment, port = 0, host = "127.0.0.1", key, sessions = 64 } = options;
-  if (!ownAddresses.has(host) && key === undefined) {
+  const { environment, port = 0, host = "127.0.0.1", key = "", sessions = 64 } = options;
+  if (!ownAddresses.has(host) && key === "") {
     throw new WhetstoneError("config.invalid", {
       where: "serveOpenEnv",
       got: `the address ${host} without a key`,
@@ -94,6 +94,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     else void answer(request, response);
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 20 });
+  let playing = 0;
   server.on("upgrade", (request, socket, head) => {
     // whoever hangs up at once is nobody's error; nor is a path that is none
     socket.on("error", () => socket.destroy());
@@ -107,24 +108,24 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     sockets.handleUpgrade(request, socket, head, (client) => {
       // a client that breaks the protocol or the connection costs its own session
       client.on("error", () => client.terminate());
-      const full = sockets.clients.size > sessions;
-      if (full) refuse(client, sessions);
-      else play(client, environment);
+      if (playing >= sessions) return refuse(client, sessions);
+      playing++;
+      client.on("close", () => playing--);
+      play(client, environment);
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(
-        new WhetstoneError("config.invalid", {
-          where: `${host}:${port}`,
-          got: cause.code ?? cause.message,
-          expected: "a port that is free",
-          mend: "Choose another port.",
-          cause,
-        }),
-      ),
-    );
+    server.once("error", reject);
+    // throws where the number is no port
     server.listen(port, host, resolve);
+  }).catch((cause: NodeJS.ErrnoException) => {
+    throw new WhetstoneError("config.invalid", {
+      where: `${host}:${port}`,
+      got: cause.code ?? cause.message,
+      expected: "a port that is free",
+      mend: "Choose another port.",
+      cause,
+    });
   });
   const address = server.address();
   const at = typeof address === "object" && address ? address.port : port;
@@ -141,8 +142,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
 
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-function mayEnter(request: IncomingMessage, key: string | undefined): boolean {
-  if (key === undefined) return true;
+function mayEnter(request: IncomingMessage, key: string): boolean {
+  if (key === "") return true;
   return timingSafeEqual(digest(request.headers.authorization ?? ""), digest(`Bearer ${key}`));
 }
 

@@ -257,6 +257,22 @@ test("no connection ends the server: a path that is none, one that hangs up, one
   assert.equal((await fetch(`${url}/health`)).status, 200);
 });
 
+test("whoever was refused takes nobody's place, however long it stays", { timeout: 10_000 }, async () => {
+  const { url } = await served(echo(), { sessions: 1 });
+  const remote = await openEnv({ url, reconnectSeconds: 0 });
+  const [task] = remote.tasks("train");
+  const first = await remote.start(task!, randomStream(1));
+  const stays = connect(Number(new URL(url).port), "127.0.0.1", () => stays.write(handshake("/ws")));
+  await new Promise((go) =>
+    stays.on("data", (data) => String(data).includes("CAPACITY_REACHED") && go(data)),
+  );
+  await first.close?.();
+  const second = await remote.start(task!, randomStream(1));
+  assert.ok((await second.observe()).observation.messages.length > 0);
+  await second.close?.();
+  stays.destroy();
+});
+
 test("who talks on before being answered is not listened to, and is answered in the end", async () => {
   const inner = echo();
   let release = (): void => undefined;
@@ -282,6 +298,7 @@ test("who talks on before being answered is not listened to, and is answered in 
 
 test("other addresses need a key, and whoever lacks it stays outside", async () => {
   await assert.rejects(serveOpenEnv({ environment: echo(), host: "0.0.0.0" }), /a key/);
+  await assert.rejects(serveOpenEnv({ environment: echo(), host: "0.0.0.0", key: "" }), /a key/);
   const { url } = await served(echo(), { key: "secret" });
   assert.equal((await fetch(`${url}/schema`)).status, 401);
   await assert.rejects(openEnv({ url }), /401/);
@@ -289,7 +306,7 @@ test("other addresses need a key, and whoever lacks it stays outside", async () 
   assert.equal((await run(remote, saysItBack, 2)).result.success.mean, 1);
 });
 
-test("a port that is taken is one clear error", async () => {
+test("a port that is taken, or is none, is one clear error", async () => {
   const taken = createServer();
   await new Promise<void>((go) => taken.listen(0, "127.0.0.1", go));
   after(() => taken.close());
@@ -298,5 +315,9 @@ test("a port that is taken is one clear error", async () => {
   await assert.rejects(
     serveOpenEnv({ environment: echo(), port }),
     (e) => isWhetstoneError(e) && /EADDRINUSE/.test(e.message),
+  );
+  await assert.rejects(
+    serveOpenEnv({ environment: echo(), port: 99_999 }),
+    (e) => isWhetstoneError(e) && /ERR_SOCKET_BAD_PORT/.test(e.message),
   );
 });
