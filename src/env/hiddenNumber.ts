@@ -77,7 +77,8 @@ export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
  */
 export const bounds: Teacher = ({ task, replies }) => {
   const hidden = Number(task.reference);
-  const guesses = replies.map(Number).filter((guess) => Number.isInteger(guess) && guess !== hidden);
+  const numbers = replies.filter((reply) => /^\d+$/.test(reply)).map(Number);
+  const guesses = numbers.filter((guess) => guess !== hidden);
   const below = guesses.filter((guess) => guess < hidden);
   const above = guesses.filter((guess) => guess > hidden);
   const said = [

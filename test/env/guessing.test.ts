@@ -29,6 +29,8 @@ test("guessing: questions are answered however they are punctuated, guesses end 
     text: "ask one of the questions or guess a name",
   });
   assert.equal(await heard(), "i can not say");
+  await act("constructor");
+  assert.equal(await heard(), "i can not say", "what every object has is no answer");
   assert.deepEqual(await act("guess c"), {
     rewards: { outcome: 1 },
     end: { kind: "done", reason: "found", success: true },

@@ -28,7 +28,7 @@ test("bounds sums up the narrowest of what was shown, and never says the number"
   assert.equal(said(4, "2"), "over 2");
   assert.equal(said(4, "2", "7", "1", "6"), "over 2 under 6");
   assert.equal(said(4, "8", "what"), "under 8");
-  assert.equal(said(4, "what"), "no number");
+  assert.equal(said(4, "what", ""), "no number");
   assert.equal(said(4, "4"), "no number");
 });
 

@@ -55,7 +55,8 @@ export function guessing(options: GuessingOptions): Environment {
   const questions = [...new Set(things.flatMap(({ answers }) => Object.keys(answers)))];
   const listed = new Set(questions);
   const legal = [...questions, ...things.map((thing) => `guess ${thing.name}`)];
-  const tabled: Answerer = async (task, question) => secretOf(task).answers[question] ?? unknown;
+  const tabled: Answerer = async (task, question) =>
+    (listed.has(question) ? secretOf(task).answers[question] : undefined) ?? unknown;
   const answerer = options.answerer ?? tabled;
   const secretOf = (task: Task): Guessable => byName.get(task.reference ?? "") ?? { name: "", answers: {} };
 
