@@ -48,7 +48,8 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal): Chat {
   }
   if (model === undefined)
     throw wrong("--model", "none", "the model's name", `Name one: see what ${url}/models lists.`);
-  const prices = flags.price?.split(",").map(Number) ?? [];
+  const prices =
+    flags.price?.split(",").map((text) => (text.trim() === "" ? Number.NaN : Number(text))) ?? [];
   const [input, output] = prices;
   if (flags.price !== undefined && (prices.length !== 2 || !prices.every((p) => p >= 0)))
     throw wrong("--price", `"${flags.price}"`, "two numbers, for tokens read and written", "Write 0.25,2.");

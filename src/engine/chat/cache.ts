@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { ChatReply } from "../../core/chat.ts";
 import { makeFolder, replaceFile } from "../../core/files.ts";
-import type { Json } from "../../core/json.ts";
 
 const message = z.object({
   role: z.enum(["system", "user", "assistant", "tool"]),
@@ -24,8 +23,8 @@ export interface Cache {
   keep(key: string, reply: Omit<ChatReply, "cached">): Promise<void>;
 }
 
-/** Digest of a request; equal for equal values. */
-export const keyOf = (request: Json): string =>
+/** Digest of a request; equal for equal values in the same order. */
+export const keyOf = (request: unknown): string =>
   createHash("sha256").update(JSON.stringify(request)).digest("hex");
 
 /** One file a reply, written whole: several processes may share the folder. */

@@ -5,7 +5,6 @@ import PQueue from "p-queue";
 import pRetry from "p-retry";
 import type { Chat, ChatReply, ChatRequest } from "../../core/chat.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
 import type { Message } from "../../core/words.ts";
 import { type Budget, budget as openBudget, type Price } from "./budget.ts";
 import { keyOf, openCache } from "./cache.ts";
@@ -138,7 +137,7 @@ export function chatModel(options: ChatOptions): Chat {
 
   async function reply(request: ChatRequest): Promise<ChatReply> {
     stop?.throwIfAborted();
-    const key = keyOf([id, { maxTokens: longest, ...request }] as unknown as Json);
+    const key = keyOf([id, { maxTokens: longest, ...request }]);
     const same = underWay.get(key);
     const asked = same ?? found(key, request).finally(() => underWay.delete(key));
     underWay.set(key, asked);
