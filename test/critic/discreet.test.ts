@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Counter } from "../../src/core/context.ts";
 import type { Critic } from "../../src/core/critic.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { discreet } from "../../src/critic/discreet.ts";
-import { ctxOf, trajectoryOf } from "../core/make.ts";
+import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const t = trajectoryOf("t", []);
 const saying =
@@ -35,4 +36,18 @@ test("discreet drops what gives the reference away, counts it, and passes on the
   assert.deepEqual(await heard("write w1 w2", undefined), { text: "write w1 w2", failures: 0 });
   // a critic that failed has counted that itself
   assert.deepEqual(await heard(undefined, "w1"), { text: undefined, failures: 0 });
+});
+
+test("discreet: what a model of the run wrote in vain is counted as discarded", async () => {
+  const written = trajectoryOf("t/critique", [turnOf([1], [2, 3, 4])]);
+  const counted: Partial<Record<Counter, number>> = {};
+  const ctx = ctxOf({
+    task: () => ({ id: "task", prompt: [], metadata: {}, seed: 0, reference: "w1" }),
+    count: (counter, amount) => {
+      counted[counter] = (counted[counter] ?? 0) + amount;
+    },
+  });
+  const critic = discreet(async () => ({ text: "It is W1.", verdict: "failure", written }));
+  assert.equal(await critic(ctx, t, randomStream(1)), undefined);
+  assert.deepEqual(counted, { "judge.failures": 1, "tokens.discarded": 3 });
 });
