@@ -89,7 +89,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   app.get("/metadata", (c) => c.json({ name: environment.name, description: environment.summary }));
   app.get("/schema", (c) => c.json(schemas));
   const answer = getRequestListener(app.fetch);
-  const server = createServer((request, response) => {
+  // clients that vanished without a word are found out in the end, and their sessions freed
+  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 }, (request, response) => {
     if (!mayEnter(request, key)) response.writeHead(401).end();
     else void answer(request, response);
   });
