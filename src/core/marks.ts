@@ -10,7 +10,8 @@ export type Extent = readonly [from: number, to: number];
 /**
  * Where a quote stands in a text: its first occurrence as words of their own, else its first at all, letters' case aside
  * and line breaks as blanks; else the part of as many words that is most like it, by `matchingRatio`, if at least `least`
- * of it is (0.5 unless told); else nowhere. Of parts equally alike the first counts.
+ * of it is (0.5 unless told); else nowhere. Of parts equally alike the first counts. In a long text a long quote is
+ * compared with some parts alone, see {@link partsLike}.
  */
 export function quoteIn(text: string, quote: string, least = 0.5): Extent | undefined {
   const [said, shown] = [spaced(quote.trim()), spaced(text)];
@@ -21,16 +22,39 @@ export function quoteIn(text: string, quote: string, least = 0.5): Extent | unde
   const alone = ` ${whole} `.indexOf(` ${there} `);
   const at = alone >= 0 ? alone : whole.indexOf(there);
   if (at >= 0) return [at, at + there.length];
-  const words = [...whole.matchAll(/\S+/g)];
-  const length = there.split(/\s+/).length;
+  if (least >= 1) return undefined;
   let best: { readonly ratio: number; readonly extent: Extent } | undefined;
-  for (let i = 0; i + length <= words.length; i++) {
-    const last = words[i + length - 1]!;
-    const extent: Extent = [words[i]!.index, last.index + last[0].length];
+  for (const extent of partsLike(whole, there)) {
     const ratio = matchingRatio(whole.slice(...extent), there);
     if (ratio >= least && ratio > (best?.ratio ?? 0)) best = { ratio, extent };
   }
   return best?.extent;
+}
+
+/**
+ * The parts of a text of as many words as a quote has, in their order. Comparing one takes the square of the quote's
+ * length: where that would be long, only those that share most words with it are given, 20 at least.
+ */
+function partsLike(text: string, quote: string): readonly Extent[] {
+  const words = [...text.matchAll(/\S+/g)];
+  const quoted = new Set(quote.split(/\s+/));
+  const length = quote.split(/\s+/).length;
+  const shared = [0];
+  for (const [word] of words) shared.push(shared.at(-1)! + Number(quoted.has(word)));
+  const starts = Array.from({ length: Math.max(0, words.length - length + 1) }, (_, i) => i);
+  const common = (i: number): number => shared[i + length]! - shared[i]!;
+  const most = Math.max(20, Math.floor(1e6 / quote.length ** 2));
+  const kept =
+    starts.length <= most
+      ? starts
+      : starts
+          .toSorted((a, b) => common(b) - common(a))
+          .slice(0, most)
+          .sort((a, b) => a - b);
+  return kept.map((i) => {
+    const last = words[i + length - 1]!;
+    return [words[i]!.index, last.index + last[0].length];
+  });
 }
 
 /** Every kind of white space as a blank, in its place. */

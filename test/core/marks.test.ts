@@ -25,6 +25,16 @@ test("quoteIn: else the words most alike, by hand; else nowhere", () => {
   assert.deepEqual(quoteIn("a then north again b", "then north agian"), [2, 18]);
 });
 
+test("quoteIn: a long misquote of a long text is found without comparing all of it", () => {
+  const words = Array.from({ length: 3000 }, (_, i) => `word${(i * 7) % 3001}`);
+  const quote = words.slice(2000, 2100).with(50, "wrod").join(" ");
+  const from = words.slice(0, 2000).join(" ").length + 1;
+  const began = process.cpuUsage().user;
+  assert.deepEqual(quoteIn(words.join(" "), quote), [from, from + words.slice(2000, 2100).join(" ").length]);
+  // in microseconds; comparing with every part takes half a minute
+  assert.ok(process.cpuUsage().user - began < 3e6);
+});
+
 test("quoteIn: letters that grow when they are made small are compared as they stand", () => {
   // İ in lower case is two characters
   assert.deepEqual(quoteIn("İ go", "go"), [2, 4]);
