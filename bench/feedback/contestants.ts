@@ -33,8 +33,6 @@ export interface Contestant {
   readonly hears: boolean;
   /** Whether it practises two answers in one context. */
   readonly twice?: true;
-  /** What the looks of a group are spent on, for the page. */
-  readonly spends: string;
   build(setup: Setup): Method;
 }
 
@@ -60,20 +58,18 @@ const third = ({ looks }: Setup): number => Math.floor(looks / 3);
 const criticised = (of: Recipe, slots: Parameters<typeof method>[0]["slots"]): Recipe =>
   method({ ...of, slots });
 
-/** In the order of the page. */
+/** In the order of the page; the first is what the others are compared with, and sees outcomes alone. */
 export const contestants: readonly Contestant[] = [
   {
     id: "grpo",
-    name: "GRPO, outcomes only",
+    name: "GRPO",
     hears: false,
-    spends: "n attempts",
     build: (setup) => grpo.build(settingsOf(setup, setup.looks)),
   },
   {
     id: "critique-grpo",
     name: "Critique-GRPO",
     hears: true,
-    spends: "n / 3 attempts, as many critiques and refinements, one of which is learnt from",
     build: (setup) =>
       criticised(critiqueGrpo, refining(critic(setup))).build(settingsOf(setup, third(setup))),
   },
@@ -81,7 +77,7 @@ export const contestants: readonly Contestant[] = [
     id: "sdpo",
     name: "SDPO",
     hears: true,
-    spends: "n / 2 attempts; a critique of each, unless another attempt of its group succeeded",
+    // attempts that are looked at, and criticised where there is nothing else to tell
     build: (setup) => {
       const built = sdpo.build(settingsOf(setup, setup.looks / 2));
       const tell = firstOf(siblingSolution(), environmentText, asked(critic(setup)));
@@ -96,7 +92,6 @@ export const contestants: readonly Contestant[] = [
     id: "rltf",
     name: "RLTF",
     hears: true,
-    spends: "n / 3 attempts, as many critiques and second attempts",
     build: (setup) => {
       const slots = textFeedback({ critic: critic(setup), distillation: 1, modelling: 0 });
       return criticised(rltf, slots).build(settingsOf(setup, third(setup)));
@@ -106,7 +101,7 @@ export const contestants: readonly Contestant[] = [
     id: "r3l",
     name: "R³L",
     hears: true,
-    spends: "n / 3 attempts, as many critiques, and a retry where the critic saw no success",
+    // half of R³L's group are first attempts
     build: (setup) => criticised(r3l, reflecting(critic(setup))).build(settingsOf(setup, 2 * third(setup))),
   },
   {
@@ -114,7 +109,6 @@ export const contestants: readonly Contestant[] = [
     name: "SCoRe",
     hears: false,
     twice: true,
-    spends: "n / 2 attempts of two answers, both looked at",
     build: (setup) => {
       const built = scoreSelfCorrect.build(settingsOf(setup, setup.looks / 2));
       // three tenths of practice on the second answer alone, as in 45 of 150 iterations

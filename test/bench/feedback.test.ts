@@ -139,8 +139,8 @@ test("policies begin with what their priors come to, and equal seeds give equal 
   const start = { codewords: 0.25 ** 4, inverses: 0.1, lock: 0.4 ** 6 };
   const go = (of: (typeof worlds)[number], id: string) => {
     const contestant = contestants.find((c) => c.id === id)!;
-    const of1 = { ...key, world: of.name, method: id, budget: 128 };
-    return measured(of, contestant, of1, new AbortController().signal);
+    const own = { ...key, world: of.name, method: id, budget: 128 };
+    return measured(of, contestant, own, new AbortController().signal);
   };
   for (const of of worlds) {
     const done = await go(of, "r3l");
