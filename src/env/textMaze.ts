@@ -1,6 +1,7 @@
 /** Mazes walked from every cell, seen with or without where one stands. */
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
+import { demand, isWhole } from "./demand.ts";
 import { defineEnvironment, type Environment, type Player } from "./environment.ts";
 import { carved, type Direction, directions, distances, type Grid, stepped } from "./grids.ts";
 import { heldOutSplits, itemsOf } from "./heldOut.ts";
@@ -40,9 +41,11 @@ const noMove = "say go and a direction";
  * With walls alone many cells look alike. The expert takes a shortest way; the flawed player does so at every second
  * move, by chance, and moves at random otherwise.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
+ * @throws WhetstoneError `option.range`.
  */
 export function textMaze(options: TextMazeOptions = {}): Environment {
   const { side = 5, loops = 4, layouts = 20, sees = "place", turns = 50, seed = 1 } = options;
+  demand(isWhole(side, 2, 10), "textMaze: side", side, "a whole number from 2 to 10");
   const mazes = Array.from({ length: layouts }, (_, layout): Maze => {
     const random = randomStream(seed).split("text maze", layout);
     return { ...carved(side, loops, random), layout, goal: random.below(side * side) };

@@ -1,6 +1,7 @@
 /** A house of rooms, of which only the one that the agent stands in is seen: find a thing and bring it somewhere. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
+import { demand, isWhole } from "./demand.ts";
 import {
   defineEnvironment,
   type Environment,
@@ -106,9 +107,12 @@ const isDone = ({ things, target }: House, { lying }: Pick<State, "lying">): boo
  * The text says why something can not be done. The expert knows the house; the flawed player wanders, takes the thing if
  * it comes past it, and drops it where it is wanted.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
+ * @throws WhetstoneError `option.range`.
  */
 export function textNavigation(options: TextNavigationOptions = {}): Environment {
   const { side = 3, things = 3, turns = 40, seed = 1 } = options;
+  demand(isWhole(side, 2, 3), "textNavigation: side", side, "2 or 3");
+  demand(isWhole(things, 1, 8), "textNavigation: things", things, "a whole number from 1 to 8");
 
   const rules = (house: House, id: string): Rules<State> => ({
     see: (state): Observation => ({

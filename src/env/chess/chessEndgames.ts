@@ -1,6 +1,7 @@
 /** Won chess endings: white has a king and heavy pieces, black a bare king. */
 import { Chess } from "chess.js";
 import { type Random, randomStream, shuffled } from "../../core/random.ts";
+import { demand } from "../demand.ts";
 import type { Environment } from "../environment.ts";
 import { chessGame, type Opponent } from "./game.ts";
 
@@ -8,7 +9,7 @@ import { chessGame, type Opponent } from "./game.ts";
 export interface ChessEndgamesOptions {
   /** Default "search". */
   readonly opponent?: Opponent;
-  /** White's pieces beside the king, one kind of ending a text. Default `["Q", "R", "RR", "QR"]`. */
+  /** White's pieces beside the king, one kind of ending a text, a queen or a rook in each. Default `["Q", "R", "RR", "QR"]`. */
   readonly pieces?: readonly string[];
   /** Moves of the agent until the game is cut off. Default 50. */
   readonly turns?: number;
@@ -23,9 +24,12 @@ const sizes: Readonly<Record<string, number>> = { train: 24, validation: 4, test
 /**
  * Mate a bare king before the fifty moves are over, without stalemate. See {@link chessGame} for moves, rewards and players.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
+ * @throws WhetstoneError `option.range` for pieces that cannot mate a king.
  */
 export function chessEndgames(options: ChessEndgamesOptions = {}): Environment {
   const { opponent = "search", pieces = ["Q", "R", "RR", "QR"], turns = 50, depth = 3, seed = 1 } = options;
+  const canMate = pieces.length > 0 && pieces.every((kind) => /^[QRBN]*[QR][QRBN]*$/.test(kind));
+  demand(canMate, "chessEndgames: pieces", pieces, "letters of Q, R, B and N, a queen or a rook in each");
   return chessGame({
     name: "chess-endgames",
     summary: "mate a bare king with a queen, a rook or two of them, in fifty moves",

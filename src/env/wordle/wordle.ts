@@ -1,6 +1,7 @@
 /** Wordle: find a hidden word within a few guesses, each marked letter by letter. */
 import { randomStream } from "../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../core/words.ts";
+import { demand } from "../demand.ts";
 import {
   alreadyOver,
   defineEnvironment,
@@ -38,12 +39,15 @@ const careless = "the marks so far rule this word out";
  * are split seven to one to two: those of validation and test are hidden in no practised game.
  * The expert guesses what leaves fewest answers. The flawed player minds nothing but the green letters.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
+ * @throws WhetstoneError `option.range` for other words.
  */
 export function wordle(options: WordleOptions = {}): Environment {
   const { answers = data.answers.split(" "), turns = 6, seed = 1 } = options;
   const guesses = options.guesses ?? (options.answers ? [] : data.guesses.split(" "));
   const allowed = new Set([...answers, ...guesses]);
   const length = answers[0]?.length ?? 0;
+  const odd = [...allowed].find((word) => word.length !== length || !/^[a-z]+$/.test(word));
+  demand(odd === undefined, "wordle: answers and guesses", odd, "words of one length, in letters a to z");
   const legal = allowed.size <= listable ? [...allowed].map(spelled) : undefined;
 
   /** The word that is meant, if it is one of the list. */
