@@ -102,9 +102,11 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     const [path] = (request.url ?? "").split("?");
     const refused = !mayEnter(request, key)
       ? "401 Unauthorized"
-      : path === "/ws"
-        ? undefined
-        : "404 Not Found";
+      : isForeign(request)
+        ? "403 Forbidden"
+        : path === "/ws"
+          ? undefined
+          : "404 Not Found";
     if (refused) return void socket.end(`HTTP/1.1 ${refused}\r\n\r\n`);
     sockets.handleUpgrade(request, socket, head, (client) => {
       // a client that breaks the protocol or the connection costs its own session
@@ -146,6 +148,11 @@ const digest = (secret: string): Buffer => createHash("sha256").update(secret).d
 function mayEnter(request: IncomingMessage, key: string): boolean {
   if (key === "") return true;
   return timingSafeEqual(digest(request.headers.authorization ?? ""), digest(`Bearer ${key}`));
+}
+
+/** Browsers let any page open sockets to this machine, and say which page it is. */
+function isForeign({ headers: { origin, host } }: IncomingMessage): boolean {
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
 }
 
 const failure = (code: string, message: string, more: Readonly<Record<string, Json>> = {}): string =>

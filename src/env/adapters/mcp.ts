@@ -240,14 +240,17 @@ async function offered({ server, tools: wanted, callSeconds = 60 }: McpOptions):
   try {
     client = await connect(server);
     let cursor: string | undefined;
+    const asked = new Set<string | undefined>();
     do {
+      asked.add(cursor);
       const page = await client.listTools(cursor === undefined ? {} : { cursor }, {
         timeout: callSeconds * 1000,
       });
       for (const { name, description = "", inputSchema } of page.tools)
         found.push({ name, description, parameters: inputSchema as Json });
       cursor = page.nextCursor;
-    } while (cursor !== undefined);
+      // a server that sends in circles has said all that it has
+    } while (cursor !== undefined && !asked.has(cursor));
   } catch (e) {
     if (e instanceof WhetstoneError) throw e;
     throw new WhetstoneError("environment.broken", {

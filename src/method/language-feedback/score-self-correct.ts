@@ -30,7 +30,7 @@ export const scoreSelfCorrect = method({
     "loss = −mean over tokens of A · ln π                KL: ln π_old − ln π_ref of the answer's tokens, as sampled",
   ].join("\n"),
   source:
-    "the two stages, the bonus and the places of the penalties from the paper, α and β from its description at second hand; standardising each answer's return over the batch, and 45 iterations of the first stage: ours",
+    "the two stages, the bonus and the places of the penalties from the paper, α and β from its description at second hand; standardising each answer's return over the batch (which takes the weight β₂ out of the first stage, where the first answer earns nothing else), and 45 iterations of that stage: ours",
   frozen: { reference: {} },
   needs: ["freeze"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples

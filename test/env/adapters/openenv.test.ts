@@ -321,3 +321,16 @@ test("a port that is taken, or is none, is one clear error", async () => {
     (e) => isWhetstoneError(e) && /ERR_SOCKET_BAD_PORT/.test(e.message),
   );
 });
+
+test("a page of another site is no client", async () => {
+  const { url } = await served(echo());
+  const opened = (origin: string): Promise<string> =>
+    new Promise((done) => {
+      const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers: { origin } });
+      socket.addEventListener("open", () => done("open"));
+      socket.addEventListener("error", () => done("refused"));
+    });
+  assert.equal(await opened("https://example.com"), "refused");
+  assert.equal(await opened("null"), "refused");
+  assert.equal(await opened(url), "open");
+});
