@@ -1,4 +1,5 @@
 /** One run: practice until the budget of feedback is spent, with success by feedback. */
+import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../../src/env/environment.ts";
 import { practise } from "../../src/train/index.ts";
 import type { Contestant } from "./contestants.ts";
@@ -96,6 +97,7 @@ export async function measured(
       stop: AbortSignal.any([stop, spent.signal]),
       prepare: async (policy) => void points.push([0, rounded(await practised.success(policy, tasks))]),
       watch: async (_done, _state, policy) => {
+        await setImmediate(); // nothing else here waits for the event loop, which hears of Ctrl-C
         const feedback = ledger.outcomes + ledger.critiques;
         points.push([feedback, rounded(await practised.success(policy, tasks))]);
         if (feedback < budget) return;
