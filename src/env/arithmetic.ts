@@ -1,9 +1,9 @@
 /** Sums and small stories with one whole number for an answer, which is judged exactly. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { readSum } from "./expressions.ts";
-import { type Tried, tries } from "./tries.ts";
+import { type Tried, tried } from "./tries.ts";
 
 /** Settings of {@link arithmetic}. */
 export interface ArithmeticOptions {
@@ -115,14 +115,13 @@ export function arithmetic(options: ArithmeticOptions = {}): Environment {
     all.set(split, tasks);
   }
 
-  return defineEnvironment({
+  return tried({
     name: "arithmetic",
     summary:
       "sums and small stories with one number for an answer; wrong ones are told to be too high or low",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
-    roles: ["agent"],
     splits: Object.keys(sizes),
-    limits: { turns, actionTokens: 2 },
+    turns,
+    actionTokens: 2,
     lexicon: () => [
       ...Array.from({ length: 2 * largest + 1 }, (_, i) => String(i - largest)),
       ...names,
@@ -131,12 +130,7 @@ export function arithmetic(options: ArithmeticOptions = {}): Environment {
       "right not a whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    start: async (task) => tries({ task, turns, judge }),
-    expert: (task) => task.reference ?? "",
+    judge,
     flawed: (task) => String(careless(String(task.metadata.sum))),
-    async verify(task, { turns: made }) {
-      const last = made.at(-1)?.action.content.trim();
-      return last === undefined ? { outcome: 0 } : judge(task, last).rewards;
-    },
   });
 }

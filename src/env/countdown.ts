@@ -1,9 +1,9 @@
 /** Reach a number with the numbers given: sums that are read exactly, never run. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { defineEnvironment, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { readSum } from "./expressions.ts";
-import { type Tried, tries } from "./tries.ts";
+import { type Tried, tried } from "./tries.ts";
 
 /** Settings of {@link countdown}. */
 export interface CountdownOptions {
@@ -105,13 +105,12 @@ export function countdown(options: CountdownOptions = {}): Environment {
   }
 
   const counts = Array.from({ length: largestTarget + 1 }, (_, n) => String(n));
-  return defineEnvironment({
+  return tried({
     name: "countdown",
     summary: "reach a number with the numbers given, each used once; what is wrong with a sum is said",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
-    roles: ["agent"],
     splits: Object.keys(sizes),
-    limits: { turns, actionTokens: 6 * given },
+    turns,
+    actionTokens: 6 * given,
     lexicon: () => [
       ...counts,
       ...operators,
@@ -119,15 +118,10 @@ export function countdown(options: CountdownOptions = {}): Environment {
       "does not use is no whole number too high low",
     ],
     tasks: (split) => all.get(split) ?? [],
-    start: async (task) => tries({ task, turns, judge }),
-    expert: (task) => task.reference ?? "",
+    judge,
     flawed(task, _conversation, random) {
       const any = (): string => operators[random.below(operators.length)]!;
       return numbersOf(task).reduce((text, n, i) => (i === 0 ? String(n) : `${text} ${any()} ${n}`), "");
-    },
-    async verify(task, { turns: made }) {
-      const last = made.at(-1)?.action.content.trim();
-      return last === undefined ? { outcome: 0 } : judge(task, last).rewards;
     },
   });
 }

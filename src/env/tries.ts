@@ -1,6 +1,14 @@
 /** Several tries at one task: the first right one ends the episode, and what is said about others is seen next. */
+import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/words.ts";
-import { alreadyOver, type Episode, type Step } from "./environment.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Player,
+  type Step,
+} from "./environment.ts";
 
 /** What a reply was worth, and what is said about it. */
 export interface Tried {
@@ -57,3 +65,31 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
     fork: async () => tries(options, now),
   };
 }
+
+/** An environment of several tries; the task's reference is a right reply. */
+export interface TriedWorld
+  extends Pick<Environment, "name" | "summary" | "splits" | "tasks" | "flawed" | "lexicon">,
+    Omit<TriesOptions, "task"> {
+  /** Longest reply. */
+  readonly actionTokens: number;
+}
+
+/** Every environment of this kind: its expert says the reference, and `verify` judges the last reply. */
+export function tried({ turns, partial, judge, actionTokens, ...world }: TriedWorld): Environment {
+  return defineEnvironment({
+    ...world,
+    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    roles: ["agent"],
+    limits: { turns, actionTokens },
+    start: async (task) => tries({ task, turns, judge, ...(partial === undefined ? {} : { partial }) }),
+    expert: (task) => task.reference ?? "",
+    async verify(task, { turns: made }) {
+      const last = made.at(-1)?.action.content.trim();
+      return last === undefined ? { outcome: 0 } : (await judge(task, last)).rewards;
+    },
+  });
+}
+
+/** Makes the slip that the task's metadata names, in three of five tasks, always the same ones, at every try. */
+export const slipping: Player = ({ seed, metadata, reference = "" }) =>
+  randomStream(seed).split("careless").below(5) < 3 ? String(metadata.slip) : reference;

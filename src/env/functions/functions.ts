@@ -8,9 +8,9 @@ import {
   type JavaScriptSandbox,
   javaScriptSandbox,
 } from "../../sandbox/index.ts";
-import { defineEnvironment, type Environment, type Player } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { codeIn } from "../fenced.ts";
-import { type Tried, tries } from "../tries.ts";
+import { slipping, type Tried, tried } from "../tries.ts";
 import { type Family, families } from "./families.ts";
 
 /** Settings of {@link functions}. */
@@ -108,10 +108,6 @@ function tasksOf(split: string): readonly Task[] {
   return mixed.slice(from, to).map((written) => taskOf(written, split));
 }
 
-/** Three of five tasks, always the same, and every try at them. */
-const careless = (task: Task): boolean => randomStream(task.seed).split("careless").below(5) < 3;
-const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : (task.reference ?? ""));
-
 /**
  * Each turn is a program that defines `solve`; it is called with the arguments of two calls that the task shows and six
  * that it does not. The first program that is right in all of them ends the episode; after others what is seen next is the
@@ -124,20 +120,15 @@ const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : 
  */
 export function functions(options: FunctionsOptions = {}): Environment {
   const { turns = 4, partial = false } = options;
-  return defineEnvironment({
+  return tried({
     name: "functions",
     summary: "write small JavaScript functions that are run; errors and wrong results come back in words",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
-    roles: ["agent"],
     splits: [...Object.keys(parts), "unseen-functions"],
-    limits: { turns, actionTokens: 300 },
+    turns,
+    actionTokens: 300,
     tasks: tasksOf,
-    start: async (task) => tries({ task, turns, judge, partial }),
-    expert: (task) => task.reference ?? "",
-    flawed,
-    async verify(task, { turns: made }) {
-      const last = made.at(-1)?.action.content;
-      return last === undefined ? { outcome: 0 } : (await judge(task, last)).rewards;
-    },
+    judge,
+    partial,
+    flawed: slipping,
   });
 }

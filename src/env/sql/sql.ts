@@ -4,9 +4,9 @@ import { randomStream } from "../../core/random.ts";
 import { cellMatch, equalTables, type Table } from "../../core/tables.ts";
 import type { Task } from "../../core/words.ts";
 import { inWords, type SqlOutcome, type SqlSandbox, sqlSandbox } from "../../sandbox/index.ts";
-import { defineEnvironment, type Environment, type Player } from "../environment.ts";
+import type { Environment } from "../environment.ts";
 import { codeIn } from "../fenced.ts";
-import { type Tried, tries } from "../tries.ts";
+import { slipping, type Tried, tried } from "../tries.ts";
 import { questionsOf, templates } from "./questions.ts";
 import { schema, setup } from "./tables.ts";
 
@@ -78,10 +78,6 @@ const parts: Readonly<Record<string, readonly [from: number, to: number]>> = {
   test: [160, 210],
 };
 
-/** Three of five tasks, always the same, and every try at them. */
-const careless = (task: Task): boolean => randomStream(task.seed).split("careless").below(5) < 3;
-const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : (task.reference ?? ""));
-
 /**
  * Each turn is a query; the first right one ends the episode, and after others the runtime's own error, or how the table
  * differs, is what is seen next (after the last turn it is the step's text).
@@ -93,20 +89,15 @@ const flawed: Player = (task) => (careless(task) ? String(task.metadata.slip) : 
  */
 export function sql(options: SqlQuestionsOptions = {}): Environment {
   const { turns = 4, partial = false } = options;
-  return defineEnvironment({
+  return tried({
     name: "sql",
     summary: "answer questions over real tables with SQL that is run; errors come back in words",
-    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
-    roles: ["agent"],
     splits: [...Object.keys(parts), "unseen-questions"],
-    limits: { turns, actionTokens: 200 },
+    turns,
+    actionTokens: 200,
     tasks: tasksOf,
-    start: async (task) => tries({ task, turns, judge, partial }),
-    expert: (task) => task.reference ?? "",
-    flawed,
-    async verify(task, { turns: made }) {
-      const last = made.at(-1)?.action.content;
-      return last === undefined ? { outcome: 0 } : (await judge(task, last)).rewards;
-    },
+    judge,
+    partial,
+    flawed: slipping,
   });
 }
