@@ -14,8 +14,7 @@ export function dreamgymWith({ imagined: dreams = 80, probes = 0 }: DreamgymOpti
   return method({
     id: "dreamgym",
     family: "environments",
-    summary:
-      "practises in a model made of real transitions, on tasks solved now and then; then for real",
+    summary: "practises in a model made of real transitions, on tasks solved now and then; then for real",
     paper: "Scaling Agent Learning via Experience Synthesis",
     mechanism:
       "Real steps are dear, so practice begins in a model of the environment (the environment imagined) that answers each action with the help of the most similar real transitions, and pays for completed tasks only. What is practised are the tasks whose attempts differ most, since a group that agrees teaches nothing. The same policy then goes on in the real environment, where a few episodes mend what the model had wrong.",
