@@ -22,21 +22,26 @@ export interface Io {
   record(value: unknown): void;
 }
 
+/** What words are written to: a terminal has columns. */
+type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 type Style = Parameters<typeof styleText>[0];
 
 /** @param args the command line: whether --json and --debug are on has to be known before it is parsed. */
-export function createIo(args: readonly string[]): Io {
+export function createIo(
+  args: readonly string[],
+  { out, err }: { readonly out: Sink; readonly err: Sink } = { out: process.stdout, err: process.stderr },
+): Io {
   const json = args.includes("--json");
-  const people = json ? process.stderr : process.stdout;
+  const people = json ? err : out;
   // a reader that has had enough (`| head`) is no failure: the command goes on to its own end, unheard
-  const closed = new Set<NodeJS.WriteStream>();
-  for (const stream of [process.stdout, process.stderr]) {
+  const closed = new Set<Sink>();
+  for (const stream of [out, err]) {
     stream.on("error", (e: NodeJS.ErrnoException) => {
       if (e.code !== "EPIPE") throw e;
       closed.add(stream);
     });
   }
-  const write = (stream: NodeJS.WriteStream, text: string): void => {
+  const write = (stream: Sink, text: string): void => {
     if (!closed.has(stream)) stream.write(text);
   };
   return {
@@ -47,9 +52,9 @@ export function createIo(args: readonly string[]): Io {
     code: 0,
     write: (text) => write(people, text),
     say: (...lines) => write(people, `${lines.join("\n")}\n`),
-    error: (line) => write(process.stderr, `${line}\n`),
+    error: (line) => write(err, `${line}\n`),
     record: (value) => {
-      if (json) write(process.stdout, `${JSON.stringify(value)}\n`);
+      if (json) write(out, `${JSON.stringify(value)}\n`);
     },
   };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inProcess } from "./inProcess.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-catalogue-"));
@@ -32,7 +33,7 @@ const records = ({ out }: Ended): Readonly<Record<string, unknown>>[] =>
     .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 
 test("methods --json says of each method what scripts rely on", async () => {
-  const all = records(await whetstone("methods", "--json"));
+  const all = records(await inProcess(["methods", "--json"]));
   assert.ok(all.length > 3);
   for (const m of all) {
     for (const key of ["id", "family", "slots", "needs", "baseline", "verdict", "effect", "interval"])
@@ -43,24 +44,24 @@ test("methods --json says of each method what scripts rely on", async () => {
 });
 
 test("methods: words find, filters narrow, what is not there is named", async () => {
-  const found = records(await whetstone("methods", "exploration", "--json"));
+  const found = records(await inProcess(["methods", "exploration", "--json"]));
   assert.ok(found.some((m) => m.id === "a-grae"));
   const narrowed = records(
-    await whetstone("methods", "--family", "baseline", "--slot", "advantage", "--json"),
+    await inProcess(["methods", "--family", "baseline", "--slot", "advantage", "--json"]),
   );
   assert.ok(narrowed.some((m) => m.id === "rloo") && narrowed.every((m) => m.family === "baseline"));
-  const wrong = await whetstone("methods", "--family", "basline");
+  const wrong = await inProcess(["methods", "--family", "basline"]);
   assert.equal(wrong.code, 2);
   assert.match(wrong.err, /baseline/);
 });
 
 test("explain shows mechanism, mathematics, composition, evidence and a command", async () => {
-  const { code, out } = await whetstone("explain", "a-grae");
+  const { code, out } = await inProcess(["explain", "a-grae"]);
   assert.equal(code, 0);
   for (const title of ["Mechanism", "Mathematics", "Composition", "Evidence", "Try it"])
     assert.match(out, new RegExp(title));
   assert.match(out, /advantage {2}asymmetric/);
-  const unknown = await whetstone("explain", "a-gra");
+  const unknown = await inProcess(["explain", "a-gra"]);
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /a-grae/);
 });

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inProcess } from "./inProcess.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-cli-"));
@@ -71,7 +72,7 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
   ];
-  const ended = await Promise.all(cases.map(([args]) => whetstone(args)));
+  const ended = await Promise.all(cases.map(([args]) => inProcess(args)));
   for (const [i, { code, err, out }] of ended.entries()) {
     const [args, words] = cases[i]!;
     assert.match(err, words, args.join(" "));
@@ -85,9 +86,14 @@ test("every command has help with examples", async () => {
   const { code, out } = await whetstone(["--help"]);
   assert.equal(code, 0);
   for (const name of [
+    "eval",
+    "export",
+    "explain",
+    "compare",
+    "check",
+    "serve",
     "init",
     "train",
-    "eval",
     "envs",
     "methods",
     "play",
@@ -97,7 +103,7 @@ test("every command has help with examples", async () => {
     "start",
   ]) {
     assert.match(out, new RegExp(`^  ${name} `, "m"));
-    const help = await whetstone([name, "--help"]);
+    const help = await inProcess([name, "--help"]);
     assert.equal(help.code, 0);
     assert.match(help.out, /Examples:\n {2}whetstone /);
     assert.match(help.out, /--json/);
