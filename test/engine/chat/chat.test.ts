@@ -104,7 +104,7 @@ test("an attempt that hangs is given up and made again; a lost connection too", 
     if (n === 1) response.destroy();
     return n >= 2 ? "at last" : undefined;
   });
-  const chat = chatModel({ model, ...quick, timeoutSeconds: 0.2 });
+  const chat = chatModel({ model, ...quick, timeoutSeconds: 1 });
   assert.equal((await chat.reply(says("hi"))).message.content, "at last");
   assert.equal(asked.length, 3);
 });

@@ -124,7 +124,7 @@ test("calls before the agent acts, tools that are offered, and wrong calls answe
 });
 
 test("a server that crashes or hangs costs its episode; what it says is cut", async () => {
-  const environment = await drawer({ callSeconds: 0.5 });
+  const environment = await drawer({ callSeconds: 2 });
   const does = ["crash", "hang", "flood"];
   const { result, trajectories } = await run(environment, (task, conversation) =>
     conversation.some((m) => m.role === "tool") ? "5" : writeCall(does[Number(task.metadata.index)]!, {}),
