@@ -1,5 +1,5 @@
 /** The smallest bridge from Node's own SQLite to Kysely, and its failures in words. */
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { SqliteDatabase } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
@@ -44,15 +44,25 @@ export function openDatabase(file: string): DatabaseSync {
 
 /** What Kysely asks of a SQLite driver. */
 export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
+  /** Statements that only write, by their text: run to their end at once, so that nobody else is in the middle of one. */
+  const writers = new Map<string, StatementSync>();
+  function compiled(sql: string, reader: boolean): StatementSync {
+    const known = writers.get(sql);
+    if (known) return known;
+    const statement = database.prepare(sql);
+    if (!reader && writers.size < 100) writers.set(sql, statement);
+    return statement;
+  }
   return {
     close: () => database.close(),
     prepare: (sql) => {
       // SQLite rolls back by itself when the disk is full; a second rollback must not hide that error
       if (sql === "rollback") return rollback(database);
-      const statement = database.prepare(sql);
+      const reader = /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql);
+      const statement = compiled(sql, reader);
       const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
       return {
-        reader: /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql),
+        reader,
         all: (parameters) => statement.all(...values(parameters)),
         run: (parameters) => statement.run(...values(parameters)),
         iterate: (parameters) => statement.iterate(...values(parameters)),

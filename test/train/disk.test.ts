@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { SQLInputValue } from "node:sqlite";
 import { before, test } from "node:test";
 import { messageOf } from "../../src/core/errors.ts";
 import { replaceFile } from "../../src/core/files.ts";
@@ -101,10 +102,13 @@ test("the store: one line, nothing half written, the same end", async () => {
     let inserts = 0;
     DatabaseSync.prototype.prepare = function (sql) {
       const statement = prepare.call(this, sql);
-      if (/^insert into "trajectories"/.test(sql) && ++inserts === n) {
-        statement.run = () => {
-          throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
-        };
+      const { run } = statement;
+      if (/^insert into "trajectories"/.test(sql)) {
+        // a statement may be kept and run again
+        statement.run = ((...values: SQLInputValue[]) => {
+          if (++inserts === n) throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+          return run.apply(statement, values);
+        }) as typeof run;
       }
       return statement;
     };
