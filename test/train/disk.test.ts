@@ -107,7 +107,7 @@ test("the store: one line, nothing half written, the same end", async () => {
         // a statement may be kept and run again
         statement.run = ((...values: SQLInputValue[]) => {
           if (++inserts === n) throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
-          return run.apply(statement, values);
+          return Reflect.apply(run, statement, values);
         }) as typeof run;
       }
       return statement;
