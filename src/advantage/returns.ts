@@ -1,7 +1,7 @@
 /** What estimators share: the return of each unit, and one number spread over its action tokens. */
 import { overAll, tokenRange, turnOffsets } from "../core/places.ts";
 import type { Advantages, Evidence } from "../core/slots.ts";
-import type { Id, Unit } from "../core/words.ts";
+import type { Id, Ref, Trajectory, Unit } from "../core/words.ts";
 
 /** Which channels count. */
 export interface ChannelOptions {
@@ -45,25 +45,30 @@ export function scoredGroups(evidence: Evidence, options: ChannelOptions): Score
  * What each trajectory was credited at each of its turns, [turns]; a credit about the whole of it counts at its last
  * turn. A trajectory without any credit is absent.
  */
-export function creditsByTurn(evidence: Evidence, { channels }: ChannelOptions): Map<Id, Float64Array> {
-  const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
-  const out = new Map<Id, Float64Array>();
-  for (const [name, credits] of Object.entries(evidence.channels)) {
-    if (!(channels?.includes(name) ?? true)) continue;
-    for (const { at, value } of credits) {
-      const t = byId.get(at.trajectory);
-      if (!t) continue;
-      const perTurn = out.get(t.id) ?? new Float64Array(t.turns.length);
-      out.set(t.id, perTurn);
-      const turn = at.turn ?? t.turns.length - 1;
-      if (turn >= 0 && turn < perTurn.length) perTurn[turn]! += value;
-    }
-  }
-  return out;
-}
+export const creditsByTurn = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
+  creditsAt(
+    evidence,
+    options,
+    (t) => t.turns.length,
+    (t, at) => at.turn ?? t.turns.length - 1,
+  );
 
 /** Each credit at the last action token of its place, [action tokens]; of trajectories with any credit. */
-export function creditsByToken(evidence: Evidence, { channels }: ChannelOptions): Map<Id, Float64Array> {
+export const creditsByToken = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
+  creditsAt(
+    evidence,
+    options,
+    (t) => turnOffsets(t).at(-1)!,
+    (t, at) => Math.max(0, tokenRange(t, at)[1] - 1),
+  );
+
+/** Credits added up over `size` places of each trajectory; those about a place that is not there are left out. */
+function creditsAt(
+  evidence: Evidence,
+  { channels }: ChannelOptions,
+  size: (t: Trajectory) => number,
+  place: (t: Trajectory, at: Ref) => number,
+): Map<Id, Float64Array> {
   const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
   const out = new Map<Id, Float64Array>();
   for (const [name, credits] of Object.entries(evidence.channels)) {
@@ -71,10 +76,10 @@ export function creditsByToken(evidence: Evidence, { channels }: ChannelOptions)
     for (const { at, value } of credits) {
       const t = byId.get(at.trajectory);
       if (!t) continue;
-      const reward_A = out.get(t.id) ?? new Float64Array(turnOffsets(t).at(-1)!);
-      out.set(t.id, reward_A);
-      const last = Math.max(0, tokenRange(t, at)[1] - 1);
-      if (last < reward_A.length) reward_A[last]! += value;
+      const sums = out.get(t.id) ?? new Float64Array(size(t));
+      out.set(t.id, sums);
+      const index = place(t, at);
+      if (index >= 0 && index < sums.length) sums[index]! += value;
     }
   }
   return out;

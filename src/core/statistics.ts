@@ -17,6 +17,18 @@ export function mean(xs: ArrayLike<number>): number {
   return sum / xs.length;
 }
 
+/** Least-squares line through points: its slope (NaN where all x are equal), the means, and the sums of products about them. */
+export function leastSquares(xs: readonly number[], ys: readonly number[]) {
+  const [x0, y0] = [mean(xs), mean(ys)];
+  let [xx, xy, yy] = [0, 0, 0];
+  xs.forEach((x, i) => {
+    xx += (x - x0) ** 2;
+    xy += (x - x0) * (ys[i]! - y0);
+    yy += (ys[i]! - y0) ** 2;
+  });
+  return { slope: xx > 0 ? xy / xx : Number.NaN, x0, y0, xx, xy, yy };
+}
+
 /** Sample standard deviation, divisor n − 1; NaN below two observations. */
 export function standardDeviation(xs: ArrayLike<number>): number {
   const centre = mean(xs);

@@ -1,5 +1,5 @@
 /** How a policy's reward hangs on its entropy, and how fast a step of learning takes that entropy away. */
-import { mean } from "../core/statistics.ts";
+import { leastSquares } from "../core/statistics.ts";
 
 /** A policy during training: entropy in nats, and its mean reward. */
 export interface EntropyPoint {
@@ -25,14 +25,7 @@ export interface EntropyLaw {
 export function fitEntropyLaw(points: readonly EntropyPoint[]): EntropyLaw {
   const xs = points.map((p) => Math.exp(p.entropy));
   const ys = points.map((p) => p.reward);
-  const [x0, y0] = [mean(xs), mean(ys)];
-  let [xx, xy, yy] = [0, 0, 0];
-  xs.forEach((x, i) => {
-    xx += (x - x0) ** 2;
-    xy += (x - x0) * (ys[i]! - y0);
-    yy += (ys[i]! - y0) ** 2;
-  });
-  const slope = xx > 0 ? xy / xx : Number.NaN;
+  const { slope, x0, y0, xy, yy } = leastSquares(xs, ys);
   const b = y0 - slope * x0;
   return { a: -slope, b, ceiling: b + slope, r2: yy > 0 ? (slope * xy) / yy : Number.NaN };
 }

@@ -1,6 +1,6 @@
 /** How well an evaluator tells the better of two trajectories, whatever kind of evaluator it is. */
 import type { TrajectoryPair } from "../core/pairs.ts";
-import { type Interval, mean, studentQuantile } from "../core/statistics.ts";
+import { type Interval, leastSquares, mean, studentQuantile } from "../core/statistics.ts";
 import type { Task, Trajectory } from "../core/words.ts";
 
 /** A reward model that scores, a judge that compares, a model that writes a verdict: all of them compare two. */
@@ -132,14 +132,7 @@ export function lengthSlope(verdicts: readonly PairVerdict[]): Interval {
   const n = verdicts.length;
   const xs = verdicts.map((v) => Math.log(pairLength(v)));
   const ys = verdicts.map((v) => v.correct);
-  const [x0, y0] = [mean(xs), mean(ys)];
-  let [xx, xy, yy] = [0, 0, 0];
-  xs.forEach((x, i) => {
-    xx += (x - x0) ** 2;
-    xy += (x - x0) * (ys[i]! - y0);
-    yy += (ys[i]! - y0) ** 2;
-  });
-  const slope = xx > 0 ? xy / xx : Number.NaN;
+  const { slope, xx, xy, yy } = leastSquares(xs, ys);
   const error = Math.sqrt(Math.max(0, yy - slope * xy) / (n - 2) / xx);
   const half = n > 2 ? studentQuantile(0.975, n - 2) * error : Number.POSITIVE_INFINITY;
   return { mean: slope, low: slope - half, high: slope + half, n };
