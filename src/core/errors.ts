@@ -27,6 +27,7 @@ export const errorCodes = {
   "environment.broken": 1,
   "engine.failed": 1,
   "store.failed": 1,
+  "store.full": 1,
   "task.none": 1,
   "chat.failed": 1,
   "budget.spent": 1,

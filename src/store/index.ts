@@ -1,2 +1,3 @@
+export type * from "./production.ts";
 export type { RunState } from "./schema.ts";
 export * from "./store.ts";
