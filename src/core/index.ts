@@ -22,6 +22,7 @@ export { type Random, randomStream, shuffled } from "./random.ts";
 export { asksToImprove, revision, revisionId } from "./revisions.ts";
 export { rewritten } from "./rewrite.ts";
 export type * from "./served.ts";
+export { checkShares } from "./shares.ts";
 export type * from "./signal.ts";
 export { signalValue } from "./signal.ts";
 export type * from "./slots.ts";

@@ -1,0 +1,1 @@
+export { type Assignment, assign, unitOf } from "./split.ts";
