@@ -119,6 +119,11 @@ export interface Recorder {
    * @throws WhetstoneError `store.full`, `store.failed`: the signal was not taken, and may be sent again.
    */
   receive(signal: ReceivedSignal): Promise<Written>;
+  /**
+   * A list that belongs together: all of it in one transaction, in the order given, on disk once the promise resolves.
+   * @throws WhetstoneError `store.full`, `store.failed`: none of it was taken, and all may be sent again.
+   */
+  receiveAll(signals: readonly ReceivedSignal[]): Promise<readonly Written[]>;
   /** Taken; on disk within the recorder's delay (at most 100 ms). What is lost before that, or refused, is counted. */
   record(response: ServedResponse): void;
   /** On disk once the promise resolves. */
