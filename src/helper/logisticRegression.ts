@@ -1,0 +1,100 @@
+/** Logistic regression on named features: what models of comparisons and of reactions are fitted by. */
+import { z } from "zod";
+import { adamwDefaults, adamwStep } from "../core/adamw.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Json } from "../core/json.ts";
+import { logSigmoid, sigmoid } from "../core/logistic.ts";
+import type { Features } from "./ridge.ts";
+
+/** Settings of {@link fitLogistic}. */
+export interface LogisticOptions {
+  /** λ ≥ 0 of the penalty λ/2 |θ|². Default 1e-3. */
+  readonly strength?: number;
+  /** Passes over all rows of one fit. Default 200. */
+  readonly passes?: number;
+  /** Step size of Adam, which falls to 0 over the passes. Default 0.05. */
+  readonly learningRate?: number;
+}
+
+/** Something seen: its features, how surely it was a yes (0…1), and how much it counts. */
+export interface LogisticRow {
+  readonly x: Features;
+  readonly y: number;
+  readonly weight: number;
+}
+
+/** θ by the names of features; one that was never fitted counts for nothing. */
+export type LogisticWeights = ReadonlyMap<string, number>;
+
+/** θ · x: log-odds. */
+export function oddsOf(theta: LogisticWeights, x: Features): number {
+  let sum = 0;
+  for (const [name, value] of Object.entries(x)) sum += (theta.get(name) ?? 0) * value;
+  return sum;
+}
+
+/**
+ * θ that minimises, from where it stands,
+ *
+ *     Σ w · (−y ln σ(θ·x) − (1 − y) ln σ(−θ·x)) / Σ w + λ/2 |θ|²
+ *
+ * No intercept; give every row a feature of 1 where one is wanted. Without rows, or where none has a weight, θ stays as it is.
+ */
+export function fitLogistic(
+  rows: readonly LogisticRow[],
+  from: LogisticWeights,
+  options: LogisticOptions = {},
+): LogisticWeights {
+  const { strength = 1e-3, passes = 200, learningRate = 0.05 } = options;
+  const total = rows.reduce((sum, { weight }) => sum + weight, 0);
+  if (total === 0) return from;
+  const names = [...new Set([...from.keys(), ...rows.flatMap(({ x }) => Object.keys(x))])];
+  const place = new Map(names.map((name, i) => [name, i]));
+  const sparse = rows.map(({ x, y, weight }) => ({
+    at: Int32Array.from(Object.keys(x), (name) => place.get(name)!),
+    by: Float64Array.from(Object.values(x)),
+    y,
+    share: weight / total,
+  }));
+  const theta = Float64Array.from(names, (name) => from.get(name) ?? 0);
+  const [m, v] = [new Float64Array(theta.length), new Float64Array(theta.length)];
+  for (let step = 1; step <= passes; step++) {
+    const gradient = theta.map((t) => strength * t);
+    for (const { at, by, y, share } of sparse) {
+      let odds = 0;
+      for (let k = 0; k < at.length; k++) odds += theta[at[k]!]! * by[k]!;
+      const slope = share * (sigmoid(odds) - y);
+      for (let k = 0; k < at.length; k++) gradient[at[k]!]! += slope * by[k]!;
+    }
+    const rate = learningRate * (1 - (step - 1) / passes);
+    adamwStep(theta, gradient, m, v, { ...adamwDefaults, learningRate: rate, weightDecay: 0, step });
+  }
+  return new Map(names.map((name, i) => [name, theta[i]!]));
+}
+
+/** Mean loss and share of right answers, both weighted; a tie is half right. NaN without any weight. */
+export function logisticFitness(
+  rows: readonly LogisticRow[],
+  theta: LogisticWeights,
+): { readonly loss: number; readonly accuracy: number } {
+  const total = rows.reduce((sum, { weight }) => sum + weight, 0);
+  let [loss, right] = [0, 0];
+  for (const { x, y, weight } of rows) {
+    const odds = oddsOf(theta, x);
+    loss -= (weight / total) * (y * logSigmoid(odds) + (1 - y) * logSigmoid(-odds));
+    right += (weight / total) * (odds === 0 ? 0.5 : Number(odds > 0 === y > 0.5));
+  }
+  return total === 0 ? { loss: Number.NaN, accuracy: Number.NaN } : { loss, accuracy: right };
+}
+
+/** Weights as a checkpoint holds them. @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+export function readWeights(state: Json, where: string): LogisticWeights {
+  const { success, data } = z.record(z.string(), z.number()).safeParse(state);
+  if (success) return new Map(Object.entries(data));
+  throw new WhetstoneError("checkpoint.damaged", {
+    where,
+    got: "a state of another form",
+    expected: "numbers by name",
+    mend: "Resume with the method that saved it.",
+  });
+}
