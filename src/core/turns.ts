@@ -31,7 +31,7 @@ export function sampledTurn(made: {
 }
 
 /** The text of each token by itself; special tokens have none. */
-export const tokenTexts = (codec: Codec, tokens: Int32Array): string[] =>
+export const tokenTexts = (codec: Pick<Codec, "decode">, tokens: Int32Array): string[] =>
   Array.from(tokens, (id) => codec.decode(Int32Array.of(id)));
 
 /** Everything that was said before a turn, one message a line. */
