@@ -1,0 +1,3 @@
+export { type LoggedOptions, logged, spanOf } from "./logged.ts";
+export { type Served, type ServedSession, servedSessions } from "./sessions.ts";
+export { taskOfPrompt } from "./task.ts";

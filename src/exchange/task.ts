@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import { randomStream } from "../core/random.ts";
+import type { Message, Task } from "../core/words.ts";
+
+/**
+ * What was asked, as a task. Equal conversations are one task, whoever led them, so that replies to them are compared:
+ * its id is the SHA-256 of the messages.
+ */
+export function taskOfPrompt(prompt: readonly Message[]): Task {
+  const hash = createHash("sha256")
+    .update(JSON.stringify(prompt.map(canonical)))
+    .digest("hex");
+  const id = `logged/${hash.slice(0, 24)}`;
+  return { id, prompt, metadata: {}, seed: randomStream(id).seed };
+}
+
+/** The parts of a message in one order, whatever order they were written in. */
+const canonical = ({ role, content, name, toolCalls, toolCallId, tools }: Message) => [
+  role,
+  content,
+  name ?? null,
+  (toolCalls ?? []).map((call) => [call.id, call.name, call.arguments]),
+  toolCallId ?? null,
+  (tools ?? []).map((tool) => [tool.name, tool.description, JSON.stringify(tool.parameters)]),
+];

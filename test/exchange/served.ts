@@ -1,0 +1,66 @@
+/** Served traffic made by hand, for the tests of what goes in and out. */
+import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
+import type { Message } from "../../src/core/words.ts";
+import { fits, type Served } from "../../src/exchange/sessions.ts";
+
+export const user = (content: string): Message => ({ role: "user", content });
+export const assistant = (content: string): Message => ({ role: "assistant", content });
+
+/** The answer to one call; asked at 1000 ms times its turn, of session "s" and user "u", unless said otherwise. */
+export function response(made: Partial<ServedResponse> & Pick<ServedResponse, "id">): ServedResponse {
+  const session = made.session ?? "s";
+  const turn = made.turn ?? 0;
+  return {
+    session,
+    user: "u",
+    trajectory: `${session}/0`,
+    turn,
+    origin: "gateway",
+    at: 1000 * turn,
+    ms: 5,
+    version: "v1",
+    propensity: 1,
+    model: "m",
+    settings: {},
+    prompt: [user("hello")],
+    choices: [{ message: assistant("good day"), stop: "eos" }],
+    status: "complete",
+    channels: ["thumb"],
+    tags: {},
+    ...made,
+  };
+}
+
+/** Feedback on response "r", at 9000 ms, unless said otherwise. */
+export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id" | "kind">): ReceivedSignal {
+  return {
+    channel: "thumb",
+    about: [{ response: "r" }],
+    source: "user",
+    at: 9000,
+    received: 9000,
+    tags: {},
+    ...made,
+  };
+}
+
+/** A store in memory, as far as reading goes. Signals belong to the session of what they are about. */
+export function served(
+  responses: readonly ServedResponse[],
+  signals: readonly ReceivedSignal[] = [],
+): Served {
+  const sessionsOf = (s: ReceivedSignal): readonly (string | undefined)[] =>
+    s.about.map(
+      (target) =>
+        target.session ??
+        responses.find((r) => r.id === target.response || r.trajectory === target.trajectory)?.session,
+    );
+  return {
+    async *responses(filter = {}) {
+      yield* responses.filter((r) => fits(r, filter)).sort((a, b) => a.at - b.at);
+    },
+    async *signals({ session } = {}) {
+      yield* signals.filter((s) => session === undefined || sessionsOf(s).includes(session));
+    },
+  };
+}
