@@ -124,6 +124,18 @@ export interface Store {
   run(name: string): Promise<Run | undefined>;
   /** By iteration, then name. */
   metrics(run: string): Promise<readonly Metric[]>;
+  /**
+   * Some metrics at evenly spaced iterations, at most `points` of them and the last one included; by iteration, then name.
+   * Costs the same however long the run is.
+   */
+  curves(
+    run: string,
+    names: readonly string[],
+    points: number,
+    within?: { readonly from: number; readonly until: number },
+  ): Promise<readonly Metric[]>;
+  /** Names of the last iteration's metrics, and how many iterations were written. */
+  measured(run: string): Promise<{ readonly names: readonly string[]; readonly iterations: number }>;
   evaluations(run: string): Promise<readonly Evaluation[]>;
   trajectories(run: string, filter?: TrajectoryFilter): Promise<readonly TrajectorySummary[]>;
   /** With its turns and tokens: the first that fits. */
@@ -163,6 +175,17 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
       query = query.where((e) => e.or([e("end_kind", "!=", "done"), e("success", "=", 0)]));
     if (filter.limit !== undefined) query = query.limit(filter.limit);
     return query.orderBy("iteration").orderBy("phase").orderBy("id");
+  };
+
+  const lastIteration = async (run: string): Promise<number | undefined> => {
+    const row = await db
+      .selectFrom("metrics")
+      .select("iteration")
+      .where("run", "=", run)
+      .orderBy("iteration", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return row?.iteration;
   };
 
   const store: Store = {
@@ -321,6 +344,39 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
         ).map((m) => ({ ...m, value: m.value ?? Number.NaN })),
       ),
 
+    curves: (run, names, points, within) =>
+      guarded(async () => {
+        const last = await lastIteration(run);
+        if (last === undefined || names.length === 0) return [];
+        const until = Math.min(within?.until ?? last + 1, last + 1);
+        const iterations = evenly(within?.from ?? 0, until, points);
+        if (iterations.length === 0) return [];
+        const rows = await db
+          .selectFrom("metrics")
+          .select(["iteration", "name", "value"])
+          .where("run", "=", run)
+          .where("iteration", "in", iterations)
+          .where("name", "in", names)
+          .orderBy("iteration")
+          .orderBy("name")
+          .execute();
+        return rows.map((m) => ({ ...m, value: m.value ?? Number.NaN }));
+      }),
+
+    measured: (run) =>
+      guarded(async () => {
+        const last = await lastIteration(run);
+        if (last === undefined) return { names: [], iterations: 0 };
+        const rows = await db
+          .selectFrom("metrics")
+          .select("name")
+          .where("run", "=", run)
+          .where("iteration", "=", last)
+          .orderBy("name")
+          .execute();
+        return { names: rows.map((m) => m.name), iterations: last + 1 };
+      }),
+
     evaluations: (run) =>
       guarded(async () =>
         (
@@ -389,6 +445,13 @@ async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
     if (tries === 4) throw error;
     await new Promise((next) => setTimeout(next, 50 * tries));
   }
+}
+
+/** At most `points` whole numbers from `from` to before `until`, evenly spaced, both ends included. */
+export function evenly(from: number, until: number, points: number): number[] {
+  const count = Math.min(until - from, points);
+  if (count <= 1) return count === 1 ? [until - 1] : [];
+  return Array.from({ length: count }, (_, i) => from + Math.round((i * (until - 1 - from)) / (count - 1)));
 }
 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);

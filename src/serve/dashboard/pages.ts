@@ -1,0 +1,63 @@
+/** The dashboard's pages: built files, sent with a content-security policy that lets nothing else run. */
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { Hono } from "hono";
+import { WhetstoneError } from "../../core/errors.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".woff2": "font/woff2",
+};
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const headers = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+/** Every path that is no file is the one page: its script reads the path. @param folder of the built files. */
+export function dashboardPages(folder: string): Hono {
+  const pages = new Hono();
+  pages.get("/assets/:file{[A-Za-z0-9_.-]+}", async (c) => {
+    const file = c.req.param("file");
+    const body = await readFile(join(folder, "assets", file)).catch(() => undefined);
+    if (body === undefined) return c.notFound();
+    const type = types[extname(file)] ?? "application/octet-stream";
+    // names carry a hash of what is in them
+    return c.body(body, 200, {
+      ...headers,
+      "content-type": type,
+      "cache-control": "max-age=31536000, immutable",
+    });
+  });
+  pages.get("*", async (c) => {
+    const page = await readFile(join(folder, "index.html")).catch((cause: unknown) => {
+      throw new WhetstoneError("config.invalid", {
+        where: "dashboard",
+        got: `no page in ${folder}`,
+        expected: "the built dashboard",
+        mend: "Run npm run build.",
+        cause,
+      });
+    });
+    return c.body(page, 200, { ...headers, "content-type": types[".html"]!, "cache-control": "no-cache" });
+  });
+  return pages;
+}
