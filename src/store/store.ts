@@ -12,7 +12,8 @@ import { succeeded } from "../core/words.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
 import { migrations } from "./schema.ts";
 import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
-import { bytesOf, float32Of, packTrajectory, unpackTrajectory } from "./turns.ts";
+import { bytesOf, float32Of } from "./tokens.ts";
+import { packTrajectory, unpackTrajectory } from "./turns.ts";
 
 /** Trajectories of this many last iterations are kept, whatever they are. */
 export const keptIterations = 50;
