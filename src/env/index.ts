@@ -52,6 +52,7 @@ import { toolCalls } from "./toolCalls.ts";
 import { toolChains } from "./toolChains.ts";
 import { toolWorld } from "./toolWorld/toolWorld.ts";
 import { trajectoryJudge } from "./toolWorld/trajectoryJudge.ts";
+import { users } from "./users/users.ts";
 import { votes } from "./votes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
@@ -145,6 +146,30 @@ export {
   trajectoryJudge,
 } from "./toolWorld/trajectoryJudge.ts";
 export { type Lesson, type Teacher, type TryAgainOptions, tryAgain } from "./tryAgain.ts";
+export {
+  type Advice,
+  adviceOf,
+  allReplies,
+  bestReply,
+  type Qualities,
+  qualitiesOf,
+  type Request,
+  requestOf,
+  wordsOf,
+} from "./users/advice.ts";
+export {
+  type Biases,
+  biasesOf,
+  feeling,
+  requestBy,
+  trueUtility,
+  type User,
+  unbiased,
+  userAt,
+  usualBiases,
+} from "./users/population.ts";
+export { preferred, type Reaction, react, reactionChance } from "./users/reactions.ts";
+export { type UsersOptions, users } from "./users/users.ts";
 export { type VotesOptions, votes } from "./votes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";
@@ -319,6 +344,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "kernels",
     summary: "write an operation faster than the library does; a library call is right and useless",
     make: () => kernels(),
+  },
+  {
+    name: "users",
+    summary: "advise people who like flattery and regret it; one reply, judged by what it is truly worth",
+    make: () => users(),
   },
   {
     name: "votes",

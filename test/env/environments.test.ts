@@ -38,6 +38,7 @@ const promises: Readonly<Record<string, Promised>> = {
   corridor: { garbage: 0.05 },
   doors: { garbage: 0.05 },
   kernels: { garbage: 0.3 },
+  users: { garbage: 0.05, flawed: [0.1, 0.45] },
   votes: { garbage: 0.5 },
   counsel: { garbage: 0.5 },
   thinking: { garbage: 0.15 },
