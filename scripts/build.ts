@@ -12,11 +12,19 @@ execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", "tsconfig.build.j
   stdio: "inherit",
   shell: process.platform === "win32",
 });
+execFileSync(
+  process.execPath,
+  [join(root, "node_modules", "vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn"],
+  {
+    cwd: root,
+    stdio: "inherit",
+  },
+);
 const data = globSync("**/*.data.json", { cwd: join(root, "src") });
 for (const file of data) cpSync(join(root, "src", file), join(dist, file));
 
 // tsc rewrites imports, not the names of worker files: those have to follow the file's own extension
-const stale = globSync("**/*.js", { cwd: dist }).filter((file) =>
+const stale = globSync("**/*.js", { cwd: dist, exclude: ["web/**"] }).filter((file) =>
   /new URL\(\s*"[^"]*\.ts"\s*,\s*import\.meta\.url/.test(readFileSync(join(dist, file), "utf8")),
 );
 if (stale.length > 0) {
@@ -25,5 +33,5 @@ if (stale.length > 0) {
   );
   process.exit(1);
 }
-const count = globSync("**/*.js", { cwd: dist }).length;
-console.log(`dist: ${count} modules, ${data.length} data files`);
+const count = globSync("**/*.js", { cwd: dist, exclude: ["web/**"] }).length;
+console.log(`dist: ${count} modules, ${data.length} data files, the dashboard`);

@@ -5,6 +5,7 @@ import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
 import { addCheck } from "./check.ts";
 import { addCompare } from "./compare.ts";
+import { addDashboard } from "./dashboard.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvs } from "./envs.ts";
 import { addEval } from "./eval.ts";
@@ -51,6 +52,7 @@ export function createProgram(io: Io): Command {
     addRuns,
     addShow,
     addServe,
+    addDashboard,
     addDoctor,
   ];
   for (const one of add) one(program, io);

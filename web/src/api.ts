@@ -1,0 +1,45 @@
+/** Asks the server, and tells a page what came of it: data that arrives, data that goes on arriving, or why not. */
+import { type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+
+export type Loaded<T> =
+  | { readonly state: "waiting" }
+  | { readonly state: "ready"; readonly data: T }
+  | { readonly state: "failed"; readonly why: string };
+
+/** @throws Error with the server's own words. */
+export async function ask<T>(path: string, init?: RequestInit): Promise<T> {
+  const response = await fetch(path, { ...init, headers: { accept: "application/json", ...init?.headers } });
+  if (response.ok) return (await response.json()) as T;
+  const said = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
+  throw new Error(said?.error?.message ?? `The server answered ${response.status}.`);
+}
+
+/** What a path gives, asked for anew when the path changes. */
+export function useLoaded<T>(path: string): Signal<Loaded<T>> {
+  const loaded = useMemo(() => signal<Loaded<T>>({ state: "waiting" }), []);
+  useEffect(() => {
+    const control = new AbortController();
+    ask<T>(path, { signal: control.signal }).then(
+      (data) => {
+        loaded.value = { state: "ready", data };
+      },
+      (e: unknown) => {
+        if (!control.signal.aborted) loaded.value = { state: "failed", why: messageOf(e) };
+      },
+    );
+    return () => control.abort();
+  }, [path, loaded]);
+  return loaded;
+}
+
+/** Calls back with each event of that name until the page is left; the browser connects again by itself. */
+export function useEvents<T>(path: string, event: string, heard: (data: T) => void): void {
+  useEffect(() => {
+    const source = new EventSource(path);
+    source.addEventListener(event, (e) => heard(JSON.parse((e as MessageEvent<string>).data) as T));
+    return () => source.close();
+  }, [path, event, heard]);
+}
+
+export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));

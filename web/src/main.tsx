@@ -1,0 +1,31 @@
+/** The dashboard: a frame with a bar of places, and one page at a time, loaded when it is first asked for. */
+import { render } from "preact";
+import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso";
+import { Runs } from "./pages/runs.tsx";
+import { Bar } from "./parts/bar.tsx";
+import { Missing } from "./parts/notice.tsx";
+import "./style.css";
+
+const pages = {
+  run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
+};
+
+function App() {
+  return (
+    <LocationProvider>
+      <Bar />
+      <main id="main" tabIndex={-1}>
+        <ErrorBoundary>
+          <Router>
+            <Route path="/" component={Runs} />
+            <Route path="/runs/:id" component={pages.run} />
+            <Route default component={Missing} />
+          </Router>
+        </ErrorBoundary>
+      </main>
+    </LocationProvider>
+  );
+}
+
+const place = document.getElementById("app");
+if (place) render(<App />, place);
