@@ -35,3 +35,17 @@ export const toExactJson = (value: unknown): string => JSON.stringify(value, rep
 
 /** @throws SyntaxError when the text is no JSON. */
 export const fromExactJson = (text: string): unknown => JSON.parse(text, reviver);
+
+/** Whether it is an object, and neither a list nor null. */
+export const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What others sent, looked at step by step: the value where it is of that kind, else nothing. */
+export const objectOf = (value: Json | undefined): Readonly<Record<string, Json>> | undefined =>
+  isObject(value) ? value : undefined;
+/** The list, or an empty one. */
+export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+export const numberOf = (value: Json | undefined): number | undefined =>
+  typeof value === "number" ? value : undefined;

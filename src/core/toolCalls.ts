@@ -1,5 +1,5 @@
 /** How tools and calls of them stand in text: what a policy reads, what it writes, and how that is read back. */
-import type { Json } from "./json.ts";
+import { type Json, objectOf } from "./json.ts";
 import type { Message, Tool, ToolCall } from "./words.ts";
 
 /** A call without an id: those are given by whoever hands the calls on. */
@@ -124,8 +124,3 @@ export function jsonOrText(text: string): Json {
   const value = parsed(text);
   return value === undefined ? text : value;
 }
-
-const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const objectOf = (value: Json | undefined): Readonly<Record<string, Json>> | undefined =>
-  value !== undefined && isObject(value) ? value : undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromExactJson, toExactJson } from "../../src/core/json.ts";
+import { fromExactJson, listOf, numberOf, objectOf, textOf, toExactJson } from "../../src/core/json.ts";
 
 test("exact JSON gives back every number and typed array bit for bit, on one line", () => {
   const payload = new Float32Array(Uint32Array.of(0x7fc00123).buffer);
@@ -26,4 +26,11 @@ test("exact JSON leaves alone what only looks like its own marks", () => {
   for (const value of [{ $number: 3 }, { $float32: null }, { $number: "1", more: 2 }, { toString: "x" }]) {
     assert.deepEqual(fromExactJson(toExactJson(value)), value);
   }
+});
+
+test("what others sent is read by kind: another kind is nothing, and an empty list where a list was looked for", () => {
+  assert.deepEqual(objectOf({ a: 1 }), { a: 1 });
+  for (const other of [[1], null, "a", 1, undefined]) assert.equal(objectOf(other), undefined);
+  assert.deepEqual([listOf([1]), listOf({ 0: 1 }), listOf(undefined)], [[1], [], []]);
+  assert.deepEqual([textOf("a"), textOf(1), numberOf(1), numberOf("1")], ["a", undefined, 1, undefined]);
 });

@@ -46,7 +46,7 @@ export function dialogue(): Dialogue {
 }
 
 /** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
-function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
+export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
   const calls = toolCalls.map((call) => [call.name, jsonOrText(call.arguments)]);
   return JSON.stringify([role, content, name, calls, tools]);
 }

@@ -185,7 +185,8 @@ function withFormat(messages: readonly Message[], format: Request["response_form
   }));
 }
 
-const withTools = (messages: readonly Message[], tools: readonly Tool[]): readonly Message[] =>
+/** The conversation with its tools: on its system message, or on an empty one before it. */
+export const withTools = (messages: readonly Message[], tools: readonly Tool[]): readonly Message[] =>
   tools.length === 0 ? messages : withSystem(messages, (first) => ({ ...first, tools }));
 
 function withSystem(messages: readonly Message[], change: (first: Message) => Message): readonly Message[] {
