@@ -29,6 +29,7 @@ export { type PreferencePairsOptions, preferencePairs } from "./preferencePairs.
 export { type RejectionSampledOptions, rejectionSampled } from "./rejectionSampled.ts";
 export { type ReturnsToGoOptions, returnsToGo } from "./returnsToGo.ts";
 export { type RunningBaselineOptions, runningBaseline } from "./runningBaseline.ts";
+export { type ScalarisedOptions, scalarised } from "./scalarised.ts";
 export { rateColumn, type SuccessRatesOptions, successRates } from "./successRates.ts";
 export { type TeacherGapOptions, teacherGap } from "./teacherGap.ts";
 export { type TokenReturnsOptions, tokenReturns } from "./tokenReturns.ts";

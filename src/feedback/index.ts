@@ -17,6 +17,12 @@ export { type NotedOptions, noted } from "./noted.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type PartialMatchOptions, partialMatch } from "./partialMatch.ts";
+export {
+  lastWords,
+  type PredictedReactionOptions,
+  predictedReaction,
+  reactedBy,
+} from "./predictedReaction.ts";
 export { type CurveWeights, curveReward, type QualityCurveOptions, qualityCurve } from "./qualityCurve.ts";
 export { type ReflectionOptions, reflection } from "./reflection.ts";
 export { plainAnswer, type RetriesOptions, repeatedShare, retries } from "./retries.ts";
