@@ -1,0 +1,110 @@
+/** Keys that open doors: long random ones that are stored as a digest, and short-lived signed ones for browsers. */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import type { AccessKey, Scope } from "../core/served.ts";
+
+export const scopes = ["chat", "feedback", "traces", "read", "admin"] as const satisfies readonly Scope[];
+
+/** What a narrowed key is narrowed to. */
+export type Only = NonNullable<AccessKey["only"]>;
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** A key as its owner sees it, once: `wst_<id>_<256 random bits>`. The id is no secret; it says which digest to compare with. */
+const shape = /^wst_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+
+/** Whether a bearer token is meant for us, rather than for a provider that we pass calls on to. */
+export const isOurs = (token: string): boolean => token.startsWith("wst_") || token.startsWith("wsb_");
+
+export interface Minted {
+  /** Shown once and kept nowhere. */
+  readonly secret: string;
+  readonly key: AccessKey;
+}
+
+export interface NewKey {
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  readonly only?: Only;
+  /** Milliseconds since 1970. */
+  readonly expires?: number;
+}
+
+export function mintKey({ label, scopes, only, expires }: NewKey, now: number): Minted {
+  const id = randomBytes(8).toString("hex");
+  const secret = `wst_${id}_${randomBytes(32).toString("base64url")}`;
+  const key: AccessKey = {
+    id,
+    label,
+    hash: sha256(secret).toString("hex"),
+    scopes,
+    ...(only === undefined ? {} : { only }),
+    created: now,
+    ...(expires === undefined ? {} : { expires }),
+  };
+  return { secret, key };
+}
+
+/** The key that a token is, whatever became of it since. Takes as long for a wrong secret as for one that is right. */
+export function matchKey(token: string, find: (id: string) => AccessKey | undefined): AccessKey | undefined {
+  const [, id = ""] = shape.exec(token) ?? [];
+  const key = find(id);
+  // compared in any case: that there is no such key takes as long to find out
+  const equal = timingSafeEqual(sha256(token), Buffer.from(key?.hash ?? nobody, "hex"));
+  return equal ? key : undefined;
+}
+
+const nobody = "00".repeat(32);
+
+export const isLive = (key: AccessKey, now: number): boolean =>
+  key.revoked === undefined && (key.expires === undefined || key.expires > now);
+
+/** What a signed token says. Short names: it travels with every request. */
+const claims = z.strictObject({
+  /** Id of the key that asked for it: once that is revoked, so is this. Absent: asked for on this machine without one. */
+  k: z.string().optional(),
+  /** Expires, milliseconds since 1970. */
+  x: z.number(),
+  s: z.string().optional(),
+  r: z.string().optional(),
+  u: z.string().optional(),
+});
+
+export interface BrowserToken {
+  readonly key?: string;
+  readonly expires: number;
+  readonly only: Only;
+}
+
+const mac = (payload: string, signing: Uint8Array): Buffer =>
+  createHmac("sha256", signing).update(`whetstone browser token ${payload}`).digest();
+
+/** `wsb_<claims>.<HMAC-SHA256>`, in base64url. Nothing is stored: a page may be rendered a million times. */
+export function signToken({ key, expires, only }: BrowserToken, signing: Uint8Array): string {
+  const said: z.infer<typeof claims> = {
+    ...(key === undefined ? {} : { k: key }),
+    x: expires,
+    ...(only.session === undefined ? {} : { s: only.session }),
+    ...(only.response === undefined ? {} : { r: only.response }),
+    ...(only.user === undefined ? {} : { u: only.user }),
+  };
+  const payload = Buffer.from(JSON.stringify(said)).toString("base64url");
+  return `wsb_${payload}.${mac(payload, signing).toString("base64url")}`;
+}
+
+/** @returns nothing unless the signature is right; whether it has expired is for the caller to see. */
+export function readToken(token: string, signing: Uint8Array): BrowserToken | undefined {
+  const [, payload, signature] = /^wsb_([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(token) ?? [];
+  if (payload === undefined || signature === undefined) return undefined;
+  if (!timingSafeEqual(mac(payload, signing), Buffer.from(signature, "base64url"))) return undefined;
+  const { k, x, s, r, u } = claims.parse(JSON.parse(Buffer.from(payload, "base64url").toString("utf8")));
+  return {
+    ...(k === undefined ? {} : { key: k }),
+    expires: x,
+    only: {
+      ...(s === undefined ? {} : { session: s }),
+      ...(r === undefined ? {} : { response: r }),
+      ...(u === undefined ? {} : { user: u }),
+    },
+  };
+}
