@@ -1,4 +1,5 @@
 export { adamwStep } from "./adamw.ts";
+export type * from "./aftermath.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
 export type * from "./chat.ts";

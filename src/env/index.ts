@@ -42,8 +42,10 @@ import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
 import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
+import { reactions } from "./reactions.ts";
 import { screens } from "./screens.ts";
 import { sequences } from "./sequences.ts";
+import { shop } from "./shop.ts";
 import { sql } from "./sql/sql.ts";
 import { textMaze } from "./textMaze.ts";
 import { textNavigation } from "./textNavigation.ts";
@@ -129,9 +131,21 @@ export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
 export { type QuerySlots, type QuerySlotsOptions, querySlots } from "./querySlots.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
+export { type ReactionsOptions, reactions } from "./reactions.ts";
 export { type ScreensOptions, screens } from "./screens.ts";
 export { type SecondThoughtsOptions, secondThoughts } from "./secondThoughts.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
+export {
+  beliefAfter,
+  bought,
+  buyingChance,
+  ratingAtOnce,
+  type ShopOptions,
+  shop,
+  shopReplies,
+  shopWorld,
+  worthOf,
+} from "./shop.ts";
 export { type SqlQuestionsOptions, sql } from "./sql/sql.ts";
 export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
@@ -222,6 +236,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "preference-game",
     summary: "reply with one word; replies are compared in pairs, and preferences may run in circles",
     make: () => preferenceGame(),
+  },
+  {
+    name: "reactions",
+    summary: "reply right, clear and sweet: users love all three, but sweetness does them harm",
+    make: () => reactions(),
   },
   {
     name: "annotated",
@@ -359,6 +378,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "hearsay",
     summary: "answer by memory or by what a tool says, of which one is right more often",
     make: () => hearsay(),
+  },
+  {
+    name: "shop",
+    summary: "tell customers whether an article has what they need; they rate at once and find out later",
+    make: () => shop(),
   },
   {
     name: "counsel",

@@ -5,6 +5,7 @@ export { type CritiquesOptions, critiques } from "./critiques.ts";
 export { type DegenerationOptions, degeneration, repetition } from "./degeneration.ts";
 export { demonstrationsWin } from "./demonstrationsWin.ts";
 export { patternFactors, usualPatterns, wordFactors } from "./factors.ts";
+export { type HindsightRatingsOptions, hindsightRatings, ratingOf, verdict } from "./hindsightRatings.ts";
 export { type ImplicitRewardsOptions, implicitRewards } from "./implicitRewards.ts";
 export { type ImprovementOptions, improvement } from "./improvement.ts";
 export { type InducedOutcomeOptions, inducedOutcome } from "./inducedOutcome.ts";

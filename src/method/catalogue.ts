@@ -81,6 +81,8 @@ import { seppo } from "./objective/seppo.ts";
 import { srpoSelfImproving } from "./objective/srpo-self-improving.ts";
 import { t1RlScaling } from "./objective/t1-rl-scaling.ts";
 import { visurf } from "./objective/visurf.ts";
+import { rlhs } from "./user-feedback/rlhs.ts";
+import { rluf } from "./user-feedback/rluf.ts";
 
 export {
   a2tgpo,
@@ -146,8 +148,10 @@ export {
   retroformer,
   rl2f,
   rl4mle,
+  rlhs,
   rloo,
   rltf,
+  rluf,
   rToQstar,
   scoreSelfCorrect,
   scrlSubproblemCurriculum,
@@ -248,4 +252,6 @@ export const methods: readonly Recipe[] = [
   srpoSelfImproving,
   t1RlScaling,
   visurf,
+  rlhs,
+  rluf,
 ];
