@@ -11,6 +11,7 @@ export * from "./hindsight.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";
 export type * from "./json.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";
+export * from "./lessons.ts";
 export * from "./marks.ts";
 export type * from "./model.ts";
 export { capabilities } from "./model.ts";

@@ -1,7 +1,8 @@
 /** Served traffic made by hand, for the tests of what goes in and out. */
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { Message } from "../../src/core/words.ts";
-import { fits, type Served } from "../../src/exchange/sessions.ts";
+import type { Answers } from "../../src/exchange/derived.ts";
+import { fits } from "../../src/exchange/sessions.ts";
 
 export const user = (content: string): Message => ({ role: "user", content });
 export const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -48,7 +49,7 @@ export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id"
 export function served(
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[] = [],
-): Served {
+): Answers {
   const sessionsOf = (s: ReceivedSignal): readonly (string | undefined)[] =>
     s.about.map(
       (target) =>
@@ -56,6 +57,7 @@ export function served(
         responses.find((r) => r.id === target.response || r.trajectory === target.trajectory)?.session,
     );
   return {
+    response: async (id) => responses.find((r) => r.id === id),
     async *responses(filter = {}) {
       yield* responses.filter((r) => fits(r, filter)).sort((a, b) => a.at - b.at);
     },

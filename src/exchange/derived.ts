@@ -1,0 +1,315 @@
+/** What follows from feedback by itself: pairs, demonstrations and verdicts, each with what it was made from. */
+import { createHash } from "node:crypto";
+import type { Lesson, Provenance } from "../core/lessons.ts";
+import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
+import type { Id, Trajectory } from "../core/words.ts";
+import type { Production, ResponseFilter } from "../store/production.ts";
+import { answeredTurns, loggedTrajectory, turnOf } from "./logged.ts";
+import { fits, type ServedSession, servedSessions } from "./sessions.ts";
+import { taskOfPrompt } from "./task.ts";
+
+/** Which served traffic is learnt from. */
+export interface LessonFilter extends ResponseFilter {
+  /** Feedback on this channel alone. Default: on all. */
+  readonly channel?: string;
+}
+
+/** Feedback from which nothing follows, and why. */
+export interface Dropped {
+  readonly kind: "dropped";
+  readonly signal: Id;
+  /**
+   * "same": a correction that corrects nothing but blanks, case or punctuation. "duplicate": the very same lesson came
+   * before. "overruled": its giver said otherwise later. "noReply": it is about no single reply that is known.
+   * "otherPrompt": it compares replies to different prompts.
+   */
+  readonly why: "same" | "duplicate" | "overruled" | "noReply" | "otherPrompt";
+}
+
+/** What is read here. */
+export type Answers = Pick<Production, "response" | "responses" | "signals">;
+
+/**
+ * Everything to learn from the responses that fit, session by session:
+ *
+ * - every conversation, with all signals on it;
+ * - a correction is a pair (its text over the reply) and a demonstration; with characters, its text stands in their place;
+ * - a demonstration is one;
+ * - a preference is a pair of its best with each of the others, where all answer the same prompt; its strength is the
+ *   signal's value where that is a probability, else 1;
+ * - a reaction, or a rating on a stated scale, is a verdict: good above the middle (0.5), bad below; its giver's last word counts.
+ *
+ * A lesson that came before, from whomever, is dropped. Texts are as they were stored: what was taken out stays out.
+ */
+export async function* lessonsFrom(
+  production: Answers,
+  filter: LessonFilter = {},
+): AsyncGenerator<Lesson | Dropped> {
+  const known = new Set<Id>();
+  const heard = new Set<Id>();
+  for await (const session of servedSessions(production, filter)) {
+    yield* conversations(session, filter);
+    const fresh = session.signals.filter(
+      ({ id, channel }) => !heard.has(id) && (filter.channel === undefined || filter.channel === channel),
+    );
+    const overruled = overruledIn(fresh);
+    for (const signal of fresh) {
+      heard.add(signal.id);
+      if (overruled.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "overruled" };
+      else {
+        for (const made of await lessonsOf(signal, session, production, filter)) {
+          if (made.kind !== "dropped" && known.has(made.id)) {
+            yield { kind: "dropped", signal: signal.id, why: "duplicate" };
+          } else {
+            if (made.kind !== "dropped") known.add(made.id);
+            yield made;
+          }
+        }
+      }
+    }
+  }
+}
+
+function* conversations(session: ServedSession, filter: LessonFilter): Generator<Lesson> {
+  for (const [id, responses] of session.trajectories) {
+    if (!responses.some((response) => fits(response, filter))) continue;
+    const logged = loggedTrajectory(id, session);
+    const [first] = logged?.trajectory.turns ?? [];
+    if (!logged || !first) continue;
+    const signals =
+      filter.channel === undefined
+        ? logged.signals
+        : logged.signals.filter(({ channel }) => channel === filter.channel);
+    yield {
+      kind: "conversation",
+      id,
+      task: taskOfPrompt(first.prompt),
+      logged: { ...logged, signals },
+      from: {
+        sessions: [session.id],
+        users: logged.user === undefined ? [] : [logged.user],
+        responses: logged.responses,
+        signals: session.signals.map((signal) => signal.id),
+      },
+    };
+  }
+}
+
+/** A reply, and the call that it answers. */
+interface Reply {
+  readonly response: ServedResponse;
+  readonly choice: number;
+  readonly given: ServedChoice;
+}
+
+async function lessonsOf(
+  signal: ReceivedSignal,
+  session: ServedSession,
+  production: Answers,
+  filter: LessonFilter,
+): Promise<readonly (Lesson | Dropped)[]> {
+  const dropped = (why: Dropped["why"]): readonly Dropped[] => [{ kind: "dropped", signal: signal.id, why }];
+  const { kind, text, value } = signal;
+  const wanted =
+    kind === "correction" ||
+    kind === "demonstration" ||
+    kind === "preference" ||
+    verdictOf(signal) !== undefined;
+  if (!wanted) return [];
+  const replies: Reply[] = [];
+  for (const target of signal.about) {
+    const reply = await replyOf(target, session, production);
+    if (!reply) return dropped("noReply");
+    replies.push(reply);
+  }
+  const [first] = replies;
+  if (!first) return dropped("noReply");
+  if (!replies.some(({ response }) => fits(response, filter))) return [];
+  if (kind === "correction" || kind === "demonstration") {
+    if (text === undefined) return dropped("noReply");
+    const right = corrected(first.given.message.content, text, signal.about[0]?.characters);
+    const shown = demonstration(signal, first, right);
+    if (kind === "demonstration") return [shown];
+    if (folded(right) === folded(first.given.message.content)) return dropped("same");
+    return [pair(signal, [first], written(first, right), replied(first), 1), shown];
+  }
+  if (kind === "preference") {
+    const best = replies[signal.best ?? 0];
+    if (!best) return dropped("noReply");
+    const task = taskOfPrompt(best.response.prompt).id;
+    const strength = value !== undefined && value >= 0 && value <= 1 ? value : 1;
+    return replies
+      .filter((other) => other !== best)
+      .flatMap((other): readonly (Lesson | Dropped)[] => {
+        if (taskOfPrompt(other.response.prompt).id !== task) return dropped("otherPrompt");
+        if (folded(other.given.message.content) === folded(best.given.message.content))
+          return dropped("same");
+        return [pair(signal, [best, other], replied(best), replied(other), strength)];
+      });
+  }
+  return [verdict(signal, first, verdictOf(signal) === true)];
+}
+
+/** The single reply that a target means; of a session or trajectory, its only one. */
+async function replyOf(
+  target: Target,
+  session: ServedSession,
+  production: Answers,
+): Promise<Reply | undefined> {
+  const here = [...session.trajectories.values()].flatMap((responses) => answeredTurns(responses));
+  const found = here.filter(
+    ({ response }) =>
+      (target.session === undefined || target.session === response.session) &&
+      (target.trajectory === undefined || target.trajectory === response.trajectory) &&
+      (target.turn === undefined || target.turn === response.turn) &&
+      (target.response === undefined || target.response === response.id),
+  );
+  const [one, another] = found;
+  if (another) return undefined;
+  const response =
+    one?.response ?? (target.response ? await production.response(target.response) : undefined);
+  const choice = target.choice ?? one?.choice ?? 0;
+  const given = response?.choices[choice];
+  return response && given ? { response, choice, given } : undefined;
+}
+
+/** @param characters what the text stands in place of; the whole reply, where it is not said. */
+function corrected(reply: string, text: string, characters: Target["characters"]): string {
+  return characters ? reply.slice(0, characters[0]) + text + reply.slice(characters[1]) : text;
+}
+
+/** A text without what makes no difference: blanks, case, and punctuation that is no part of a number. */
+export const folded = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/(?<!\d)[.,;:!?]|[.,;:!?](?!\d)/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+/** True: good. False: bad. Nothing where it says neither. */
+function verdictOf({ kind, value, tags }: ReceivedSignal): boolean | undefined {
+  const said = kind === "reaction" || (kind === "score" && tags.scale !== undefined);
+  return !said || value === undefined || value === 0.5 ? undefined : value > 0.5;
+}
+
+/** Verdicts that their giver replaced: the last one on a reply, by channel and giver, counts. */
+function overruledIn(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
+  const last = new Map<string, ReceivedSignal>();
+  const overruled = new Set<Id>();
+  for (const signal of signals) {
+    if (verdictOf(signal) === undefined) continue;
+    const key = JSON.stringify([signal.about, signal.channel, signal.source, signal.user ?? null]);
+    const before = last.get(key);
+    const later = !before || signal.at >= before.at;
+    if (before) overruled.add(later ? before.id : signal.id);
+    if (later) last.set(key, signal);
+  }
+  return overruled;
+}
+
+/** The reply as it was given, in its place of the conversation. */
+function replied(reply: Reply): Trajectory {
+  const { response, given } = reply;
+  return single(
+    `${response.id}#${reply.choice}`,
+    taskOfPrompt(response.prompt).id,
+    "logged",
+    turnOf({ response, choice: reply.choice, reply: given }),
+  );
+}
+
+/** A text in place of the reply. */
+function written(reply: Reply, text: string): Trajectory {
+  const { response } = reply;
+  const given: ServedChoice = { message: { role: "assistant", content: text }, stop: "eos" };
+  const id = `${response.id}#${hashOf(text)}`;
+  const turn = turnOf({ response, choice: 0, reply: given });
+  const shown = { ...turn, version: "written", stop: "eos" as const, ms: 0 };
+  return single(id, taskOfPrompt(response.prompt).id, "demonstrated", shown);
+}
+
+const single = (
+  id: Id,
+  task: Id,
+  origin: Trajectory["origin"],
+  turn: Trajectory["turns"][number],
+): Trajectory => ({
+  id,
+  task,
+  episode: id,
+  role: "agent",
+  turns: [turn],
+  end: { kind: "done", reason: "logged" },
+  origin,
+});
+
+function pair(
+  signal: ReceivedSignal,
+  replies: readonly Reply[],
+  chosen: Trajectory,
+  rejected: Trajectory,
+  strength: number,
+): Lesson {
+  const { channel, source } = signal;
+  const task = taskOfPrompt(chosen.turns[0]?.prompt ?? []);
+  const id = `pair/${hashOf(task.id, textOf(chosen), textOf(rejected))}`;
+  // a trajectory may be in several pairs; in a run each pair has its own
+  const own = (t: Trajectory, side: string): Trajectory => ({
+    ...t,
+    id: `${id}/${side}`,
+    episode: `${id}/${side}`,
+  });
+  return {
+    kind: "pair",
+    id,
+    task,
+    channel,
+    source,
+    chosen: own(chosen, "chosen"),
+    rejected: own(rejected, "rejected"),
+    strength,
+    from: provenance(signal, replies),
+  };
+}
+
+function demonstration(signal: ReceivedSignal, reply: Reply, text: string): Lesson {
+  const shown = written(reply, text);
+  const task = taskOfPrompt(reply.response.prompt);
+  const id = `demonstration/${hashOf(task.id, text)}`;
+  return {
+    kind: "demonstration",
+    id,
+    task,
+    source: signal.source,
+    shown: { ...shown, id, episode: id },
+    from: provenance(signal, [reply]),
+  };
+}
+
+function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): Lesson {
+  const task = taskOfPrompt(reply.response.prompt);
+  const { channel, source } = signal;
+  const own = replied(reply);
+  const id = `verdict/${hashOf(own.id, channel, source, signal.user ?? "")}`;
+  const from = provenance(signal, [reply]);
+  return { kind: "verdict", id, task, channel, source, reply: { ...own, id, episode: id }, good, from };
+}
+
+const textOf = (t: Trajectory): string =>
+  t.turns.map(({ action }) => JSON.stringify([action.content, action.toolCalls ?? []])).join("\n");
+
+const hashOf = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 24);
+
+function provenance(signal: ReceivedSignal, replies: readonly Reply[]): Provenance {
+  const users = [signal.user, ...replies.map(({ response }) => response.user)];
+  return {
+    sessions: distinct(replies.map(({ response }) => response.session)),
+    users: distinct(users.filter((user) => user !== undefined)),
+    responses: distinct(replies.map(({ response }) => response.id)),
+    signals: [signal.id],
+  };
+}
+
+const distinct = (ids: readonly Id[]): readonly Id[] => [...new Set(ids)];

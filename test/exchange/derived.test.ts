@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Lesson, LessonKind } from "../../src/core/lessons.ts";
+import { signalsOf, trajectoriesOf } from "../../src/core/lessons.ts";
+import { type Dropped, folded, type LessonFilter, lessonsFrom } from "../../src/exchange/derived.ts";
+import { gathered } from "../../src/exchange/sessions.ts";
+import { assistant, response, served, signal, user } from "./served.ts";
+
+type Served = Parameters<typeof served>;
+async function derive(responses: Served[0], signals: Served[1], filter: LessonFilter = {}) {
+  const all = await gathered(lessonsFrom(served(responses, signals), filter));
+  const of = <K extends LessonKind>(kind: K) =>
+    all.filter((made): made is Extract<Lesson, { kind: K }> => made.kind === kind);
+  const dropped = all.filter((made): made is Dropped => made.kind === "dropped");
+  return { all, of, dropped: dropped.map(({ signal: id, why }) => [id, why]) };
+}
+
+test("a correction is a pair and a demonstration, which name what they came from", async () => {
+  const { of } = await derive(
+    [response({ id: "r" })],
+    [signal({ id: "c", kind: "correction", text: "Good evening.", user: "reviewer" })],
+  );
+  const [pair] = of("pair");
+  assert.deepEqual(pair!.chosen.turns[0]!.action, assistant("Good evening."));
+  assert.deepEqual(pair!.rejected.turns[0]!.action, assistant("good day"));
+  assert.deepEqual(pair!.task.prompt, [user("hello")]);
+  assert.equal(pair!.chosen.origin, "demonstrated");
+  assert.equal(pair!.rejected.origin, "logged");
+  assert.deepEqual(pair!.from, {
+    sessions: ["s"],
+    users: ["reviewer", "u"],
+    responses: ["r"],
+    signals: ["c"],
+  });
+  const [shown] = of("demonstration");
+  assert.deepEqual(shown!.shown.turns[0]!.action, assistant("Good evening."));
+  assert.deepEqual(shown!.from, pair!.from);
+  assert.equal(of("conversation").length, 1);
+});
+
+test("with characters, a correction stands in their place", async () => {
+  const { of } = await derive(
+    [response({ id: "r" })],
+    [signal({ id: "c", kind: "correction", text: "night", about: [{ response: "r", characters: [5, 8] }] })],
+  );
+  assert.equal(of("pair")[0]!.chosen.turns[0]!.action.content, "good night");
+});
+
+test("corrections of blanks, case and punctuation are dropped and counted; those of a number are not", async () => {
+  const corrections = (text: string, to: readonly string[]) =>
+    derive(
+      [response({ id: "r", choices: [{ message: assistant(text), stop: "eos" }] })],
+      to.map((correction, i) => signal({ id: `${i}`, kind: "correction", text: correction })),
+    );
+  const same = await corrections("Good day.", ["good  day", "Good day!\n", "Good day."]);
+  assert.deepEqual(same.dropped, [
+    ["0", "same"],
+    ["1", "same"],
+    ["2", "same"],
+  ]);
+  const numbers = await corrections("It is 1.5", ["It is 15", "It is -1.5"]);
+  assert.equal(numbers.of("pair").length, 2);
+  assert.notEqual(folded("at 10:30"), folded("at 1030"));
+});
+
+test("equal lessons are one, whoever taught them", async () => {
+  const again = response({ id: "r2", session: "t", user: "w" });
+  const { of, dropped } = await derive(
+    [response({ id: "r" }), again],
+    [
+      signal({ id: "1", kind: "correction", text: "hi" }),
+      signal({ id: "2", kind: "correction", text: "hi", about: [{ response: "r2" }] }),
+    ],
+  );
+  assert.equal(of("pair").length, 1);
+  assert.deepEqual(of("pair")[0]!.from.signals, ["1"]);
+  assert.deepEqual(dropped, [
+    ["2", "duplicate"],
+    ["2", "duplicate"],
+  ]);
+});
+
+test("a preference is a pair of the best with each other reply to the same prompt, across sessions too", async () => {
+  const choices = ["a", "b", "c"].map((text) => ({ message: assistant(text), stop: "eos" as const }));
+  const about = [0, 1, 2].map((choice) => ({ response: "r", choice }));
+  const other = response({ id: "o", session: "t", choices: [{ message: assistant("d"), stop: "eos" }] });
+  const different = response({ id: "x", session: "x", prompt: [user("bye")] });
+  const { of, dropped } = await derive(
+    [response({ id: "r", choices }), other, different],
+    [
+      signal({ id: "1", kind: "preference", about, best: 1, value: 0.75 }),
+      signal({ id: "2", kind: "preference", about: [{ response: "o" }, { response: "r" }], best: 0 }),
+      signal({ id: "3", kind: "preference", about: [{ response: "x" }, { response: "r" }], best: 0 }),
+    ],
+  );
+  const texts = of("pair").map(({ chosen, rejected, strength }) => [
+    chosen.turns[0]!.action.content,
+    rejected.turns[0]!.action.content,
+    strength,
+  ]);
+  assert.deepEqual(texts, [
+    ["b", "a", 0.75],
+    ["b", "c", 0.75],
+    ["d", "a", 1],
+  ]);
+  assert.deepEqual(of("pair")[2]!.from.sessions, ["t", "s"]);
+  assert.deepEqual(dropped, [["3", "otherPrompt"]]);
+});
+
+test("a reaction or a rating is a verdict; the last word counts, and the middle of a scale says nothing", async () => {
+  const thumb = { kind: "reaction", text: "thumb", user: "u" } as const;
+  const rating = { kind: "score", channel: "rating", tags: { scale: "1..5" }, source: "star" } as const;
+  const { of, dropped } = await derive(
+    [response({ id: "r" })],
+    [
+      signal({ id: "up", ...thumb, value: 1, at: 1 }),
+      signal({ id: "down", ...thumb, value: 0, at: 2 }),
+      signal({ id: "four", ...rating, value: 0.75 }),
+      signal({ id: "three", ...rating, value: 0.5, source: "b" }),
+      signal({ id: "raw", kind: "score", value: 17 }),
+    ],
+  );
+  assert.deepEqual(
+    of("verdict").map(({ good, from }) => [good, from.signals[0]]),
+    [
+      [false, "down"],
+      [true, "four"],
+    ],
+  );
+  assert.deepEqual(dropped, [["up", "overruled"]]);
+});
+
+test("feedback on a session teaches about its only reply, and about none where there are several", async () => {
+  const thumb = signal({ id: "1", kind: "reaction", text: "up", value: 1, about: [{ session: "s" }] });
+  const one = await derive([response({ id: "r" })], [thumb]);
+  assert.equal(one.of("verdict").length, 1);
+  const next = response({ id: "n", turn: 1, prompt: [user("hello"), assistant("good day"), user("and")] });
+  const two = await derive([response({ id: "r" }), next], [thumb]);
+  assert.deepEqual(two.dropped, [["1", "noReply"]]);
+  // it is still heard, for the conversation as a whole
+  assert.equal(two.of("conversation")[0]!.logged.signals.length, 1);
+});
+
+test("filters: only what fits teaches, and only by the channel asked for", async () => {
+  const v2 = response({ id: "r2", session: "t", version: "v2" });
+  const signals = [
+    signal({ id: "1", kind: "correction", text: "hi" }),
+    signal({ id: "2", kind: "correction", text: "ho", about: [{ response: "r2" }] }),
+    signal({
+      id: "3",
+      kind: "reaction",
+      channel: "stars",
+      text: "up",
+      value: 1,
+      about: [{ response: "r2" }],
+    }),
+  ];
+  const found = await derive([response({ id: "r" }), v2], signals, { version: "v2", channel: "stars" });
+  assert.deepEqual(
+    found.all.map(({ kind }) => kind),
+    ["conversation", "verdict"],
+  );
+});
+
+test("a lesson as trajectories and signals", async () => {
+  const { of } = await derive(
+    [response({ id: "r" })],
+    [
+      signal({ id: "c", kind: "correction", text: "hi" }),
+      signal({ id: "t", kind: "reaction", text: "down", value: 0 }),
+    ],
+  );
+  const [pair] = of("pair");
+  const [chosen, rejected] = trajectoriesOf(pair!);
+  assert.deepEqual(signalsOf(pair!), [
+    {
+      kind: "preference",
+      channel: "thumb",
+      source: "user",
+      about: [{ trajectory: chosen!.id }, { trajectory: rejected!.id }],
+      best: 0,
+      value: 1,
+    },
+  ]);
+  const [verdict] = of("verdict");
+  assert.deepEqual(
+    signalsOf(verdict!).map((s) => s.kind === "reward" && s.value),
+    [0],
+  );
+});
