@@ -1,14 +1,10 @@
 import type { Model } from "../../src/core/model.ts";
+import { type Random, randomStream } from "../../src/core/random.ts";
 import { expectedValue } from "../../src/diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import {
-  loveOf,
-  type Qualities,
-  qualitiesOf,
-  reactions,
-  styledReplies,
-  utilityOf,
-} from "../../src/env/reactions.ts";
+import { loveOf, reactions, type Style, styledReplies, styleOf, utilityOf } from "../../src/env/reactions.ts";
+import { reactionModel } from "../../src/helper/reactionModel.ts";
+import { wordGrams } from "../../src/helper/wordGrams.ts";
 import { rlufWith } from "../../src/method/user-feedback/rluf.ts";
 import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
 
@@ -16,8 +12,24 @@ const world = (seed: number) => reactions({ seed, questions: 8 });
 const words = /^(right|clear|sweet)\d$/;
 
 /** Exact mean over replies of the policy; it says the same whatever is asked. */
-const meanOf = (policy: Model, seed: number, value: (q: Qualities) => number): Promise<number> =>
-  expectedValue(policy, world(seed).tasks("train")[0]!, styledReplies, (reply) => value(qualitiesOf(reply)!));
+const meanOf = (policy: Model, seed: number, value: (q: Style) => number): Promise<number> =>
+  expectedValue(policy, world(seed).tasks("train")[0]!, styledReplies, (reply) => value(styleOf(reply)!));
+
+/** Replies of the policy before practice, each as likely as any other, and whether they drew a reaction. */
+function logOf(random: Random) {
+  return Array.from({ length: 1000 }, () => {
+    const reply = styledReplies[random.below(styledReplies.length)]!;
+    return { x: wordGrams(reply.split(" ")), y: random.next() < loveOf(styleOf(reply)!) ? 1 : 0, weight: 1 };
+  });
+}
+
+/** What a model of reactions that saw nothing but a log says of replies: the forecast before a launch. */
+async function predictedFrom(log: ReturnType<typeof logOf>): Promise<(q: Style) => number> {
+  const model = reactionModel({ strength: 1e-4, passes: 500 })(randomStream(1));
+  await model.fit(log);
+  const chances = await model.predict(styledReplies.map((reply) => wordGrams(reply.split(" "))));
+  return ({ right, clear, sweet }) => chances[16 * right + 4 * clear + sweet]!;
+}
 
 /** One softmax for each of the three words; a reply has one of each kind, in order. */
 const engine = () =>
@@ -37,11 +49,17 @@ const arm = (what: string, love: number): Arm =>
     recipe: rlufWith({ weights: { love, helpfulness: 1 - love } }),
     environment: world,
     engine,
-    iterations: 121,
+    iterations: 51,
     settings: { ...plainAscent, tasks: 8, groupSize: 8 },
-    grid: [0.2, 0.5, 1, 2, 4].map((learningRate) => ({ learningRate })),
+    grid: [2, 8, 32, 128, 512].map((learningRate) => ({ learningRate })),
     metric: ({ policy }, seed) => meanOf(policy, seed, utilityOf),
-    more: async ({ policy }, seed) => ({ "reaction rate": await meanOf(policy, seed, loveOf) }),
+    more: async ({ policy }, seed) => {
+      const predicted = await predictedFrom(logOf(randomStream(seed).split("log")));
+      return {
+        "reaction rate": await meanOf(policy, seed, loveOf),
+        "reaction rate, predicted": await meanOf(policy, seed, predicted),
+      };
+    },
   });
 
 export default defineCheck({

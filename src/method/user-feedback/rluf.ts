@@ -39,7 +39,7 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
     source:
       "the mix and its sweep from the paper; the form of the loss, standardising and β rebuilt by us. A logistic regression on words for a language model with a head; the weight of 0.3 and the log of the first iteration, 16 times as large as the others, are ours",
     frozen: { reference: {} },
-    helpers: { [love.helper]: reactionModel() },
+    helpers: { [love.helper]: reactionModel({ strength: 1e-4, passes: 500 }) },
     slots: {
       feedback: [predictedReaction(love), outcome({ rewards: ["helpfulness"], channel: "helpfulness" })],
       advantage: scalarised({ ...options, weights }),
