@@ -112,6 +112,11 @@ export interface Version {
         readonly model?: string;
         /** Environment variable that holds the key; the key itself is stored nowhere. */
         readonly keyEnv?: string;
+        /**
+         * It gives token ids and log-probabilities to whoever asks as vLLM has it. Raw: of the model's own distribution; processed:
+         * of the one drawn from, temperature and all. Default: it is not asked.
+         */
+        readonly exact?: "raw" | "processed";
       }
     | { readonly kind: "run"; readonly folder: string }
     /** Held by this process alone, by its name. */

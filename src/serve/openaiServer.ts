@@ -4,7 +4,7 @@ import { isWhetstoneError } from "../core/errors.ts";
 import type { Model, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { tokenTexts } from "../core/turns.ts";
-import { type Answer, endpoint } from "../env/agent/endpoint.ts";
+import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
 import { listen } from "../env/agent/listen.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
 
@@ -32,32 +32,40 @@ export interface OpenAIServer {
   close(): Promise<void>;
 }
 
-type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "sample">;
+/** What of a model is needed to serve it. */
+export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "sample">;
 
 /** Serves a model until closed. Requests that come together are sampled together, as far as the engine batches them. */
 export async function openaiServer(model: Sampler, options: OpenAIServerOptions = {}): Promise<OpenAIServer> {
-  const { port = 0, name = model.id, maxTokens = 256, seed = 1 } = options;
-  const key = options.key ?? randomBytes(24).toString("hex");
-  let answered = 0;
-  const app = endpoint((session) =>
-    session === undefined
-      ? {
-          key,
-          model: name,
-          created: () => Math.floor(Date.now() / 1000),
-          complete(call) {
-            const index = answered++;
-            const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
-            const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
-            return complete(model, call, { id: `${index}`, maxTokens, seeds });
-          },
-        }
-      : undefined,
-  );
+  const { port = 0 } = options;
+  const backend = modelBackend(model, options);
+  const app = endpoint((session) => (session === undefined ? backend : undefined));
   const listening = await listen((request) => app.fetch(request), { port });
   return {
-    openai: { baseURL: `${listening.url}/v1`, apiKey: key, model: name, name: "whetstone" },
+    openai: {
+      baseURL: `${listening.url}/v1`,
+      apiKey: backend.key,
+      model: backend.model,
+      name: "whetstone",
+    },
     close: () => listening.close(),
+  };
+}
+
+/** A model as what answers behind an endpoint. */
+export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, "port"> = {}): Backend {
+  const { name = model.id, maxTokens = 256, seed = 1 } = options;
+  let answered = 0;
+  return {
+    key: options.key ?? randomBytes(24).toString("hex"),
+    model: name,
+    created: () => Math.floor(Date.now() / 1000),
+    complete(call) {
+      const index = answered++;
+      const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
+      const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
+      return complete(model, call, { id: `${index}`, maxTokens, seeds });
+    },
   };
 }
 
