@@ -1,9 +1,13 @@
 /** What the dashboard's pages ask for, as JSON; what changes comes as server-sent events. */
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { streamSSE } from "hono/streaming";
+import { z } from "zod";
+import { messageOf } from "../../core/errors.ts";
 import type { Interval } from "../../core/statistics.ts";
-import type { Run, Store } from "../../store/index.ts";
-import type { RunRow, RunsPage, Value } from "./types.ts";
+import { health } from "../../diagnose/health.ts";
+import type { Metric, Run, Store } from "../../store/index.ts";
+import type { Curves, RunDetail, RunRow, RunsPage, Value } from "./types.ts";
 
 /** Points of a curve that is no bigger than a word. */
 const sparkPoints = 40;
@@ -26,7 +30,83 @@ export function dashboardApi(store: Store): Hono {
       }
     }),
   );
+  const found = async (name: string): Promise<Run> => {
+    const run = (await store.runs()).find(({ id }) => id === name);
+    if (run) return run;
+    throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
+  };
+  api.get("/runs/:id", async (c) => {
+    const run = await found(c.req.param("id"));
+    return c.json((await detailOf(store, run)) satisfies RunDetail);
+  });
+  api.get("/runs/:id/curves", async (c) => {
+    const run = await found(c.req.param("id"));
+    const asked = curvesAsked.safeParse(c.req.query());
+    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
+    const { names, points, from, until } = asked.data;
+    const within = { from: from ?? 0, until: until ?? Number.MAX_SAFE_INTEGER };
+    return c.json(curvesOf(await store.curves(run.id, names, points, within), names) satisfies Curves);
+  });
+  api.get("/runs/:id/live", async (c) => {
+    const run = await found(c.req.param("id"));
+    return streamSSE(c, async (stream) => {
+      let told = "";
+      while (!stream.aborted) {
+        const now = (await rows()).find(({ id }) => id === run.id);
+        const text = JSON.stringify(now);
+        if (now && text !== told) await stream.writeSSE({ event: "run", data: text });
+        told = text;
+        await stream.sleep(lookEvery);
+      }
+    });
+  });
+  api.notFound((c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
+  api.onError((e, c) => {
+    const status = e instanceof HTTPException ? e.status : 500;
+    return c.json({ error: { message: messageOf(e) } }, status);
+  });
   return api;
+}
+
+const count = z.coerce.number().int().min(0);
+const curvesAsked = z.object({
+  names: z.string().transform((names) => names.split(",").filter(Boolean)),
+  points: count.min(2).max(5000).default(600),
+  from: count.optional(),
+  until: count.optional(),
+});
+
+/** Points of each curve that health is judged by. */
+const healthPoints = 400;
+
+async function detailOf(store: Store, run: Run): Promise<RunDetail> {
+  const { names } = await store.measured(run.id);
+  const { iteration, values } = curvesOf(await store.curves(run.id, names, healthPoints), names);
+  const curves = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      { iteration, value: value.map((x) => x ?? Number.NaN) },
+    ]),
+  );
+  return {
+    ...(await rowOf(store, run)),
+    folder: run.folder,
+    config: run.config,
+    evaluations: await store.evaluations(run.id),
+    metrics: names,
+    notes: health(curves),
+  };
+}
+
+/** All of them over the iterations of any. */
+function curvesOf(metrics: readonly Metric[], names: readonly string[]): Curves {
+  const iteration = [...new Set(metrics.map((m) => m.iteration))];
+  const at = new Map(iteration.map((k, i) => [k, i]));
+  const values = Object.fromEntries(
+    names.map((name) => [name, new Array<Value>(iteration.length).fill(null)]),
+  );
+  for (const m of metrics) values[m.name]![at.get(m.iteration)!] = json(m.value);
+  return { iteration, values };
 }
 
 /** What was read of a run counts until the run writes again. */

@@ -1,6 +1,8 @@
 /** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
+import type { Json } from "../../core/json.ts";
 import type { Interval } from "../../core/statistics.ts";
-import type { RunState } from "../../store/index.ts";
+import type { HealthNote } from "../../diagnose/health.ts";
+import type { Evaluation, RunState } from "../../store/index.ts";
 
 /** A number as JSON has it: NaN is null. */
 export type Value = number | null;
@@ -27,4 +29,19 @@ export interface RunRow {
 
 export interface RunsPage {
   readonly runs: readonly RunRow[];
+}
+
+export interface RunDetail extends RunRow {
+  readonly folder: string;
+  readonly config: Json;
+  readonly evaluations: readonly Evaluation[];
+  /** All metrics that have curves. */
+  readonly metrics: readonly string[];
+  readonly notes: readonly HealthNote[];
+}
+
+/** Curves over the same iterations, thinned to what a chart can show. */
+export interface Curves {
+  readonly iteration: readonly number[];
+  readonly values: Readonly<Record<string, readonly Value[]>>;
 }

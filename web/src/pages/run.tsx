@@ -1,7 +1,239 @@
-/** One run: what it is, and its curves. */
+/** One run: what it is, what is off with it, its curves as it goes on, and how well it did. */
+import { signal } from "@preact/signals";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
+import type { Curves, RunDetail, RunRow } from "../../../src/serve/dashboard/types.ts";
+import { ask, type Loaded, messageOf, useEvents } from "../api.ts";
+import { Chart } from "../parts/chart.tsx";
+import { Failed, Waiting } from "../parts/notice.tsx";
+import { digits, duration, moment, percent } from "../parts/words.ts";
+
+interface Panel {
+  readonly title: string;
+  readonly unit?: string;
+  readonly names: readonly string[];
+}
+
+/** Which charts a run has, by what it measured. Everything that no chart claims is offered below them. */
+function panelsOf(metrics: readonly string[]): readonly Panel[] {
+  const ending = (end: string): string[] => metrics.filter((name) => name.endsWith(end));
+  const those = (...names: string[]): string[] => names.filter((name) => metrics.includes(name));
+  const panels: Panel[] = [
+    { title: "Success", unit: "share of practised episodes", names: those("success") },
+    { title: "Reward", unit: "mean of an episode", names: those("reward", "return") },
+    { title: "Length", unit: "turns an episode", names: those("turns") },
+    { title: "Entropy", unit: "nats a token", names: those("entropy") },
+    { title: "KL", unit: "nats a token", names: ending(".kl") },
+    { title: "Clipped", unit: "share of tokens", names: ending(".clipFraction") },
+    { title: "Gradient norm", names: those("gradientNorm") },
+    { title: "Sampling against training", unit: "largest gap, nats", names: those("logpGap") },
+    { title: "Speed", unit: "tokens a second", names: those("tokensPerSecond") },
+    {
+      title: "Time",
+      unit: "seconds an iteration",
+      names: metrics.filter((name) => name.startsWith("seconds.")),
+    },
+  ];
+  return panels.filter(({ names }) => names.length > 0);
+}
 
 export function Run() {
   const { params } = useRoute();
-  return <h1>{params.id}</h1>;
+  const id = params.id ?? "";
+  const path = `/api/runs/${encodeURIComponent(id)}`;
+  const loaded = useMemo(() => signal<Loaded<RunDetail>>({ state: "waiting" }), []);
+  const load = useCallback(() => {
+    ask<RunDetail>(path).then(
+      (data) => {
+        loaded.value = { state: "ready", data };
+      },
+      (e: unknown) => {
+        loaded.value = { state: "failed", why: messageOf(e) };
+      },
+    );
+  }, [path, loaded]);
+  useEffect(load, [load]);
+  useEvents<RunRow>(`${path}/live`, "run", load);
+
+  const now = loaded.value;
+  if (now.state === "waiting") return <Waiting what="the run" />;
+  if (now.state === "failed") return <Failed what="The run" why={now.why} />;
+  return <Whole run={now.data} path={path} />;
+}
+
+function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }) {
+  useEffect(() => {
+    document.title = `${run.name} · Whetstone`;
+  }, [run.name]);
+  return (
+    <>
+      <h1>{run.name}</h1>
+      <p class="facts">
+        <span class={`state ${run.state}`}>{run.state}</span> · {run.method} on {run.env} · {run.engine}{" "}
+        engine · seed {run.seed} · {run.iterations} iterations in {duration(run.seconds)} · since{" "}
+        {moment(run.started)}
+      </p>
+      <Notes run={run} />
+      <CurvesOf run={run} path={path} />
+      <Evaluations run={run} />
+      <details>
+        <summary>Settings</summary>
+        <pre class="boxed">{JSON.stringify(run.config, null, 2)}</pre>
+        <p class="faint">{run.folder}</p>
+      </details>
+    </>
+  );
+}
+
+function Notes({ run }: { readonly run: RunDetail }) {
+  if (run.notes.length === 0) return null;
+  return (
+    <section class="notes" aria-label="What is off">
+      <ul>
+        {run.notes.map((note) => (
+          <li key={`${note.kind} ${note.metric}`}>
+            {note.says}{" "}
+            {note.episodes && (
+              <a
+                href={`/runs/${encodeURIComponent(run.id)}/episodes?from=${note.from}&until=${note.until}${note.episodes === "all" ? "" : `&end=${note.episodes}`}`}
+              >
+                Episodes of iterations {note.from} to {note.until - 1}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Zoom {
+  readonly from: number;
+  readonly until: number;
+}
+
+function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: string }) {
+  const [smoothing, setSmoothing] = useState(0);
+  const [log, setLog] = useState(false);
+  const [zoom, setZoom] = useState<Zoom>();
+  const [more, setMore] = useState<readonly string[]>([]);
+  const [curves, setCurves] = useState<Loaded<Curves>>({ state: "waiting" });
+  const panels = panelsOf(run.metrics);
+  const claimed = new Set(panels.flatMap(({ names }) => names));
+  const others = run.metrics.filter((name) => !claimed.has(name));
+  const names = [...claimed, ...more].join(",");
+  const range = zoom ? `&from=${zoom.from}&until=${zoom.until}` : "";
+
+  useEffect(() => {
+    const control = new AbortController();
+    ask<Curves>(`${path}/curves?names=${encodeURIComponent(names)}${range}`, { signal: control.signal }).then(
+      (data) => setCurves({ state: "ready", data }),
+      (e: unknown) => {
+        if (!control.signal.aborted) setCurves({ state: "failed", why: messageOf(e) });
+      },
+    );
+    return () => control.abort();
+  }, [path, names, range, run.iterations]);
+
+  if (curves.state === "failed") return <Failed what="Curves" why={curves.why} />;
+  const data = curves.state === "ready" ? curves.data : { iteration: [], values: {} };
+  const marked = (names: readonly string[]) =>
+    run.notes.filter((n) => names.includes(n.metric)).map((n) => [n.from, n.until] as const);
+  return (
+    <section aria-label="Curves">
+      <div class="tools">
+        <label>
+          Smoothing{" "}
+          <input
+            type="range"
+            min="0"
+            max="0.98"
+            step="0.02"
+            value={smoothing}
+            onInput={(e) => setSmoothing(Number(e.currentTarget.value))}
+          />
+        </label>
+        <label>
+          <input type="checkbox" checked={log} onChange={(e) => setLog(e.currentTarget.checked)} /> Log axis
+        </label>
+        <button type="button" disabled={!zoom} onClick={() => setZoom(undefined)}>
+          {zoom ? `Iterations ${zoom.from} to ${zoom.until - 1}: show all` : "Drag over a chart to zoom"}
+        </button>
+        {others.length > 0 && (
+          <label>
+            Another metric{" "}
+            <select
+              value=""
+              onChange={(e) => {
+                const name = e.currentTarget.value;
+                if (name) setMore([...more.filter((n) => n !== name), name]);
+              }}
+            >
+              <option value="">choose…</option>
+              {others.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      <div class="charts">
+        {[...panels, ...more.map((name): Panel => ({ title: name, names: [name] }))].map(
+          ({ title, unit, names }) => (
+            <Chart
+              key={title}
+              title={title}
+              {...(unit ? { unit } : {})}
+              x={data.iteration}
+              lines={names.map((name) => ({ name, values: data.values[name] ?? [] }))}
+              log={log}
+              smoothing={smoothing}
+              marked={marked(names)}
+              onZoom={(from, until) => setZoom({ from, until })}
+            />
+          ),
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Evaluations({ run }: { readonly run: RunDetail }) {
+  if (run.evaluations.length === 0) return null;
+  return (
+    <section aria-label="Evaluations">
+      <h2>Held-out evaluations</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              {["When", "Split", "Actions", "Success", "95 % interval", "Reward", "Turns", "Tasks"].map(
+                (name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {run.evaluations.map((e) => (
+              <tr key={`${e.when} ${e.iteration} ${e.split} ${e.mode}`}>
+                <th scope="row">{e.when === "during" ? `after ${e.iteration}` : e.when}</th>
+                <td>{e.split}</td>
+                <td>{e.mode}</td>
+                <td>{percent(e.success.mean)}</td>
+                <td>
+                  {percent(e.success.low)} to {percent(e.success.high)}
+                </td>
+                <td>{digits(e.reward)}</td>
+                <td>{digits(e.turns)}</td>
+                <td>{e.tasks}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
 }

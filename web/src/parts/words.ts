@@ -18,3 +18,12 @@ export const moment = (iso: string): string =>
     hour: "2-digit",
     minute: "2-digit",
   });
+
+/** Three significant digits, without a tail of zeros: 0.00123, 12.3, 12300, 1.2e-7. */
+export function digits(x: number): string {
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  return size >= 1e6 || size < 1e-4
+    ? x.toExponential(1).replace("e+", "e")
+    : String(Number(x.toPrecision(3)));
+}
