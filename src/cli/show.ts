@@ -3,12 +3,13 @@ import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Turn } from "../core/words.ts";
+import { spellingOf } from "../serve/spelling.ts";
 import type { Metric, Run, Store, TrajectoryFilter } from "../store/store.ts";
 import { curve } from "./chart.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, type Io, interval, number, paint, table } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
-import { spellingOf, transcript } from "./transcript.ts";
+import { transcript } from "./transcript.ts";
 
 interface ShowOptions {
   readonly store: string;
