@@ -8,8 +8,14 @@ import type { WrongField } from "./refusal.ts";
 export const mostSignals = 1000;
 const day = 86_400_000;
 
-const id = z.string().min(1).max(256);
-const text = z.string().min(1).max(200_000);
+/** No control characters and no halves of characters: databases would refuse them, or take two for one. */
+const line = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u, "expected a text without control characters, not empty");
+const id = line.max(256);
+const text = z
+  .string()
+  .min(1)
+  .max(200_000)
+  .regex(/^[^\0\p{Cs}]*$/u, "expected a text without null characters and broken surrogates");
 const name = z
   .string()
   .regex(
@@ -33,16 +39,16 @@ const about = z.strictObject(place).superRefine(checkPlace);
 
 const common = {
   channel: name.optional(),
-  source: z.string().min(1).max(128).optional(),
+  source: line.max(128).optional(),
   user: id.optional(),
   at: z
     .union([z.number().min(0), z.iso.datetime({ offset: true })], {
       error: "expected milliseconds since 1970, or a time such as 2026-01-31T12:00:00Z",
     })
     .optional(),
-  key: z.string().min(1).max(256).optional(),
+  key: id.optional(),
   tags: z
-    .record(z.string().min(1).max(64), z.string().max(512))
+    .record(line.max(64), text.max(512).or(z.literal("")))
     .refine((tags) => Object.keys(tags).length <= 32, "expected 32 tags at the most")
     .optional(),
 };

@@ -1,0 +1,260 @@
+/** Who asks, and what they may do: keys, browsers' tokens, other sites' pages, rates. */
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { WhetstoneError } from "../core/errors.ts";
+import type { AccessKey, Scope } from "../core/served.ts";
+import type { Production } from "../store/production.ts";
+import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
+import { type Rate, said, tokenBuckets } from "./limits.ts";
+import { type Refused, refusal } from "./refusal.ts";
+
+/** Somebody who may do something. */
+export interface Caller {
+  /** Of the key, or of the key that a token was asked for with. Absent: on this machine, without one. */
+  readonly key?: string;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly only?: Only;
+}
+
+/** What a Hono app behind the gate knows of a request. */
+export interface Gated {
+  Variables: { caller: Caller };
+  /** As @hono/node-server hands it on; absent in tests that listen nowhere. */
+  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
+}
+
+export interface GateOptions {
+  readonly production: Pick<Production, "keys">;
+  /** Whether callers on this machine need no key. For servers that bind to the loopback interface alone. */
+  readonly open: boolean;
+  /** Pages that may ask, e.g. `https://app.example.com`; `*` for all. Default none: CORS is closed. */
+  readonly origins?: readonly string[];
+  /** Names beside localhost under which an open server is asked for. */
+  readonly hosts?: readonly string[];
+  /** 32 bytes that browsers' tokens are signed with. */
+  readonly signing: Uint8Array;
+  readonly rates?: Partial<Rates>;
+  readonly now?: () => number;
+}
+
+export interface Rates {
+  /** By key. */
+  readonly key: Rate;
+  /** By browser's token. */
+  readonly token: Rate;
+  /** By address: requests with browsers' tokens. */
+  readonly address: Rate;
+  /** By address: keys that are none. */
+  readonly failed: Rate;
+}
+
+export const defaultRates: Rates = {
+  key: { perSecond: 2000, burst: 4000 },
+  token: { perSecond: 2, burst: 30 },
+  address: { perSecond: 20, burst: 200 },
+  failed: { perSecond: 1, burst: 20 },
+};
+
+export interface Gate {
+  /** For every path: refuses other sites' pages, and names that lead here by a trick of DNS. */
+  readonly enter: MiddlewareHandler<Gated>;
+  /** For a path that asks something of the caller; sets `caller`. */
+  allow(scope: Scope): MiddlewareHandler<Gated>;
+  readonly signing: Uint8Array;
+  now(): number;
+  /** Keys were added or revoked here: they count from the next request on. Elsewhere: within two seconds. */
+  changed(): void;
+}
+
+/** Milliseconds for which keys are remembered. */
+const fresh = 2000;
+
+export function gate(options: GateOptions): Gate {
+  const { production, open, origins = [], hosts = [], signing, now = Date.now } = options;
+  const rates = { ...defaultRates, ...options.rates };
+  const buckets = {
+    key: tokenBuckets(rates.key),
+    token: tokenBuckets(rates.token),
+    address: tokenBuckets(rates.address),
+    failed: tokenBuckets(rates.failed),
+  };
+  const keys = keyring(production, now);
+  const listed = (origin: string): boolean => origins.includes("*") || origins.includes(origin);
+  const crossOrigin = cors({
+    origin: (origin) => (listed(origin) ? origin : null),
+    allowMethods: ["GET", "POST", "DELETE"],
+    allowHeaders: ["authorization", "content-type", "idempotency-key"],
+    exposeHeaders: ["retry-after"],
+    maxAge: 600,
+  });
+
+  function strange(request: Request): Refused | undefined {
+    const host = request.headers.get("host") ?? "";
+    const origin = request.headers.get("origin");
+    if (open && !isOwnName(host, hosts)) return wrongHost(host);
+    if (origin !== null && !listed(origin) && !isOwnPage(origin, host)) return wrongOrigin(origin);
+    return undefined;
+  }
+
+  /** The caller of a token, or why it opens nothing. */
+  async function identified(token: string): Promise<Caller | Refused> {
+    const find = await keys.find();
+    if (token.startsWith("wsb_")) return ofToken(readToken(token, signing), find, now());
+    const key = matchKey(token, find);
+    if (!key) return unauthorised("This key is not known here.");
+    if (!isLive(key, now())) {
+      return unauthorised(key.revoked === undefined ? "This key has expired." : "This key was revoked.");
+    }
+    return { key: key.id, scopes: new Set(key.scopes), ...(key.only ? { only: key.only } : {}) };
+  }
+
+  return {
+    signing,
+    now,
+    changed: keys.forget,
+    enter: async (c, next) => {
+      const refused = strange(c.req.raw);
+      if (refused) return refusal(refused);
+      return crossOrigin(c, async () => {
+        await next();
+        c.res.headers.set("x-content-type-options", "nosniff");
+      });
+    },
+    allow: (scope) => async (c, next) => {
+      const { headers } = c.req.raw;
+      const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+      const address = networkOf(c.env?.incoming?.socket.remoteAddress ?? "");
+      if (open && !isOurs(token)) {
+        // a page's pictures, scripts and frames come without an Origin
+        const site = headers.get("sec-fetch-site");
+        const foreign = site !== null && site !== "same-origin" && site !== "none";
+        if (foreign && !listed(headers.get("origin") ?? "")) return refusal(wrongOrigin(site));
+        c.set("caller", anyone);
+        return next();
+      }
+      const shut = buckets.failed.wait(address, now());
+      if (shut > 0) return refusal(tooOften(shut));
+      if (token === "") return refusal(noKey);
+      const caller = await identified(token);
+      if ("status" in caller) {
+        buckets.failed.take(address, now());
+        return refusal(caller);
+      }
+      if (!caller.scopes.has(scope)) return refusal(outOfScope(scope, caller));
+      const byToken = token.startsWith("wsb_");
+      const wait = byToken
+        ? buckets.token.take(token, now()) || buckets.address.take(address, now())
+        : buckets.key.take(caller.key ?? "", now());
+      if (wait > 0) return refusal(tooOften(wait));
+      c.set("caller", caller);
+      return next();
+    },
+  };
+}
+
+/** On this machine, without a key. */
+const anyone: Caller = { scopes: new Set(scopes) };
+
+type Find = (id: string) => AccessKey | undefined;
+
+/** The store's keys, asked for again once they are not fresh; by all who wait at once together. */
+function keyring(production: Pick<Production, "keys">, now: () => number) {
+  let known: ReadonlyMap<string, AccessKey> = new Map();
+  let until = 0;
+  let asked: Promise<void> | undefined;
+  let round = 0;
+  async function load(): Promise<void> {
+    const mine = round;
+    const found = await production.keys();
+    known = new Map(found.map((key) => [key.id, key]));
+    if (mine === round) until = now() + fresh;
+  }
+  return {
+    async find(): Promise<Find> {
+      while (now() >= until) {
+        asked ??= load().finally(() => {
+          asked = undefined;
+        });
+        await asked;
+      }
+      return (id) => known.get(id);
+    },
+    forget(): void {
+      round++;
+      until = 0;
+    },
+  };
+}
+
+function ofToken(token: BrowserToken | undefined, find: Find, now: number): Caller | Refused {
+  if (!token) return unauthorised("This token was not signed here, or with another secret.");
+  if (token.expires <= now) return unauthorised("This token has expired. Load the page again.");
+  const parent = token.key === undefined ? undefined : find(token.key);
+  if (token.key !== undefined && (!parent || !isLive(parent, now))) {
+    return unauthorised("The key that this token was asked for with is no more.");
+  }
+  return {
+    ...(token.key === undefined ? {} : { key: token.key }),
+    scopes: new Set<Scope>(["feedback"]),
+    only: token.only,
+  };
+}
+
+const loopback = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
+
+/** Whether only this machine reaches an address. */
+export const isLoopback = (host: string): boolean => loopback.has(host.toLowerCase());
+
+/** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */
+export async function requireKeys(
+  production: Pick<Production, "keys">,
+  host: string,
+  now = Date.now(),
+): Promise<void> {
+  if (isLoopback(host)) return;
+  if ((await production.keys()).some((key) => isLive(key, now))) return;
+  throw new WhetstoneError("config.invalid", {
+    where: "--host",
+    got: `${host}, which others can reach, and no key`,
+    expected: "at least one key that has not expired",
+    mend: "Make one with: whetstone keys create app --scope chat --scope feedback",
+  });
+}
+
+function isOwnName(host: string, more: readonly string[]): boolean {
+  const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
+  return isLoopback(name) || more.includes(name);
+}
+
+const isOwnPage = (origin: string, host: string): boolean =>
+  URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+
+/** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:/i, "");
+  return plain.includes(":") ? plain.split(":").slice(0, 4).join(":") : plain;
+}
+
+const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });
+const noKey = unauthorised("No key was sent. Send one as: authorization: Bearer wst_…");
+const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({
+  status: 403,
+  code: "out_of_scope",
+  message: `This key is for ${[...scopes].join(", ") || "nothing"}, expected ${scope}. Use one that has the scope ${scope}.`,
+});
+const tooOften = (wait: number): Refused => ({
+  status: 429,
+  code: "too_many_requests",
+  message: `Too many requests. Try again in ${Math.ceil(wait)} s.`,
+  retryAfter: wait,
+});
+const wrongHost = (host: string): Refused => ({
+  status: 403,
+  code: "host_refused",
+  message: `Asked for under the name ${said(host)}, expected localhost: without keys, this server answers to this machine alone. Start it with --allow-host, or with keys.`,
+});
+const wrongOrigin = (origin: string): Refused => ({
+  status: 403,
+  code: "origin_refused",
+  message: `A page of another site asks (${said(origin)}), and no other site may. Start the server with --origin to let it.`,
+});

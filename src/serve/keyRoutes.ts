@@ -1,0 +1,129 @@
+/** Keys over HTTP: for a server that makes them for its own clients, and for the pages that it renders. */
+import { Hono } from "hono";
+import { z } from "zod";
+import type { AccessKey } from "../core/served.ts";
+import type { Production } from "../store/production.ts";
+import type { Gate, Gated } from "./auth.ts";
+import { mintKey, type NewKey, type Only, scopes, signToken } from "./keys.ts";
+import { feedbackBody, readJson } from "./limits.ts";
+import { isRefused, type Refused, refusal } from "./refusal.ts";
+
+const id = z.string().min(1).max(256);
+const only = z.strictObject({
+  session: id.optional(),
+  response: id.optional(),
+  user: id.optional(),
+});
+const keyBody = z.strictObject({
+  label: z.string().min(1).max(200),
+  scopes: z.array(z.enum(scopes)).min(1),
+  only: only.optional(),
+  /** Seconds from now. */
+  expiresIn: z
+    .number()
+    .positive()
+    .max(10 * 365 * 86_400)
+    .optional(),
+});
+const tokenBody = z.strictObject({
+  session: id.optional(),
+  response: id.optional(),
+  user: id.optional(),
+  /** Seconds from now: an hour unless told, a day at the most. */
+  expiresIn: z.number().min(1).max(86_400).optional(),
+});
+
+/** A key as it may be seen: without the digest of its secret. */
+export type KeyBody = Omit<AccessKey, "hash">;
+/** What a new key is answered with. `secret` is never shown again. */
+export type NewKeyBody = KeyBody & { readonly secret: string };
+export interface TokenBody {
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+
+type Keys = Pick<Production, "keys" | "putKey">;
+
+/** `POST`, `GET` and `DELETE /v1/keys`, and `POST /v1/feedback/tokens`. */
+export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
+  return new Hono<Gated>()
+    .post("/v1/keys", gate.allow("admin"), async (c) => {
+      const body = await checked(c.req.raw, keyBody);
+      if (isRefused(body)) return refusal(body);
+      const { secret, key } = mintKey(newKey(body, gate.now()), gate.now());
+      await production.putKey(key);
+      gate.changed();
+      const made: NewKeyBody = { ...seen(key), secret };
+      return c.json(made, 201, { "cache-control": "no-store" });
+    })
+    .get("/v1/keys", gate.allow("admin"), async (c) => {
+      return c.json({ keys: (await production.keys()).map(seen) });
+    })
+    .delete("/v1/keys/:id", gate.allow("admin"), async (c) => {
+      const found = (await production.keys()).find((key) => key.id === c.req.param("id"));
+      if (!found) return refusal(noSuchKey);
+      const revoked = { ...found, revoked: found.revoked ?? gate.now() };
+      await production.putKey(revoked);
+      gate.changed();
+      return c.json(seen(revoked));
+    })
+    .post("/v1/feedback/tokens", gate.allow("feedback"), async (c) => {
+      const { caller } = c.var;
+      // else a page could keep itself a key for ever
+      if (caller.only) return refusal(alreadyNarrow);
+      const body = await checked(c.req.raw, tokenBody);
+      if (isRefused(body)) return refusal(body);
+      const { expiresIn = 3600, session, response, user } = body;
+      if (session === undefined && response === undefined) return refusal(unnarrowed);
+      const expires = gate.now() + 1000 * expiresIn;
+      const about = onlyOf({ session, response, user });
+      const key = caller.key === undefined ? {} : { key: caller.key };
+      const made: TokenBody = { token: signToken({ ...key, expires, only: about }, gate.signing), expires };
+      return c.json(made, 201, { "cache-control": "no-store" });
+    });
+}
+
+function newKey({ label, scopes, only, expiresIn }: z.output<typeof keyBody>, now: number): NewKey {
+  return {
+    label,
+    scopes,
+    ...(only === undefined ? {} : { only: onlyOf(only) }),
+    ...(expiresIn === undefined ? {} : { expires: now + 1000 * expiresIn }),
+  };
+}
+
+const onlyOf = ({ session, response, user }: z.output<typeof only>): Only => ({
+  ...(session === undefined ? {} : { session }),
+  ...(response === undefined ? {} : { response }),
+  ...(user === undefined ? {} : { user }),
+});
+
+const seen = ({ hash: _, ...key }: AccessKey): KeyBody => key;
+
+async function checked<T>(request: Request, schema: z.ZodType<T>): Promise<T | Refused> {
+  const read = await readJson(request, feedbackBody);
+  if (isRefused(read)) return read;
+  const parsed = schema.safeParse(read.json);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const message = fields.map((f) => `${f.path || "body"}: ${f.message}`).join("; ");
+  return { status: 400, code: "invalid_request", message: `${message}.`, fields };
+}
+
+const noSuchKey: Refused = {
+  status: 404,
+  code: "no_such_key",
+  message: "There is no key of this id. GET /v1/keys lists them.",
+};
+const alreadyNarrow: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message: "A narrowed key makes no tokens. Ask for them on your server, with a key of scope feedback.",
+};
+const unnarrowed: Refused = {
+  status: 400,
+  code: "invalid_request",
+  message: "Expected the session or the response that the token is for.",
+  fields: [{ path: "session", message: "expected this or response" }],
+};

@@ -1,0 +1,183 @@
+/** What was served and what was said of it, for those who may read it. */
+import { type Context, Hono } from "hono";
+import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
+import type { Message } from "../core/words.ts";
+import type { Production, SessionSummary, SignalFilter } from "../store/production.ts";
+import type { Gate, Gated } from "./auth.ts";
+import { isWithinResponse } from "./narrow.ts";
+import { isRefused, type Refused, refusal } from "./refusal.ts";
+
+/** Of a reply, how many tokens were recorded in place of the tokens themselves. */
+export type ChoiceBody = Omit<ServedChoice, "tokens"> & { readonly sampledTokens?: number };
+export type ResponseBody = Omit<ServedResponse, "choices"> & { readonly choices: readonly ChoiceBody[] };
+
+/** One response within its trajectory. */
+export type TurnBody = Omit<ResponseBody, "prompt" | "session" | "trajectory"> & {
+  /** What of the prompt was not in the prompt of the turn before. */
+  readonly heard: readonly Message[];
+};
+
+export interface SessionBody {
+  readonly session: string;
+  readonly user?: string;
+  readonly trajectories: readonly { readonly id: string; readonly turns: readonly TurnBody[] }[];
+  /** How often a prompt did not go on from the one before. */
+  readonly cuts: number;
+  readonly signals: readonly ReceivedSignal[];
+  /** Whether there is more than is shown. */
+  readonly more: boolean;
+}
+export interface SessionsBody {
+  readonly sessions: readonly SessionSummary[];
+}
+
+/** Responses or signals in one answer, at the most. */
+const mostRead = 1000;
+
+type Reading = Pick<Production, "response" | "responses" | "signals" | "sessions">;
+
+/** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
+export function records(production: Reading, gate: Gate): Hono<Gated> {
+  return new Hono<Gated>()
+    .get("/v1/feedback", gate.allow("read"), async (c) => {
+      const filter = filterOf(c);
+      const limit = countOf(c, "limit", 100);
+      if (isRefused(filter)) return refusal(filter);
+      if (isRefused(limit)) return refusal(limit);
+      const { only } = c.var.caller;
+      if (only && filter.session === undefined && filter.response === undefined) return refusal(narrow);
+      if (only && !(await isVisible(production, filter, c))) return refusal(unknown);
+      const { items, more } = await firstOf(production.signals(filter), limit);
+      return c.json({ signals: items, more });
+    })
+    .get("/v1/responses/:id", gate.allow("read"), async (c) => {
+      const found = await production.response(c.req.param("id"));
+      if (!found || !maySee(c, found)) return refusal(unknown);
+      const { items, more } = await firstOf(production.signals({ response: found.id }), mostRead);
+      return c.json({ response: responseBody(found), signals: items, more });
+    })
+    .get("/v1/sessions", gate.allow("read"), async (c) => {
+      if (c.var.caller.only) return refusal(narrow);
+      const limit = countOf(c, "limit", 100);
+      const offset = countOf(c, "offset", 0, Number.MAX_SAFE_INTEGER);
+      if (isRefused(limit)) return refusal(limit);
+      if (isRefused(offset)) return refusal(offset);
+      const body: SessionsBody = { sessions: await production.sessions({ limit, offset }) };
+      return c.json(body);
+    })
+    .get("/v1/sessions/:id", gate.allow("read"), async (c) => {
+      const session = c.req.param("id");
+      const responses = await firstOf(production.responses({ session }), mostRead);
+      const [first] = responses.items;
+      if (!first || !maySee(c, first)) return refusal(unknown);
+      const signals = await firstOf(production.signals({ session }), mostRead);
+      const more = responses.more || signals.more;
+      return c.json(sessionBody(session, responses.items, signals.items, more));
+    });
+}
+
+const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>
+  c.var.caller.only === undefined || isWithinResponse(found, c.var.caller.only);
+
+/** For narrowed keys: whether what is asked for is theirs. */
+async function isVisible(production: Reading, filter: SignalFilter, c: Context<Gated>): Promise<boolean> {
+  if (filter.response !== undefined) {
+    const found = await production.response(filter.response);
+    return found !== undefined && maySee(c, found);
+  }
+  const { items } = await firstOf(production.responses({ session: filter.session! }), 1);
+  return items[0] !== undefined && maySee(c, items[0]);
+}
+
+/** The first ones of many, and whether there are more. */
+async function firstOf<T>(
+  all: AsyncIterable<T>,
+  most: number,
+): Promise<{ readonly items: readonly T[]; readonly more: boolean }> {
+  const items: T[] = [];
+  for await (const item of all) {
+    if (items.length === most) return { items, more: true };
+    items.push(item);
+  }
+  return { items, more: false };
+}
+
+function responseBody({ choices, ...rest }: ServedResponse): ResponseBody {
+  return {
+    ...rest,
+    choices: choices.map(({ tokens, ...choice }) => ({
+      ...choice,
+      ...(tokens ? { sampledTokens: tokens.action.length } : {}),
+    })),
+  };
+}
+
+/** @param responses of the session, oldest first. */
+function sessionBody(
+  session: string,
+  responses: readonly ServedResponse[],
+  signals: readonly ReceivedSignal[],
+  more: boolean,
+): SessionBody {
+  const byTrajectory = Map.groupBy(responses, (r) => r.trajectory);
+  const trajectories = [...byTrajectory].map(([id, found]) => {
+    const turns = found.toSorted((a, b) => a.turn - b.turn);
+    return { id, turns: turns.map((turn, i) => turnBody(turn, turns[i - 1])) };
+  });
+  const user = responses.find((r) => r.user !== undefined)?.user;
+  return {
+    session,
+    ...(user === undefined ? {} : { user }),
+    trajectories,
+    cuts: trajectories.length - 1,
+    signals,
+    more,
+  };
+}
+
+function turnBody(response: ServedResponse, before: ServedResponse | undefined): TurnBody {
+  const { prompt, session: _session, trajectory: _trajectory, ...rest } = responseBody(response);
+  return { ...rest, heard: prompt.slice(before?.prompt.length ?? 0) };
+}
+
+function filterOf(c: Context<Gated>): SignalFilter | Refused {
+  const { response, session, user, channel } = c.req.query();
+  const from = countOf(c, "from", 0, Number.MAX_SAFE_INTEGER);
+  const until = countOf(c, "until", Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  if (isRefused(from)) return from;
+  if (isRefused(until)) return until;
+  return {
+    ...(response === undefined ? {} : { response }),
+    ...(session === undefined ? {} : { session }),
+    ...(user === undefined ? {} : { user }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(c.req.query("from") === undefined ? {} : { from }),
+    ...(c.req.query("until") === undefined ? {} : { until }),
+  };
+}
+
+function countOf(c: Context<Gated>, name: string, fallback: number, most = mostRead): number | Refused {
+  const text = c.req.query(name);
+  if (text === undefined) return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  const message = `expected a whole number from 0 to ${most}`;
+  return {
+    status: 400,
+    code: "invalid_query",
+    message: `${name}: ${message}.`,
+    fields: [{ path: name, message }],
+  };
+}
+
+/** The same for what is not there and what is not theirs to see. */
+const unknown: Refused = {
+  status: 404,
+  code: "not_found",
+  message: "There is nothing here by that name, or it is not yours to see. Check the id.",
+};
+const narrow: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message: "This key is for one session, response or user. Name it: ?session=… or ?response=…",
+};
