@@ -28,6 +28,8 @@ export const errorCodes = {
   "engine.failed": 1,
   "store.failed": 1,
   "store.full": 1,
+  "store.erased": 1,
+  "store.refused": 1,
   "task.none": 1,
   "chat.failed": 1,
   "budget.spent": 1,

@@ -67,8 +67,11 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
+/** All of it, or a part at a time. */
+export type FileData = Uint8Array | string | AsyncIterable<string>;
+
 /** Writes a file and flushes it to the disk. */
-export async function writeFlushed(path: string, data: Uint8Array | string): Promise<void> {
+export async function writeFlushed(path: string, data: FileData): Promise<void> {
   try {
     const handle = await open(path, "w");
     try {
@@ -83,7 +86,7 @@ export async function writeFlushed(path: string, data: Uint8Array | string): Pro
 }
 
 /** Replaces a file whole: written aside, flushed, renamed. */
-export async function replaceFile(path: string, data: Uint8Array | string): Promise<void> {
+export async function replaceFile(path: string, data: FileData): Promise<void> {
   const aside = `${path}.partial`;
   try {
     await writeFlushed(aside, data);

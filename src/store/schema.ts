@@ -76,19 +76,95 @@ export interface EvaluationsTable {
   seconds: number;
 }
 
+/** What was served. Its prompt goes on from that of `base`, and keeps only what is new. */
+export interface ResponsesTable {
+  id: string;
+  session: string;
+  user_id: string | null;
+  trajectory: string;
+  turn: number;
+  origin: string;
+  /** Times are milliseconds since 1970. */
+  at: number;
+  ms: number;
+  version: string;
+  propensity: number;
+  split: string | null;
+  model: string;
+  status: string;
+  /** Another response of its trajectory, without which it cannot be read. */
+  base: string | null;
+  /** JSON: everything but token arrays. */
+  data: string;
+  tokens: Uint8Array | null;
+  logp: Uint8Array | null;
+  behaviour: Uint8Array | null;
+  entropy: Uint8Array | null;
+  forced: Uint8Array | null;
+}
+
+export interface SignalsTable {
+  id: string;
+  key: string | null;
+  kind: string;
+  channel: string;
+  source: string;
+  user_id: string | null;
+  value: number | null;
+  at: number;
+  received: number;
+  /** JSON: what it is about, its text, tags. */
+  data: string;
+}
+
+/** One row for each response, session and trajectory that a signal names. */
+export interface SignalTargetsTable {
+  /** "response", "session" or "trajectory". */
+  what: string;
+  name: string;
+  signal: string;
+}
+
+/** Things that are few: JSON by id. `place` numbers them in the order in which they came. */
+export interface RecordsTable {
+  /** "version", "split", "key", "export" or "erasure". */
+  kind: string;
+  id: string;
+  place: number;
+  data: string;
+}
+
+/** Salted hashes of what was erased, so that nothing more is taken about it. */
+export interface ErasedTable {
+  hash: string;
+}
+
+/** What belongs to the store itself, such as its salt. */
+export interface SettingsTable {
+  name: string;
+  value: string;
+}
+
 export interface Tables {
   runs: RunsTable;
   metrics: MetricsTable;
   trajectories: TrajectoriesTable;
   evaluations: EvaluationsTable;
+  responses: ResponsesTable;
+  signals: SignalsTable;
+  signal_targets: SignalTargetsTable;
+  records: RecordsTable;
+  erased: ErasedTable;
+  settings: SettingsTable;
 }
 
 /** @param bytes the database's type for binary data: "blob" in SQLite, "bytea" in PostgreSQL. */
 export const migrations = (bytes: ColumnDataType): Record<string, Migration> => ({
-  "001-runs": { up: (db: Kysely<unknown>) => createAll(db, bytes) },
+  "001-runs": { up: (db: Kysely<unknown>) => createRuns(db, bytes) },
+  "002-production": { up: (db: Kysely<unknown>) => createProduction(db, bytes) },
 });
 
-async function createAll(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
+async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
   await db.schema
     .createTable("runs")
     .addColumn("id", "text", (c) => c.primaryKey())
@@ -161,3 +237,86 @@ async function createAll(db: Kysely<unknown>, bytes: ColumnDataType): Promise<vo
     .addPrimaryKeyConstraint("evaluations_key", ["run", "moment", "iteration", "split", "mode"])
     .execute();
 }
+
+async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
+  await db.schema
+    .createTable("responses")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("session", "text", (c) => c.notNull())
+    .addColumn("user_id", "text")
+    .addColumn("trajectory", "text", (c) => c.notNull())
+    .addColumn("turn", "integer", (c) => c.notNull())
+    .addColumn("origin", "text", (c) => c.notNull())
+    .addColumn("at", "double precision", (c) => c.notNull())
+    .addColumn("ms", "double precision", (c) => c.notNull())
+    .addColumn("version", "text", (c) => c.notNull())
+    .addColumn("propensity", "double precision", (c) => c.notNull())
+    .addColumn("split", "text")
+    .addColumn("model", "text", (c) => c.notNull())
+    .addColumn("status", "text", (c) => c.notNull())
+    .addColumn("base", "text")
+    .addColumn("data", "text", (c) => c.notNull())
+    .addColumn("tokens", bytes)
+    .addColumn("logp", bytes)
+    .addColumn("behaviour", bytes)
+    .addColumn("entropy", bytes)
+    .addColumn("forced", bytes)
+    // looked at when a transaction ends: a trajectory may be deleted row by row
+    .addForeignKeyConstraint("responses_base", ["base"], "responses", ["id"], (c) =>
+      c.deferrable().initiallyDeferred(),
+    )
+    .execute();
+  await index(db, "responses", "at", "id");
+  await index(db, "responses", "session", "at");
+  await index(db, "responses", "user_id");
+  await index(db, "responses", "trajectory", "turn");
+  await index(db, "responses", "version", "at");
+  await index(db, "responses", "base");
+  await db.schema
+    .createTable("signals")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("key", "text", (c) => c.unique())
+    .addColumn("kind", "text", (c) => c.notNull())
+    .addColumn("channel", "text", (c) => c.notNull())
+    .addColumn("source", "text", (c) => c.notNull())
+    .addColumn("user_id", "text")
+    .addColumn("value", "double precision")
+    .addColumn("at", "double precision", (c) => c.notNull())
+    .addColumn("received", "double precision", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .execute();
+  await index(db, "signals", "received", "id");
+  await index(db, "signals", "user_id");
+  await db.schema
+    .createTable("signal_targets")
+    .addColumn("what", "text", (c) => c.notNull())
+    .addColumn("name", "text", (c) => c.notNull())
+    .addColumn("signal", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("signal_targets_key", ["name", "what", "signal"])
+    .execute();
+  await db.schema
+    .createTable("records")
+    .addColumn("kind", "text", (c) => c.notNull())
+    .addColumn("id", "text", (c) => c.notNull())
+    .addColumn("place", "integer", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("records_key", ["kind", "id"])
+    .addUniqueConstraint("records_place", ["kind", "place"])
+    .execute();
+  await db.schema
+    .createTable("erased")
+    .addColumn("hash", "text", (c) => c.primaryKey())
+    .execute();
+  await db.schema
+    .createTable("settings")
+    .addColumn("name", "text", (c) => c.primaryKey())
+    .addColumn("value", "text", (c) => c.notNull())
+    .execute();
+}
+
+const index = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>
+  db.schema
+    .createIndex(`${table}_${columns.join("_")}`)
+    .on(table)
+    .columns([...columns])
+    .execute();

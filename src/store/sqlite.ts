@@ -32,6 +32,7 @@ export function openDatabase(file: string): DatabaseSync {
       database.exec("PRAGMA journal_mode = WAL");
       database.exec("PRAGMA synchronous = FULL");
       database.exec("PRAGMA foreign_keys = ON");
+      database.exec("PRAGMA secure_delete = ON");
     } catch (e) {
       database.close();
       throw e;
@@ -58,16 +59,21 @@ export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
     prepare: (sql) => {
       // SQLite rolls back by itself when the disk is full; a second rollback must not hide that error
       if (sql === "rollback") return rollback(database);
+      // all our transactions write: taken at once, the lock is waited for; taken later, it can be refused
+      if (sql === "begin") return kyselyStatement(database.prepare("begin immediate"), false);
       const reader = /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql);
-      const statement = compiled(sql, reader);
-      const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
-      return {
-        reader,
-        all: (parameters) => statement.all(...values(parameters)),
-        run: (parameters) => statement.run(...values(parameters)),
-        iterate: (parameters) => statement.iterate(...values(parameters)),
-      };
+      return kyselyStatement(compiled(sql, reader), reader);
     },
+  };
+}
+
+function kyselyStatement(statement: StatementSync, reader: boolean): ReturnType<SqliteDatabase["prepare"]> {
+  const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+  return {
+    reader,
+    all: (parameters) => statement.all(...values(parameters)),
+    run: (parameters) => statement.run(...values(parameters)),
+    iterate: (parameters) => statement.iterate(...values(parameters)),
   };
 }
 
@@ -110,7 +116,11 @@ const reasons: Readonly<Record<number, readonly [got: string, expected: string, 
     "a whole store",
     "Move the file away and start a new store; run folders are whole without it.",
   ],
-  13: ["a full disk", "room to write", "Free some space, then resume the run."],
+  13: [
+    "a full disk",
+    "room to write",
+    "Free some space; then resume the run, or send again what was not taken.",
+  ],
   14: [
     "a file that cannot be opened",
     "a writable folder",
@@ -128,15 +138,24 @@ const systemReasons: Readonly<Record<string, number>> = { ENOSPC: 13, EDQUOT: 13
 /** Anything thrown while the store was used, as one clear error. */
 export function storeFailure(file: string, cause: unknown): WhetstoneError {
   if (cause instanceof WhetstoneError) return cause;
-  const { errcode, code } = (cause ?? {}) as { errcode?: number; code?: string };
-  const known =
-    reasons[
-      errcode !== undefined ? errcode & 0xff : code?.startsWith("E") ? (systemReasons[code] ?? 14) : -1
-    ];
+  const reason = reasonOf(cause);
+  const known = reasons[reason];
   const [got, expected, mend] = known ?? [
     `the failure "${messageOf(cause)}"`,
     "SQLite to work",
     "Run `whetstone doctor`, and try another --store.",
   ];
-  return new WhetstoneError("store.failed", { where: `store ${file}`, got, expected, mend, cause });
+  const code = reason === full ? "store.full" : "store.failed";
+  return new WhetstoneError(code, { where: `store ${file}`, got, expected, mend, cause });
+}
+
+const full = 13;
+/** The shared-memory file beside the log could not grow: that, too, is a full disk. */
+const noRoomForIndex = 10 | (19 << 8);
+
+function reasonOf(cause: unknown): number {
+  const { errcode, code } = (cause ?? {}) as { errcode?: number; code?: string };
+  if (errcode === noRoomForIndex) return full;
+  if (errcode !== undefined) return errcode & 0xff;
+  return code?.startsWith("E") ? (systemReasons[code] ?? 14) : -1;
 }

@@ -2,15 +2,15 @@
 
 import { basename, dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { Kysely, Migrator, SqliteDialect } from "kysely";
-import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
+import { Kysely, SqliteDialect } from "kysely";
+import { isWhetstoneError } from "../core/errors.ts";
 import { makeFolder } from "../core/files.ts";
 import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
+import { migrated } from "./database.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
-import { migrations } from "./schema.ts";
 import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
 import { bytesOf, float32Of } from "./tokens.ts";
 import { packTrajectory, unpackTrajectory } from "./turns.ts";
@@ -418,41 +418,14 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
     close: () => db.destroy(),
   };
 
-  try {
-    await migrate(db, file);
-  } catch (e) {
-    await db.destroy();
-    throw storeFailure(file, e);
-  }
+  await migrated({
+    kind: "sqlite",
+    where: file,
+    db,
+    failure: (cause) => storeFailure(file, cause),
+    close: store.close,
+  });
   return store;
-}
-
-async function migrate(db: Kysely<Tables>, file: string): Promise<void> {
-  const known = migrations("blob");
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
-  // two processes that create one store at once: the second finds it made on its next try
-  for (let tries = 1; ; tries++) {
-    const { error } = await migrator.migrateToLatest();
-    if (error === undefined) return;
-    if (/previously executed migration/.test(String(error))) {
-      throw new WhetstoneError("store.failed", {
-        where: `store ${file}`,
-        got: "a store of a newer Whetstone",
-        expected: "one of this version or older",
-        mend: "Update Whetstone, or choose another --store.",
-        cause: error,
-      });
-    }
-    if (tries === 4) throw error;
-    await new Promise((next) => setTimeout(next, 50 * tries));
-  }
-}
-
-/** At most `points` whole numbers from `from` to before `until`, evenly spaced, both ends included. */
-export function evenly(from: number, until: number, points: number): number[] {
-  const count = Math.min(until - from, points);
-  if (count <= 1) return count === 1 ? [until - 1] : [];
-  return Array.from({ length: count }, (_, i) => from + Math.round((i * (until - 1 - from)) / (count - 1)));
 }
 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
@@ -537,4 +510,11 @@ function fnv1a(text: string): number {
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   return (h ^ (h >>> 13)) >>> 0;
+}
+
+/** At most `points` whole numbers from `from` to before `until`, evenly spaced, both ends included. */
+export function evenly(from: number, until: number, points: number): number[] {
+  const count = Math.min(until - from, points);
+  if (count <= 1) return count === 1 ? [until - 1] : [];
+  return Array.from({ length: count }, (_, i) => from + Math.round((i * (until - 1 - from)) / (count - 1)));
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { WhetstoneError } from "../../src/core/errors.ts";
+import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import { makeFolder } from "../../src/core/files.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/words.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
@@ -289,13 +289,15 @@ test("two readers and a writer at once", () =>
     }
   }));
 
-const failsWith = (pattern: RegExp) => (e: unknown) => {
-  assert.ok(e instanceof WhetstoneError);
-  assert.equal(e.code, "store.failed");
-  assert.match(e.message, pattern);
-  assert.doesNotMatch(e.message, /\n/);
-  return true;
-};
+const failsWith =
+  (pattern: RegExp, code: ErrorCode = "store.failed") =>
+  (e: unknown) => {
+    assert.ok(e instanceof WhetstoneError);
+    assert.equal(e.code, code);
+    assert.match(e.message, pattern);
+    assert.doesNotMatch(e.message, /\n/);
+    return true;
+  };
 
 test("a full disk: one clear error, and what was saved stays", async () => {
   const file = freshFile();
@@ -312,7 +314,7 @@ test("a full disk: one clear error, and what was saved stays", async () => {
   }));
   await assert.rejects(
     store.saveIteration(run.id, 1, { metrics: { loss: 2 }, trajectories }),
-    failsWith(/got a full disk, expected room to write\. Free some space/),
+    failsWith(/got a full disk, expected room to write\. Free some space/, "store.full"),
   );
   await store.close();
   const again = await openStore(file);

@@ -114,7 +114,7 @@ test("the store: one line, nothing half written, the same end", async () => {
     };
     const root = folder();
     try {
-      await assert.rejects(runIn(root, options), withCode("store.failed", /full disk.*resume/));
+      await assert.rejects(runIn(root, options), withCode("store.full", /full disk.*resume/));
     } finally {
       DatabaseSync.prototype.prepare = prepare;
     }

@@ -1,0 +1,71 @@
+/** What was erased is remembered by salted hashes alone, so that nothing more is taken about it. */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Kysely } from "kysely";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Write } from "./production.ts";
+import type { Tables } from "./schema.ts";
+import { targetsOf } from "./served.ts";
+
+/** Something that can be erased. A trajectory goes with its session. */
+export type Subject = "response" | "session" | "trajectory";
+
+/** The store's own secret, made when it is first asked for. */
+export async function secretOf(db: Kysely<Tables>): Promise<Buffer> {
+  await db
+    .insertInto("settings")
+    .values({ name: "secret", value: randomBytes(32).toString("base64") })
+    .onConflict((c) => c.column("name").doNothing())
+    .execute();
+  const { value } = await db
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", "secret")
+    .executeTakeFirstOrThrow();
+  return Buffer.from(value, "base64");
+}
+
+/** HMAC-SHA-256 under the store's secret, 128 bits of it. */
+export const hashOf = (secret: Buffer, what: string, name: string): string =>
+  createHmac("sha256", secret).update(`${what}\0${name}`).digest("base64url").slice(0, 22);
+
+function subjectsOf(entry: Write): readonly { readonly what: string; readonly name: string }[] {
+  if (entry.kind === "signal") return targetsOf(entry.signal);
+  const { id, session, trajectory } = entry.response;
+  return [
+    { what: "response", name: id },
+    { what: "session", name: session },
+    { what: "trajectory", name: trajectory },
+  ];
+}
+
+/** @throws WhetstoneError `store.erased` where an entry is about something that was erased. */
+export async function requireUnerased(
+  db: Kysely<Tables>,
+  secret: Buffer,
+  batch: readonly Write[],
+): Promise<void> {
+  const any = await db.selectFrom("erased").select("hash").limit(1).executeTakeFirst();
+  if (any === undefined) return;
+  const subjects = new Map(
+    batch.flatMap((entry) =>
+      subjectsOf(entry).map(({ what, name }) => [hashOf(secret, what, name), { entry, what, name }] as const),
+    ),
+  );
+  const hashes = [...subjects.keys()];
+  for (let i = 0; i < hashes.length; i += 1000) {
+    const found = await db
+      .selectFrom("erased")
+      .select("hash")
+      .where("hash", "in", hashes.slice(i, i + 1000))
+      .limit(1)
+      .executeTakeFirst();
+    const subject = found && subjects.get(found.hash);
+    if (subject === undefined) continue;
+    throw new WhetstoneError("store.erased", {
+      where: `${subject.entry.kind} about ${subject.what} ${subject.name}`,
+      got: `a ${subject.what} that was erased`,
+      expected: "one whose data is still kept",
+      mend: "Do not send it again: what was erased takes no more data.",
+    });
+  }
+}

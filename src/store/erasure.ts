@@ -1,0 +1,272 @@
+/** Erasing what belongs to somebody, or is too old: rows, free pages, log, exported files; and a search for what is left. */
+import { randomUUID } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import type { Id } from "../core/words.ts";
+import { searchFile } from "./byteSearch.ts";
+import { readResponse } from "./chain.ts";
+import type { Database } from "./database.ts";
+import { hashOf, type Subject } from "./erased.ts";
+import { dropRows } from "./exportedFiles.ts";
+import type { Erase, Erasure, ExportRecord } from "./production.ts";
+import { addRecord, readRecords } from "./records.ts";
+import type { ResponsesTable, Tables } from "./schema.ts";
+import { packResponse, targetsOf, unpackSignal } from "./served.ts";
+
+/** Rows that one transaction deletes. */
+const round = 1000;
+
+/** Everything that goes, by name. */
+type Gone = Readonly<Record<Subject | "user" | "signal", Set<Id>>>;
+
+/**
+ * A session goes whole, whoever else spoke in it: its prompts repeat what was said before. Of things that are too
+ * old each goes at its own age, and what remains of a trajectory is written again so that it needs nothing older.
+ * It may be cut off at any time and asked for again.
+ */
+export async function erase(database: Database, secret: Buffer, what: Erase): Promise<Erasure> {
+  const { db } = database;
+  const gone: Gone = {
+    response: new Set(),
+    session: new Set(),
+    trajectory: new Set(),
+    user: new Set("user" in what ? [what.user] : []),
+    signal: new Set(),
+  };
+  const touched = await sessionsOf(db, what);
+  const exports = await rewriteExports(db, (record, row) =>
+    "before" in what && record.at < what.before
+      ? true
+      : row.sessions.some((id) => touched.has(id)) || row.users.some((id) => gone.user.has(id)),
+  );
+  if ("before" in what) await eraseOld(db, secret, what.before, gone);
+  else await eraseSessions(db, secret, touched, gone);
+
+  await database.scrub();
+  const erasure: Erasure = {
+    id: randomUUID(),
+    at: Date.now(),
+    what,
+    responses: gone.response.size,
+    signals: gone.signal.size,
+    exports,
+    found: {
+      rows: await findRows(db, gone),
+      bytes: await findBytes(database, gone),
+      exports: await findInExports(db, gone),
+    },
+  };
+  await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
+  return erasure;
+}
+
+/** The receipt that is kept must not name who asked to be forgotten. */
+const pseudonym = (secret: Buffer, what: Erase): Erase =>
+  "user" in what
+    ? { user: `erased:${hashOf(secret, "user", what.user)}` }
+    : "session" in what
+      ? { session: `erased:${hashOf(secret, "session", what.session)}` }
+      : what;
+
+/** Sessions of which something goes. */
+async function sessionsOf(db: Kysely<Tables>, what: Erase): Promise<Set<Id>> {
+  if ("session" in what) return new Set([what.session]);
+  const query = db.selectFrom("responses").select("session").distinct();
+  const rows = await ("user" in what
+    ? query.where("user_id", "=", what.user)
+    : query.where("at", "<", what.before)
+  ).execute();
+  return new Set(rows.map((row) => row.session));
+}
+
+/** Takes rows out of files and out of what is known of these. A crash between the two is mended by the next try. */
+async function rewriteExports(
+  db: Kysely<Tables>,
+  goes: (record: ExportRecord, row: ExportRecord["rows"][number]) => boolean,
+): Promise<Erasure["exports"]> {
+  const rewritten: { file: string; rowsRemoved: number }[] = [];
+  for (const record of await readRecords<ExportRecord>(db, "export")) {
+    const drop = new Set(record.rows.flatMap((row, i) => (goes(record, row) ? [i] : [])));
+    if (drop.size === 0) continue;
+    await dropRows(record.file, drop, record.rows.length);
+    const rows = record.rows.filter((_, i) => !drop.has(i));
+    await addRecord(db, "export", { ...record, rows }, "replace");
+    rewritten.push({ file: record.file, rowsRemoved: drop.size });
+  }
+  return rewritten;
+}
+
+async function eraseSessions(
+  db: Kysely<Tables>,
+  secret: Buffer,
+  sessions: ReadonlySet<Id>,
+  gone: Gone,
+): Promise<void> {
+  for (const session of sessions) {
+    gone.session.add(session);
+    await db.transaction().execute(async (tx) => {
+      const rows = await tx
+        .selectFrom("responses")
+        .select(["id", "trajectory"])
+        .where("session", "=", session)
+        .execute();
+      await forget(tx, secret, rows, gone, [session]);
+      await tx.deleteFrom("responses").where("session", "=", session).execute();
+    });
+  }
+  for (const user of gone.user) {
+    await db.transaction().execute(async (tx) => {
+      await eraseSignals(tx, gone, (q) => q.where("user_id", "=", user));
+    });
+  }
+}
+
+async function eraseOld(db: Kysely<Tables>, secret: Buffer, before: number, gone: Gone): Promise<void> {
+  for (let more = true; more; ) {
+    more = await db.transaction().execute(async (tx) => {
+      const rows = await tx
+        .selectFrom("responses")
+        .select(["id", "trajectory", "session"])
+        .where("at", "<", before)
+        .orderBy("at")
+        .orderBy("id")
+        .limit(round)
+        .execute();
+      const ids = rows.map((row) => row.id);
+      if (ids.length === 0) return false;
+      const dependent = await tx
+        .selectFrom("responses")
+        .select("id")
+        .where("base", "in", ids)
+        .where("id", "not in", ids)
+        .execute();
+      for (const { id } of dependent) {
+        const whole = await readResponse(tx, id);
+        if (whole) await tx.updateTable("responses").set(packResponse(whole)).where("id", "=", id).execute();
+      }
+      await forget(tx, secret, rows, gone, []);
+      await tx.deleteFrom("responses").where("id", "in", ids).execute();
+      return ids.length === round;
+    });
+  }
+  await db.transaction().execute(async (tx) => {
+    await eraseSignals(tx, gone, (q) => q.where("received", "<", before));
+  });
+}
+
+/** Remembers hashes of what goes, and deletes the signals about it. */
+async function forget(
+  tx: Kysely<Tables>,
+  secret: Buffer,
+  rows: readonly Pick<ResponsesTable, "id" | "trajectory">[],
+  gone: Gone,
+  sessions: readonly Id[],
+): Promise<void> {
+  const responses = rows.map((row) => row.id);
+  // of a session that remains, its trajectories do too
+  const trajectories = sessions.length > 0 ? [...new Set(rows.map((row) => row.trajectory))] : [];
+  const names = { response: responses, session: sessions, trajectory: trajectories };
+  for (const [what, some] of Object.entries(names)) {
+    for (let i = 0; i < some.length; i += round) {
+      const part = some.slice(i, i + round);
+      await tx
+        .insertInto("erased")
+        .values(part.map((name) => ({ hash: hashOf(secret, what, name) })))
+        .onConflict((c) => c.doNothing())
+        .execute();
+      await eraseSignals(tx, gone, (q) =>
+        q.where("id", "in", (t) =>
+          t.selectFrom("signal_targets").select("signal").where("what", "=", what).where("name", "in", part),
+        ),
+      );
+    }
+  }
+  for (const id of responses) gone.response.add(id);
+  for (const id of trajectories) gone.trajectory.add(id);
+}
+
+type Signals = ReturnType<typeof allSignals>;
+const allSignals = (db: Kysely<Tables>) => db.selectFrom("signals").selectAll();
+
+async function eraseSignals(tx: Kysely<Tables>, gone: Gone, which: (q: Signals) => Signals): Promise<void> {
+  for (;;) {
+    const rows = await which(allSignals(tx)).limit(round).execute();
+    if (rows.length === 0) return;
+    const ids = rows.map((row) => row.id);
+    const names = [...new Set(rows.flatMap((row) => targetsOf(unpackSignal(row)).map((t) => t.name)))];
+    for (let i = 0; i < names.length; i += round) {
+      await tx
+        .deleteFrom("signal_targets")
+        .where("name", "in", names.slice(i, i + round))
+        .where("signal", "in", ids)
+        .execute();
+    }
+    await tx.deleteFrom("signals").where("id", "in", ids).execute();
+    for (const id of ids) gone.signal.add(id);
+  }
+}
+
+/** Rows of any table that name something that is gone. */
+async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
+  const places: readonly (readonly [table: keyof Tables, column: string, names: ReadonlySet<Id>])[] = [
+    ["responses", "id", gone.response],
+    ["responses", "base", gone.response],
+    ["responses", "session", gone.session],
+    ["responses", "trajectory", gone.trajectory],
+    ["responses", "user_id", gone.user],
+    ["signals", "id", gone.signal],
+    ["signals", "user_id", gone.user],
+    ["signal_targets", "name", new Set([...gone.response, ...gone.session, ...gone.trajectory])],
+    ["signal_targets", "signal", gone.signal],
+  ];
+  let found = 0;
+  for (const [table, column, names] of places) {
+    const all = [...names];
+    for (let i = 0; i < all.length; i += round) {
+      const { rows } = await sql<{ n: number | string }>`
+        select count(*) as n from ${sql.table(table)} where ${sql.ref(column)} in (${sql.join(all.slice(i, i + round))})
+      `.execute(db);
+      found += Number(rows[0]?.n ?? 0);
+    }
+  }
+  return found;
+}
+
+/** Names in the bytes of the database's files that nothing which is still kept says. */
+async function findBytes({ db, files }: Database, gone: Gone): Promise<number> {
+  const names = new Set(Object.values(gone).flatMap((some) => [...some]));
+  let found = 0;
+  for (const file of files) {
+    for (const [name, times] of await searchFile(file, names)) {
+      if (!(await said(db, name))) found += times;
+    }
+  }
+  return found;
+}
+
+/** Whether what is kept of others says it: as a part of a longer name, or in words. */
+async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
+  const like = `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  const among = async (table: keyof Tables, columns: readonly string[]): Promise<boolean> => {
+    const where = sql.join(
+      columns.map((column) => sql`${sql.ref(column)} like ${like} escape '\\'`),
+      sql` or `,
+    );
+    const { rows } = await sql`select 1 from ${sql.table(table)} where ${where} limit 1`.execute(db);
+    return rows.length > 0;
+  };
+  return (
+    (await among("responses", ["id", "session", "trajectory", "user_id", "data"])) ||
+    (await among("signals", ["id", "key", "source", "user_id", "data"])) ||
+    (await among("records", ["id", "data"]))
+  );
+}
+
+/** Names in exported files, as JSON writes them. */
+async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
+  const names = Object.values(gone).flatMap((some) => [...some].map((name) => JSON.stringify(name)));
+  let found = 0;
+  for (const { file } of await readRecords<ExportRecord>(db, "export")) {
+    for (const times of (await searchFile(file, names)).values()) found += times;
+  }
+  return found;
+}

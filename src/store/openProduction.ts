@@ -1,0 +1,346 @@
+/** The production loop's tables behind their contract, on either database. */
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
+import type { Id } from "../core/words.ts";
+import { readResponse } from "./chain.ts";
+import { connect, type Database } from "./database.ts";
+import { requireUnerased, secretOf } from "./erased.ts";
+import { erase } from "./erasure.ts";
+import type {
+  Erasure,
+  ExportRecord,
+  Production,
+  ResponseFilter,
+  SessionSummary,
+  SignalFilter,
+  Write,
+  Written,
+} from "./production.ts";
+import { type Recent, recent } from "./recent.ts";
+import { addRecord, readRecords } from "./records.ts";
+import type { ResponsesTable, Tables } from "./schema.ts";
+import {
+  packResponse,
+  packSignal,
+  requireStorable,
+  targetsOf,
+  unpackResponse,
+  unpackSignal,
+} from "./served.ts";
+
+/** Rows that are read at a time. */
+const page = 200;
+/** Rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
+const chunk = 500;
+/** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
+const atHand = 16e6;
+
+/**
+ * Opens or creates a store. A file is SQLite.
+ * @throws WhetstoneError `store.failed`, `store.full`.
+ */
+export async function openProduction(where: string): Promise<Production> {
+  const database = await connect(where);
+  try {
+    return productionOn(database, await secretOf(database.db));
+  } catch (e) {
+    await database.close();
+    throw database.failure(e);
+  }
+}
+
+/** @param secret the store's own, of `secretOf`. */
+export function productionOn(database: Database, secret: Buffer): Production {
+  const { db, where } = database;
+  /** By trajectory, what its next turn will go on from. */
+  const latest = recent<Id, ServedResponse>(atHand, weightOf);
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (e) {
+      throw database.failure(e);
+    }
+  };
+
+  async function write(batch: readonly Write[]): Promise<readonly Written[]> {
+    for (const entry of batch) requireStorable(entry);
+    const bases = new Map<Id, ServedResponse>();
+    const responses: ResponsesTable[] = [];
+    for (const entry of batch) {
+      if (entry.kind !== "response") continue;
+      const { response } = entry;
+      const base = bases.get(response.trajectory) ?? latest.get(response.trajectory);
+      responses.push(packResponse(response, base?.id === response.id ? undefined : base));
+      bases.set(response.trajectory, response);
+    }
+    const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
+    const written = await db.transaction().execute(async (tx) => {
+      await requireUnerased(tx, secret, batch);
+      const isNew = await insertResponses(tx, responses);
+      const ids = await insertSignals(tx, signals);
+      return batch.map((entry): Written => {
+        if (entry.kind === "response") {
+          const { id } = entry.response;
+          return { id, duplicate: !isNew.has(id) };
+        }
+        const first = ids.get(entry.signal);
+        return { id: first ?? entry.signal.id, duplicate: first !== undefined };
+      });
+    });
+    for (const [trajectory, response] of bases) latest.set(trajectory, response);
+    return written;
+  }
+
+  /** With all that it goes on from. */
+  async function expanded(row: ResponsesTable, known: Recent<Id, ServedResponse>): Promise<ServedResponse> {
+    const base = row.base === null ? undefined : (known.get(row.base) ?? (await readResponse(db, row.base)));
+    const response = unpackResponse(row, base);
+    known.set(row.id, response);
+    return response;
+  }
+
+  async function* responses(filter: ResponseFilter = {}): AsyncGenerator<ServedResponse> {
+    const known = recent<Id, ServedResponse>(atHand, weightOf);
+    for await (const row of paged(
+      (last: ResponsesTable | undefined) =>
+        filteredResponses(db, filter)
+          .selectAll()
+          .$if(last !== undefined, (q) =>
+            q.where((e) => e(e.refTuple("at", "id"), ">", e.tuple(last!.at, last!.id))),
+          )
+          .orderBy("at")
+          .orderBy("id")
+          .limit(page)
+          .execute(),
+      guarded,
+    )) {
+      yield await guarded(() => expanded(row, known));
+    }
+  }
+
+  async function* signals(filter: SignalFilter = {}): AsyncGenerator<ReceivedSignal> {
+    for await (const row of paged(
+      (last: Tables["signals"] | undefined) =>
+        filteredSignals(db, filter)
+          .selectAll()
+          .$if(last !== undefined, (q) =>
+            q.where((e) => e(e.refTuple("received", "id"), ">", e.tuple(last!.received, last!.id))),
+          )
+          .orderBy("received")
+          .orderBy("id")
+          .limit(page)
+          .execute(),
+      guarded,
+    )) {
+      yield unpackSignal(row);
+    }
+  }
+
+  const records = <T>(kind: string) => guarded(() => readRecords<T>(db, kind));
+  return {
+    where,
+    async write(batch) {
+      if (batch.length === 0) return [];
+      try {
+        return await write(batch);
+      } catch (e) {
+        if (!isBroken(e)) throw database.failure(e);
+      }
+      // what a turn was to go on from has been erased by another process: stored whole, it needs nothing
+      latest.clear();
+      return await guarded(() => write(batch));
+    },
+    response: (id) => guarded(() => readResponse(db, id)),
+    responses,
+    signals,
+    sessions: (of = {}) => guarded(() => sessionsOf(db, of.limit ?? 100, of.offset ?? 0)),
+    addVersion: (version) => guarded(() => addRecord(db, "version", version)),
+    versions: () => records<Version>("version"),
+    addSplit: (split) => guarded(() => addRecord(db, "split", split)),
+    splits: () => records<Split>("split"),
+    putKey: (key) => guarded(() => addRecord(db, "key", key, "replace")),
+    keys: () => records<AccessKey>("key"),
+    addExport: (record) => guarded(() => addRecord(db, "export", record)),
+    exports: () => records<ExportRecord>("export"),
+    erase: (what) =>
+      guarded(() => {
+        latest.clear();
+        return erase(database, secret, what);
+      }),
+    erasures: () => records<Erasure>("erasure"),
+    close: () => database.close(),
+  };
+}
+
+/** Characters and tokens. */
+function weightOf({ prompt, choices }: ServedResponse): number {
+  let n = 0;
+  for (const message of prompt) n += message.content.length + 100;
+  for (const { message, tokens } of choices) {
+    n += message.content.length + 8 * (tokens?.prompt.length ?? 0) + 100;
+  }
+  return n;
+}
+
+/** Whether it failed since a row names another one that is not there: SQLITE_CONSTRAINT_FOREIGNKEY, foreign_key_violation. */
+function isBroken(e: unknown): boolean {
+  const { errcode, code } = (e ?? {}) as { errcode?: number; code?: string };
+  return errcode === 787 || code === "23503";
+}
+
+/** @returns the ids that were not there before. */
+async function insertResponses(tx: Kysely<Tables>, rows: readonly ResponsesTable[]): Promise<Set<Id>> {
+  const added = new Set<Id>();
+  for (const part of parts(rows)) {
+    const found = await tx
+      .insertInto("responses")
+      .values(part)
+      .onConflict((c) => c.column("id").doNothing())
+      .returning("id")
+      .execute();
+    for (const { id } of found) added.add(id);
+  }
+  return added;
+}
+
+/** @returns for each signal that was known already, the id of the first one. */
+async function insertSignals(
+  tx: Kysely<Tables>,
+  signals: readonly ReceivedSignal[],
+): Promise<Map<ReceivedSignal, Id>> {
+  const added = new Set<Id>();
+  for (const part of parts(signals)) {
+    const found = await tx
+      .insertInto("signals")
+      .values(part.map(packSignal))
+      .onConflict((c) => c.doNothing())
+      .returning("id")
+      .execute();
+    for (const { id } of found) added.add(id);
+  }
+  const known: ReceivedSignal[] = [];
+  const targets: Tables["signal_targets"][] = [];
+  for (const signal of signals) {
+    // the second of two with one id in one batch finds that its id is taken
+    if (added.delete(signal.id)) targets.push(...targetsOf(signal));
+    else known.push(signal);
+  }
+  for (const part of parts(targets)) await tx.insertInto("signal_targets").values(part).execute();
+
+  const byKey = new Map<string, Id>();
+  for (const part of parts(known.flatMap((signal) => signal.key ?? []))) {
+    const found = await tx.selectFrom("signals").select(["id", "key"]).where("key", "in", part).execute();
+    for (const { id, key } of found) if (key !== null) byKey.set(key, id);
+  }
+  return new Map(known.map((signal) => [signal, byKey.get(signal.key ?? "") ?? signal.id]));
+}
+
+function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < all.length; i += chunk) yield all.slice(i, i + chunk);
+}
+
+/** All rows, a page at a time. @param read the page after this row. */
+async function* paged<Row>(
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+  guarded: <T>(work: () => Promise<T>) => Promise<T>,
+): AsyncGenerator<Row> {
+  for (let last: Row | undefined; ; ) {
+    const rows = await guarded(() => read(last));
+    yield* rows;
+    last = rows.at(-1);
+    if (rows.length < page) return;
+  }
+}
+
+function filteredResponses(db: Kysely<Tables>, filter: ResponseFilter) {
+  const { session, user, trajectory, version, split, from, until } = filter;
+  let query = db.selectFrom("responses");
+  if (session !== undefined) query = query.where("session", "=", session);
+  if (user !== undefined) query = query.where("user_id", "=", user);
+  if (trajectory !== undefined) query = query.where("trajectory", "=", trajectory);
+  if (version !== undefined) query = query.where("version", "=", version);
+  if (split !== undefined) query = query.where("split", "=", split);
+  if (from !== undefined) query = query.where("at", ">=", from);
+  if (until !== undefined) query = query.where("at", "<", until);
+  return query;
+}
+
+function filteredSignals(
+  db: Kysely<Tables>,
+  filter: SignalFilter,
+): SelectQueryBuilder<Tables, "signals", object> {
+  const { session, response, user, channel, kind, from, until } = filter;
+  let query = db.selectFrom("signals");
+  if (session !== undefined) {
+    query = query.where("id", "in", signalsOf(db, [session]).select("signal"));
+  }
+  if (response !== undefined) {
+    query = query.where("id", "in", (q) =>
+      q
+        .selectFrom("signal_targets")
+        .select("signal")
+        .where("what", "=", "response")
+        .where("name", "=", response),
+    );
+  }
+  if (user !== undefined) query = query.where("user_id", "=", user);
+  if (channel !== undefined) query = query.where("channel", "=", channel);
+  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (from !== undefined) query = query.where("received", ">=", from);
+  if (until !== undefined) query = query.where("received", "<", until);
+  return query;
+}
+
+/** Sessions and the signals about them, by whichever name these were given. */
+function signalsOf(db: Kysely<Tables>, sessions: readonly Id[]) {
+  const direct = db
+    .selectFrom("signal_targets as t")
+    .where("t.what", "=", "session")
+    .where("t.name", "in", sessions)
+    .select(["t.name as session", "t.signal"]);
+  const through = (what: "response" | "trajectory") =>
+    db
+      .selectFrom("responses as r")
+      .innerJoin("signal_targets as t", "t.name", what === "response" ? "r.id" : "r.trajectory")
+      .where("t.what", "=", what)
+      .where("r.session", "in", sessions)
+      .select(["r.session", "t.signal"]);
+  return db.selectFrom(direct.union(through("response")).union(through("trajectory")).as("about"));
+}
+
+async function sessionsOf(db: Kysely<Tables>, limit: number, offset: number): Promise<SessionSummary[]> {
+  const rows = await db
+    .selectFrom("responses")
+    .groupBy("session")
+    .select((e) => [
+      "session",
+      e.fn.max("user_id").as("user"),
+      e.fn.min("at").as("first"),
+      e.fn.max("at").as("last"),
+      e.fn.countAll<number>().as("responses"),
+      e.fn.count<number>("trajectory").distinct().as("trajectories"),
+    ])
+    .orderBy(sql`max(at)`, "desc")
+    .orderBy("session")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  if (rows.length === 0) return [];
+  const counts = await signalsOf(
+    db,
+    rows.map((row) => row.session),
+  )
+    .groupBy("session")
+    .select((e) => ["session", e.fn.count<number>("signal").distinct().as("signals")])
+    .execute();
+  const signals = new Map(counts.map((row) => [row.session, Number(row.signals)]));
+  return rows.map(({ session, user, first, last, responses, trajectories }) => ({
+    id: session,
+    ...(user !== null && { user }),
+    first,
+    last,
+    responses: Number(responses),
+    trajectories: Number(trajectories),
+    signals: signals.get(session) ?? 0,
+  }));
+}

@@ -1,0 +1,185 @@
+/** Group commit: what arrives while a transaction is being written goes into the next one, all of it. */
+import { isWhetstoneError } from "../core/errors.ts";
+import type { ServedResponse } from "../core/served.ts";
+import type { Production, Recorder, RecorderState, Write, Written } from "./production.ts";
+import { requireStorable } from "./served.ts";
+
+export interface RecorderOptions {
+  /** Milliseconds that traffic may wait for company, at most 100. Signals do not wait. Default 50. */
+  readonly delay?: number;
+  /** Responses that may wait; while there are more, what comes is lost and counted. Default 10,000. */
+  readonly limit?: number;
+  /** Characters that they may have together. Default 64 million. */
+  readonly characters?: number;
+}
+
+/** Entries that are written together or not at all. */
+interface Waiting {
+  readonly entries: readonly Write[];
+  /** Characters, roughly. */
+  readonly size: number;
+  /** Absent: nobody waits for it, and it is tried again until it is written or lost. */
+  readonly answer?: { resolve(written: readonly Written[]): void; reject(e: unknown): void };
+}
+
+/** Entries of one transaction. More would make those that wait for it wait long. */
+const most = 2000;
+/** Milliseconds between tries while nothing can be written. */
+const pause = 250;
+
+export function recorder(production: Production, options: RecorderOptions = {}): Recorder {
+  const delay = Math.min(100, options.delay ?? 50);
+  const limit = options.limit ?? 10_000;
+  const characters = options.characters ?? 64e6;
+  /** Somebody waits for these. */
+  let urgent: Waiting[] = [];
+  /** Nobody does. */
+  let traffic: Waiting[] = [];
+  let trafficSize = 0;
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let recorded = 0;
+  let lost = 0;
+  let inHand = 0;
+  let failing: RecorderState["failing"];
+
+  function take(): Waiting[] {
+    const taken: Waiting[] = [];
+    let entries = 0;
+    for (const queue of [urgent, traffic]) {
+      let n = 0;
+      while (n < queue.length && (entries === 0 || entries + queue[n]!.entries.length <= most)) {
+        entries += queue[n]!.entries.length;
+        taken.push(queue[n++]!);
+      }
+      if (queue === urgent) urgent = urgent.slice(n);
+      else {
+        trafficSize -= sizeOf(traffic.slice(0, n));
+        traffic = traffic.slice(n);
+      }
+    }
+    return taken;
+  }
+
+  /** Writes what is taken; where one entry alone is to blame, each by itself. */
+  async function writeTogether(taken: readonly Waiting[]): Promise<void> {
+    const entries = taken.flatMap((w) => w.entries);
+    inHand = entries.length;
+    try {
+      const written = await production.write(entries);
+      failing = undefined;
+      let at = 0;
+      for (const { entries: own, answer } of taken) {
+        recorded += responsesIn(own);
+        answer?.resolve(written.slice(at, (at += own.length)));
+      }
+    } catch (e) {
+      const refused = isWhetstoneError(e) && (e.code === "store.erased" || e.code === "store.refused");
+      if (refused && taken.length > 1) {
+        for (const one of taken) await writeTogether([one]);
+        return;
+      }
+      if (!refused) failing = isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed";
+      const again: Waiting[] = [];
+      for (const one of taken) {
+        if (one.answer) one.answer.reject(e);
+        else if (refused) lost += responsesIn(one.entries);
+        else again.push(one);
+      }
+      traffic = [...again, ...traffic];
+      trafficSize += sizeOf(again);
+    } finally {
+      inHand = 0;
+    }
+  }
+
+  /** Writes until nobody waits, and traffic too where its time has come. */
+  async function drain(): Promise<void> {
+    do await writeTogether(take());
+    while (urgent.length > 0 || (failing === undefined && traffic.length > 0));
+  }
+
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= drain().finally(() => {
+      writing = undefined;
+      if (urgent.length > 0) void start();
+      else if (traffic.length > 0) later();
+    });
+    return writing;
+  }
+
+  function later(): void {
+    timer ??= setTimeout(() => void start(), failing === undefined ? delay : pause);
+    timer.unref();
+  }
+
+  const enqueue = (entries: readonly Write[]): Promise<readonly Written[]> =>
+    new Promise((resolve, reject) => {
+      for (const entry of entries) requireStorable(entry);
+      urgent.push({ entries, size: 0, answer: { resolve, reject } });
+      // what comes in the same turn of the event loop goes into the same transaction
+      if (writing === undefined) queueMicrotask(() => void start());
+    });
+
+  const self: Recorder = {
+    receive: async (signal) => (await enqueue([{ kind: "signal", signal }]))[0]!,
+    receiveAll: async (signals) =>
+      signals.length === 0 ? [] : await enqueue(signals.map((signal) => ({ kind: "signal", signal }))),
+    record(response) {
+      const entry: Write = { kind: "response", response };
+      const size = charactersIn(response);
+      if (traffic.length >= limit || trafficSize + size > characters || !storable(entry)) {
+        lost++;
+        return;
+      }
+      traffic.push({ entries: [entry], size });
+      trafficSize += size;
+      if (writing === undefined) later();
+    },
+    async recordDurably(response) {
+      await enqueue([{ kind: "response", response }]);
+    },
+    async flush() {
+      await writing;
+      while (urgent.length > 0 || traffic.length > 0) {
+        await start();
+        if (failing === undefined) continue;
+        lost += traffic.length;
+        traffic = [];
+        trafficSize = 0;
+      }
+      clearTimeout(timer);
+      timer = undefined;
+    },
+    state: () => ({
+      pending: inHand + traffic.length + urgent.reduce((n, w) => n + w.entries.length, 0),
+      recorded,
+      lost,
+      ...(failing && { failing }),
+    }),
+    close: () => self.flush(),
+  };
+  return self;
+}
+
+const sizeOf = (some: readonly Waiting[]): number => some.reduce((n, w) => n + w.size, 0);
+const responsesIn = (entries: readonly Write[]): number =>
+  entries.reduce((n, entry) => n + Number(entry.kind === "response"), 0);
+
+function charactersIn({ prompt, choices }: ServedResponse): number {
+  let n = 0;
+  for (const { content } of prompt) n += content.length;
+  for (const { message, tokens } of choices) n += message.content.length + 8 * (tokens?.prompt.length ?? 0);
+  return n;
+}
+
+function storable(entry: Write): boolean {
+  try {
+    requireStorable(entry);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,196 @@
+/** What was served, and what was said of it, as rows: nothing lost, no prompt written twice within a trajectory. */
+import { isDeepStrictEqual } from "node:util";
+import { WhetstoneError } from "../core/errors.ts";
+import { concatIds } from "../core/pack.ts";
+import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
+import type { Message } from "../core/words.ts";
+import type { Write } from "./production.ts";
+import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
+import { type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
+
+/** What of a response lies in no column of its own. */
+interface ResponseData
+  extends Pick<ServedResponse, "settings" | "error" | "usage" | "channels" | "tags" | "prompt"> {
+  /** Messages at the start of the prompt that are those of the base, prompt and reply. */
+  readonly keep: number;
+  /** Which choice of the base the prompt goes on from. */
+  readonly reply?: number;
+  readonly choices: readonly (Omit<ServedChoice, "tokens"> & { readonly layout?: TokenLayout })[];
+}
+
+type SignalData = Pick<ReceivedSignal, "about" | "best" | "text" | "tags">;
+
+const none: Int32Array = new Int32Array(0);
+
+/** @param base a response of the same trajectory that is stored, or will be in the same transaction. */
+export function packResponse(response: ServedResponse, base?: ServedResponse): ResponsesTable {
+  const { id, session, user, trajectory, turn, origin, at, ms, version, propensity, split, model } = response;
+  const { settings, error, usage, channels, tags, prompt, status } = response;
+  const { keep, reply } = base === undefined ? { keep: 0, reply: undefined } : shared(prompt, base);
+  const writer = tokenWriter();
+  const before = base && keep > 0 ? known(base, reply) : none;
+  const first = response.choices[0]?.tokens?.prompt;
+  const choices = response.choices.map(({ tokens, ...choice }, c) => ({
+    ...choice,
+    ...(tokens && { layout: writer.add(tokens, c === 0 ? before : (first ?? none)) }),
+  }));
+  const data: ResponseData = {
+    settings,
+    ...(error !== undefined && { error }),
+    ...(usage && { usage }),
+    channels,
+    tags,
+    keep,
+    ...(reply !== undefined && { reply }),
+    prompt: prompt.slice(keep),
+    choices,
+  };
+  return {
+    id,
+    session,
+    user_id: user ?? null,
+    trajectory,
+    turn,
+    origin,
+    at,
+    ms,
+    version,
+    propensity,
+    split: split ?? null,
+    model,
+    status,
+    base: base && keep > 0 ? base.id : null,
+    data: JSON.stringify(data),
+    ...writer.columns(),
+  };
+}
+
+/** @param base the response that the row names as its base; none where it names none. */
+export function unpackResponse(row: ResponsesTable, base?: ServedResponse): ServedResponse {
+  const { keep, reply, choices, prompt, ...data } = JSON.parse(row.data) as ResponseData;
+  const read = tokenReader(row);
+  const before = base ? known(base, reply) : none;
+  let first: Int32Array = none;
+  return {
+    id: row.id,
+    session: row.session,
+    ...(row.user_id !== null && { user: row.user_id }),
+    trajectory: row.trajectory,
+    turn: row.turn,
+    origin: row.origin as ServedResponse["origin"],
+    at: row.at,
+    ms: row.ms,
+    version: row.version,
+    propensity: row.propensity,
+    ...(row.split !== null && { split: row.split }),
+    model: row.model,
+    status: row.status as ServedResponse["status"],
+    ...data,
+    prompt: base ? [...said(base, reply).slice(0, keep), ...prompt] : prompt,
+    choices: choices.map(({ layout, ...choice }, c) => {
+      if (layout === undefined) return choice;
+      const tokens = read(layout, c === 0 ? before : first);
+      if (c === 0) first = tokens.prompt;
+      return { ...choice, tokens };
+    }),
+  };
+}
+
+/** The conversation up to and with the reply that it goes on from. */
+function said(base: ServedResponse, reply: number | undefined): readonly Message[] {
+  const answer = reply === undefined ? undefined : base.choices[reply];
+  return answer ? [...base.prompt, answer.message] : base.prompt;
+}
+
+/** Its tokens, where whoever answered gave them. */
+function known(base: ServedResponse, reply = 0): Int32Array {
+  const tokens = base.choices[reply]?.tokens;
+  return tokens ? concatIds([tokens.prompt, tokens.action]) : none;
+}
+
+/** How much of a prompt is the base's prompt, and one of its replies after that. */
+function shared(prompt: readonly Message[], base: ServedResponse): { keep: number; reply?: number } {
+  let keep = 0;
+  const most = Math.min(prompt.length, base.prompt.length);
+  while (keep < most && sameMessage(prompt[keep]!, base.prompt[keep]!)) keep++;
+  const next = prompt[keep];
+  if (keep < base.prompt.length || next === undefined) return { keep };
+  const reply = base.choices.findIndex((choice) => sameMessage(choice.message, next));
+  return reply < 0 ? { keep } : { keep: keep + 1, reply };
+}
+
+const sameMessage = (a: Message, b: Message): boolean => a.content === b.content && isDeepStrictEqual(a, b);
+
+export function packSignal(signal: ReceivedSignal): SignalsTable {
+  const { about, best, text, tags } = signal;
+  const data: SignalData = {
+    about,
+    ...(best !== undefined && { best }),
+    ...(text !== undefined && { text }),
+    tags,
+  };
+  return {
+    id: signal.id,
+    key: signal.key ?? null,
+    kind: signal.kind,
+    channel: signal.channel,
+    source: signal.source,
+    user_id: signal.user ?? null,
+    value: signal.value ?? null,
+    at: signal.at,
+    received: signal.received,
+    data: JSON.stringify(data),
+  };
+}
+
+export function unpackSignal(row: SignalsTable): ReceivedSignal {
+  return {
+    id: row.id,
+    ...(row.key !== null && { key: row.key }),
+    kind: row.kind as ReceivedSignal["kind"],
+    channel: row.channel,
+    source: row.source,
+    ...(row.user_id !== null && { user: row.user_id }),
+    ...(row.value !== null && { value: row.value }),
+    at: row.at,
+    received: row.received,
+    ...(JSON.parse(row.data) as SignalData),
+  };
+}
+
+/** What a signal names, each once. */
+export function targetsOf(signal: ReceivedSignal): SignalTargetsTable[] {
+  const rows = signal.about.flatMap(({ response, session, trajectory }) =>
+    Object.entries({ response, session, trajectory }).flatMap(([what, name]) =>
+      name === undefined ? [] : [{ what, name, signal: signal.id }],
+    ),
+  );
+  return rows.filter((row, i) => rows.findIndex((r) => r.what === row.what && r.name === row.name) === i);
+}
+
+/** The longest name that an index of PostgreSQL is sure to take is longer. */
+const longest = 512;
+
+/** @throws WhetstoneError `store.refused` for what one of the databases could not keep as it is. */
+export function requireStorable(entry: Write): void {
+  const names =
+    entry.kind === "response"
+      ? namesOf(entry.response, ["id", "session", "user", "trajectory", "version", "split", "model"])
+      : [
+          ...namesOf(entry.signal, ["id", "key", "channel", "source", "user"]),
+          ...targetsOf(entry.signal).map(({ what, name }) => [what, name] as const),
+        ];
+  for (const [name, text] of names) {
+    if (text === undefined) continue;
+    if (text.length <= longest && text.isWellFormed() && !text.includes("\0")) continue;
+    throw new WhetstoneError("store.refused", {
+      where: `${entry.kind}: ${name}`,
+      got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
+      expected: `well-formed text of at most ${longest} characters`,
+      mend: "Give it a shorter or cleaner name.",
+    });
+  }
+}
+
+const namesOf = <K extends string>(from: { readonly [k in K]?: string }, names: readonly K[]) =>
+  names.map((name) => [name, from[name]] as const);
