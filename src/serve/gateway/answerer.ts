@@ -1,0 +1,35 @@
+/** Whatever answers chat completions: a server upstream, or a policy of ours in this process. */
+import type { TurnTokens } from "../../core/words.ts";
+import type { LogprobMode } from "./assemble.ts";
+
+/** One call, as it is passed on. */
+export interface Call {
+  /** JSON text. */
+  readonly body: string | Uint8Array;
+  /** The client's, by lower-case name, of those that may be passed on. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted once nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
+}
+
+export interface Answered {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it comes. What breaks off throws. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** What was read and sampled, by reply, once the body has been read: of a policy of ours. */
+  tokens?(): readonly TurnTokens[];
+}
+
+export interface Answerer {
+  /** Sent as the model in place of the client's. */
+  readonly model?: string;
+  /** It gives token ids and log-probabilities, of this kind, to whoever asks as vLLM has it. */
+  readonly exact?: LogprobMode;
+  /** @throws Error where nothing answers. */
+  chat(call: Call): Promise<Answered>;
+  /** Names that a client may ask for. */
+  models(call: Pick<Call, "headers" | "gone">): Promise<readonly string[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,152 @@
+/** What was answered, put together from a whole body or from the pieces of a stream. */
+import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
+import type { ServedChoice, ServedResponse } from "../../core/served.ts";
+import type { Message, StopReason, ToolCall, TurnTokens } from "../../core/words.ts";
+
+/** An answer as far as it has come. */
+export interface Assembled {
+  readonly choices: readonly ServedChoice[];
+  readonly usage?: NonNullable<ServedResponse["usage"]>;
+  /** As the upstream calls it. */
+  readonly id?: string;
+  /** In place of an answer, or in the middle of one. */
+  readonly error?: string;
+}
+
+/** What log-probabilities are those of: the model's own distribution, or the one drawn from. */
+export type LogprobMode = "raw" | "processed";
+
+export interface Assembler {
+  /** A `chat.completion`, or one `chat.completion.chunk`. */
+  take(body: Json): void;
+  /** Every reply that began has ended. */
+  ended(): boolean;
+  result(): Assembled;
+}
+
+interface Growing {
+  content: string;
+  readonly calls: Map<number, { id: string; name: string; arguments: string }>;
+  finish: string | undefined;
+  /** A stop string or token that vLLM says it stopped at. */
+  stopped: boolean;
+  readonly ids: number[];
+  readonly logps: number[];
+}
+
+/**
+ * Pieces of content are joined, those of a tool call by its index, log-probabilities and token ids in their order. Exact
+ * tokens are kept where ids of prompt and reply and one log-probability for each of the reply's came along.
+ * @param mode of the log-probabilities. @param plain whether both distributions are the same: temperature 1, nothing cut off.
+ */
+export function assembler(mode: LogprobMode, plain: boolean): Assembler {
+  const growing = new Map<number, Growing>();
+  let id: string | undefined;
+  let error: string | undefined;
+  let usage: Assembled["usage"];
+  let promptIds: readonly number[] = [];
+
+  function takeChoice(value: Json): void {
+    const choice = objectOf(value);
+    if (!choice) return;
+    const index = numberOf(choice.index) ?? 0;
+    const one = growing.get(index) ?? fresh();
+    growing.set(index, one);
+    const said = objectOf(choice.delta) ?? objectOf(choice.message) ?? {};
+    one.content += textOf(said.content) ?? textOf(said.refusal) ?? "";
+    listOf(said.tool_calls).forEach((piece, at) => {
+      takeCall(one, piece, at);
+    });
+    one.finish = textOf(choice.finish_reason) ?? one.finish;
+    one.stopped ||= typeof choice.stop_reason === "string" || typeof choice.stop_reason === "number";
+    for (const token of numbers(choice.token_ids)) one.ids.push(token);
+    for (const token of listOf(objectOf(choice.logprobs)?.content)) {
+      one.logps.push(numberOf(objectOf(token)?.logprob) ?? Number.NaN);
+    }
+    // some servers put the prompt's ids beside each reply
+    if (promptIds.length === 0) promptIds = numbers(choice.prompt_token_ids);
+  }
+
+  function tokensOf({ ids, logps }: Growing): TurnTokens | undefined {
+    if (promptIds.length === 0 || ids.length === 0 || logps.length !== ids.length) return undefined;
+    const given = Float32Array.from(logps);
+    const unknown = new Float32Array(ids.length).fill(Number.NaN);
+    return {
+      prompt: Int32Array.from(promptIds),
+      action: Int32Array.from(ids),
+      logp: plain || mode === "raw" ? given : unknown,
+      behaviour: plain || mode === "processed" ? given : unknown,
+    };
+  }
+
+  return {
+    take(value) {
+      const body = objectOf(value);
+      if (!body) return;
+      id ??= textOf(body.id);
+      const failed = objectOf(body.error);
+      if (failed) error = textOf(failed.message) ?? JSON.stringify(failed);
+      if (promptIds.length === 0) promptIds = numbers(body.prompt_token_ids);
+      const used = objectOf(body.usage);
+      if (used) {
+        usage = { input: numberOf(used.prompt_tokens) ?? 0, output: numberOf(used.completion_tokens) ?? 0 };
+      }
+      for (const choice of listOf(body.choices)) takeChoice(choice);
+    },
+    ended: () => growing.size > 0 && [...growing.values()].every((one) => one.finish !== undefined),
+    result: () => ({
+      choices: [...growing]
+        .sort(([a], [b]) => a - b)
+        .map(([, one]) => {
+          const tokens = tokensOf(one);
+          return { message: messageOf(one), stop: stopOf(one), ...(tokens ? { tokens } : {}) };
+        }),
+      ...(usage ? { usage } : {}),
+      ...(id ? { id } : {}),
+      ...(error === undefined ? {} : { error }),
+    }),
+  };
+}
+
+const fresh = (): Growing => ({
+  content: "",
+  calls: new Map(),
+  finish: undefined,
+  stopped: false,
+  ids: [],
+  logps: [],
+});
+
+const numbers = (value: Json | undefined): number[] =>
+  listOf(value).filter((x): x is number => typeof x === "number");
+
+/** Calls that bring no index stand where they are in their list. */
+function takeCall(one: Growing, value: Json, at: number): void {
+  const piece = objectOf(value) ?? {};
+  const index = numberOf(piece.index) ?? at;
+  const call = one.calls.get(index) ?? { id: "", name: "", arguments: "" };
+  one.calls.set(index, call);
+  const custom = objectOf(piece.custom);
+  const named = objectOf(piece.function) ?? custom ?? {};
+  // ids and names come once, or again and again, but never in pieces
+  call.id = textOf(piece.id) || call.id;
+  call.name = textOf(named.name) || call.name;
+  call.arguments += textOf(custom ? custom.input : named.arguments) ?? "";
+}
+
+function messageOf({ content, calls }: Growing): Message {
+  const toolCalls: ToolCall[] = [...calls].sort(([a], [b]) => a - b).map(([, call]) => call);
+  return { role: "assistant", content, ...(toolCalls.length > 0 ? { toolCalls } : {}) };
+}
+
+function stopOf({ finish, stopped }: Growing): StopReason {
+  switch (finish) {
+    case "length":
+      return "length";
+    case undefined:
+    case "content_filter":
+      return "cut";
+    default:
+      return stopped ? "stop" : "eos";
+  }
+}

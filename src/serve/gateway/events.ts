@@ -1,0 +1,57 @@
+/** Server-sent events out of bytes, whole, with their bytes as they came. */
+
+/** One event: its bytes with the blank line at their end, and what its `data` lines say. */
+export interface ServerEvent {
+  readonly bytes: Buffer;
+  /** Absent: a comment, such as a sign of life. */
+  readonly data?: string;
+}
+
+/** Bytes that one event may have at most: whoever never ends a line must not fill the memory. */
+export const mostEventBytes = 16 << 20;
+
+const [lf, cr] = [10, 13];
+
+/**
+ * Splits a body into events, each as soon as it is whole. Lines may end in any of the ways that the standard allows. What
+ * comes after the last blank line is an event as well, since some servers leave the last blank line out.
+ * @throws RangeError for an event above {@link mostEventBytes}.
+ */
+export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+  let held: Buffer = Buffer.alloc(0);
+  // where the search for a blank line goes on
+  let from = 0;
+  for await (const chunk of body) {
+    held = held.length === 0 ? bufferOf(chunk) : Buffer.concat([held, chunk]);
+    let begin = 0;
+    for (let end = blankLine(held, from); end > 0; end = blankLine(held, begin)) {
+      yield eventOf(held.subarray(begin, end));
+      begin = end;
+    }
+    held = held.subarray(begin);
+    from = Math.max(0, held.length - 3);
+    if (held.length > mostEventBytes) throw new RangeError(`an event of more than ${mostEventBytes} bytes`);
+  }
+  if (held.length > 0) yield eventOf(held);
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Where the first blank line at or after `from` ends; 0 where there is none yet. */
+function blankLine(bytes: Buffer, from: number): number {
+  for (let i = from; i < bytes.length - 1; i++) {
+    const [a, b] = [bytes[i], bytes[i + 1]];
+    if (a === lf && b === lf) return i + 2;
+    if (a === cr && b === cr) return i + 2;
+    if (a === lf && b === cr && bytes[i + 2] === lf) return i + 3;
+  }
+  return 0;
+}
+
+function eventOf(bytes: Buffer): ServerEvent {
+  const lines = bytes.toString("utf8").split(/\r\n|\n|\r/);
+  const data = lines
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice(5).replace(/^ /, ""));
+  return data.length === 0 ? { bytes } : { bytes, data: data.join("\n") };
+}

@@ -1,0 +1,46 @@
+/** Who asks, and in which session: by headers, or by the base URL alone. */
+import type { Context } from "hono";
+import type { Only } from "../keys.ts";
+import type { Refused } from "../refusal.ts";
+
+/** As far as a request says. */
+export interface Identity {
+  readonly session?: string;
+  readonly user?: string;
+}
+
+/**
+ * The headers `x-whetstone-session` and `x-whetstone-user`, else what stands in the path, else, for the user, the body's own
+ * `user`. A key that is narrowed to a session or a user speaks for it.
+ */
+export function identityOf(
+  c: Context,
+  only: Only | undefined,
+  bodyUser: string | undefined,
+): Identity | Refused {
+  const session = c.req.header("x-whetstone-session") ?? c.req.param("session") ?? only?.session;
+  const user = c.req.header("x-whetstone-user") ?? c.req.param("user") ?? only?.user ?? bodyUser;
+  for (const [name, value] of [
+    ["session", session],
+    ["user", user],
+  ] as const) {
+    if (value !== undefined && !isName(value)) return wrongName(name);
+  }
+  if (only?.session !== undefined && session !== only.session) return narrowed("session");
+  if (only?.user !== undefined && user !== only.user) return narrowed("user");
+  return { ...(session === undefined ? {} : { session }), ...(user === undefined ? {} : { user }) };
+}
+
+/** Up to 200 characters, none of which steers anything. */
+const isName = (text: string): boolean => /^[^\p{C}\p{Z}][^\p{C}]{0,199}$/u.test(text);
+
+const wrongName = (what: string): Refused => ({
+  status: 400,
+  code: `invalid_${what}`,
+  message: `x-whetstone-${what}: expected a name of 1 to 200 characters without control characters.`,
+});
+const narrowed = (what: string): Refused => ({
+  status: 403,
+  code: "narrowed_key",
+  message: `This key is for one ${what}, and the request is of another. Use its own, or another key.`,
+});

@@ -1,0 +1,281 @@
+/** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
+import { hash, randomUUID } from "node:crypto";
+import type { ServedChoice, ServedResponse } from "../../core/served.ts";
+import { onlyOffers } from "../../core/toolCalls.ts";
+import type { Id, Message, TurnTokens } from "../../core/words.ts";
+import { keyOf } from "../../env/agent/dialogue.ts";
+
+/**
+ * Why a call begins another trajectory of its session. Retried: the same prompt as before. Branched: it goes on from a reply
+ * that something else went on from. Tools: other tools are offered. Edited: it begins alike, and then says something else than
+ * was said. Unrelated: another conversation.
+ */
+export type Cut = "retried" | "branched" | "tools" | "edited" | "unrelated";
+export const cuts: readonly Cut[] = ["retried", "branched", "tools", "edited", "unrelated"];
+
+/** Where a response stands. */
+export interface Place {
+  readonly trajectory: Id;
+  readonly turn: number;
+  /** Absent: it goes on from a reply, or is the session's first. */
+  readonly cut?: Cut;
+  /** Whether its prompt's tokens begin with those of the prompt and reply that it goes on from. Absent: not known. */
+  readonly prefix?: "kept" | "broken";
+}
+
+/** A call whose session is known. */
+export interface Opened {
+  readonly session: Id;
+  readonly path: Path;
+}
+
+/** A conversation as digests. */
+interface Path {
+  readonly tools: string;
+  /** Of the conversation up to each message, that one included. */
+  readonly upTo: readonly string[];
+  /** Of it up to the first message that is not the system's. */
+  readonly root: string;
+}
+
+/** A prompt and one reply to it. */
+interface Head {
+  readonly trajectory: number;
+  readonly turn: number;
+  readonly tools: string;
+  /** Nothing has gone on from it yet. */
+  open: boolean;
+  readonly tokens?: { readonly length: number; readonly digest: string };
+}
+
+interface Session {
+  readonly id: Id;
+  readonly user: Id | undefined;
+  /** Trajectories so far. */
+  trajectories: number;
+  readonly heads: Map<string, Head>;
+  /** Whole prompts, and beginnings of conversations. */
+  readonly prompts: Set<string>;
+  readonly roots: Set<string>;
+  readonly cuts: Map<Cut, number>;
+  broken: number;
+}
+
+export interface SessionState {
+  readonly id: Id;
+  readonly trajectories: number;
+  readonly cuts: Partial<Record<Cut, number>>;
+  /** Turns whose prompt's tokens did not begin with those of before. */
+  readonly brokenPrefixes: number;
+}
+
+/** Settings of {@link sessionTable}. */
+export interface SessionOptions {
+  /** Replies remembered, over all sessions; the sessions longest silent are forgotten first. Default 100,000, some 40 MB. */
+  readonly most?: number;
+  /** Replies remembered of one session, the last ones. Default 256. */
+  readonly mostOfOne?: number;
+}
+
+export interface SessionTable {
+  /**
+   * The session of a call: the one that is named, else that of the reply which the prompt goes on from, else a new one.
+   * @param user conversations of different users are never one.
+   */
+  open(call: { readonly session?: Id; readonly user?: Id; readonly prompt: readonly Message[] }): Opened;
+  /** Whether it is remembered; if not, hand what is stored of it to {@link remember}. */
+  knows(session: Id): boolean;
+  /**
+   * Where an answered call stands, which is remembered. Where there is no answer, it says where one would have stood.
+   * Calls are placed in the order of their ends: a reply is placed before anything can go on from it.
+   */
+  place(opened: Opened, user: Id | undefined, choices: readonly ServedChoice[]): Place;
+  /** A response that is stored already; a session's own in the order of their times. */
+  remember(response: ServedResponse): void;
+  state(session: Id): SessionState | undefined;
+  readonly size: number;
+}
+
+export function sessionTable({ most = 100_000, mostOfOne = 256 }: SessionOptions = {}): SessionTable {
+  const table = new Map<Id, Session>();
+  /** Sessions by the conversations that can go on. */
+  const conversations = new Map<string, Id>();
+  let replies = 0;
+
+  /** The session, now the last active one. */
+  function touch(id: Id, user: Id | undefined): Session {
+    const session = table.get(id) ?? begun(id, user);
+    table.delete(id);
+    table.set(id, session);
+    return session;
+  }
+
+  function unlink(digest: string, { id, user }: Session): void {
+    const key = scoped(digest, user);
+    if (conversations.get(key) === id) conversations.delete(key);
+  }
+
+  function drop(digest: string, session: Session): void {
+    session.heads.delete(digest);
+    unlink(digest, session);
+    replies--;
+  }
+
+  function commit(session: Session, path: Path, at: Head, choices: readonly ServedChoice[]): void {
+    const asked = path.upTo.at(-1) ?? "";
+    remembered(session.prompts, asked, mostOfOne);
+    remembered(session.roots, path.root, mostOfOne);
+    for (const { message, tokens } of choices) {
+      const digest = step(asked, message);
+      if (!session.heads.has(digest)) replies++;
+      session.heads.set(digest, { ...at, ...(tokens ? { tokens: digestOf(tokens) } : {}) });
+      conversations.set(scoped(digest, session.user), session.id);
+    }
+    for (const digest of session.heads.keys()) {
+      if (session.heads.size <= mostOfOne) break;
+      drop(digest, session);
+    }
+    for (const oldest of table.values()) {
+      if (replies <= most || oldest === session) break;
+      for (const digest of oldest.heads.keys()) drop(digest, oldest);
+      table.delete(oldest.id);
+    }
+  }
+
+  /** All replies to its prompt are gone on from at once. */
+  function close(session: Session, { trajectory, turn }: Pick<Head, "trajectory" | "turn">): void {
+    for (const [digest, head] of session.heads) {
+      if (head.trajectory !== trajectory || head.turn !== turn) continue;
+      head.open = false;
+      unlink(digest, session);
+    }
+  }
+
+  return {
+    open({ session, user, prompt }) {
+      const path = pathOf(prompt);
+      if (session !== undefined) return { session, path };
+      const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
+      const id = known === undefined ? undefined : conversations.get(scoped(known, user));
+      return { session: id ?? `s_${randomUUID()}`, path };
+    },
+
+    knows: (session) => table.has(session),
+
+    place({ session: id, path }, user, choices) {
+      const session = touch(id, user);
+      const found = path.upTo.findLast((digest) => session.heads.has(digest));
+      const head = found === undefined ? undefined : session.heads.get(found);
+      const goesOn = head?.open === true && head.tools === path.tools;
+      const cut = goesOn || session.trajectories === 0 ? undefined : whyCut(session, path, head);
+      const trajectory = goesOn ? head.trajectory : session.trajectories;
+      const turn = goesOn ? head.turn + 1 : 0;
+      const prefix = goesOn ? prefixOf(head, choices) : undefined;
+      if (choices.length > 0) {
+        if (goesOn) close(session, head);
+        else session.trajectories++;
+        if (cut) session.cuts.set(cut, (session.cuts.get(cut) ?? 0) + 1);
+        if (prefix === "broken") session.broken++;
+        commit(session, path, { trajectory, turn, tools: path.tools, open: true }, choices);
+      }
+      return {
+        trajectory: `${id}/${trajectory}`,
+        turn,
+        ...(cut ? { cut } : {}),
+        ...(prefix ? { prefix } : {}),
+      };
+    },
+
+    remember({ session: id, trajectory: name, turn, prompt, choices, user, tags }) {
+      const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
+      if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
+      const session = touch(id, user);
+      const path = pathOf(prompt);
+      close(session, { trajectory, turn: turn - 1 });
+      session.trajectories = Math.max(session.trajectories, trajectory + 1);
+      const cut = cuts.find((c) => c === tags[cutTag]);
+      if (cut) session.cuts.set(cut, (session.cuts.get(cut) ?? 0) + 1);
+      if (tags[prefixTag] === "broken") session.broken++;
+      commit(session, path, { trajectory, turn, tools: path.tools, open: true }, choices);
+    },
+
+    state(id) {
+      const session = table.get(id);
+      return session && stateOf(session);
+    },
+    get size() {
+      return table.size;
+    },
+  };
+}
+
+/** Names of the tags that say in a record how it was placed. */
+export const cutTag = "whetstone.cut";
+export const prefixTag = "whetstone.prefix";
+
+const begun = (id: Id, user: Id | undefined): Session => ({
+  id,
+  user,
+  trajectories: 0,
+  heads: new Map(),
+  prompts: new Set(),
+  roots: new Set(),
+  cuts: new Map(),
+  broken: 0,
+});
+
+const stateOf = ({ id, trajectories, cuts, broken }: Session): SessionState => ({
+  id,
+  trajectories,
+  cuts: Object.fromEntries(cuts),
+  brokenPrefixes: broken,
+});
+
+const scoped = (digest: string, user: Id | undefined): string => `${user ?? ""}\n${digest}`;
+
+/** Adds to a set that keeps its last `most`. */
+function remembered(set: Set<string>, entry: string, most: number): void {
+  set.delete(entry);
+  set.add(entry);
+  if (set.size > most) for (const first of set) return void set.delete(first);
+}
+
+function whyCut(session: Session, path: Path, head: Head | undefined): Cut {
+  if (session.prompts.has(path.upTo.at(-1) ?? "")) return "retried";
+  if (head) return head.tools === path.tools ? "branched" : "tools";
+  return session.roots.has(path.root) ? "edited" : "unrelated";
+}
+
+function pathOf(prompt: readonly Message[]): Path {
+  const said = prompt.filter((message) => !onlyOffers(message));
+  const upTo: string[] = [];
+  for (const message of said) upTo.push(step(upTo.at(-1) ?? "", message));
+  const first = said.findIndex(({ role }) => role !== "system");
+  return {
+    tools: hash("sha1", JSON.stringify(prompt.flatMap(({ tools = [] }) => tools)), "base64"),
+    upTo,
+    root: upTo[first] ?? upTo.at(-1) ?? "",
+  };
+}
+
+/** Of a conversation with one more message. */
+function step(before: string, { tools: _, ...message }: Message): string {
+  return hash("sha1", `${before}${keyOf(message)}`, "base64");
+}
+
+function digestOf({ prompt, action }: TurnTokens): NonNullable<Head["tokens"]> {
+  const all = new Int32Array(prompt.length + action.length);
+  all.set(prompt);
+  all.set(action, prompt.length);
+  return { length: all.length, digest: digestOfIds(all) };
+}
+
+const digestOfIds = (ids: Int32Array): string =>
+  hash("sha1", new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength), "base64");
+
+function prefixOf({ tokens }: Head, [first]: readonly ServedChoice[]): Place["prefix"] {
+  const prompt = first?.tokens?.prompt;
+  if (!tokens || !prompt) return undefined;
+  if (prompt.length < tokens.length) return "broken";
+  return digestOfIds(prompt.subarray(0, tokens.length)) === tokens.digest ? "kept" : "broken";
+}

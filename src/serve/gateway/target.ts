@@ -1,0 +1,67 @@
+/** Which addresses the gateway calls: what an operator stated, and never what hands out a machine's own credentials. */
+import { type LookupAddress, lookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { WhetstoneError } from "../../core/errors.ts";
+
+/**
+ * Link-local addresses, where clouds answer with credentials, and the other addresses where they do; also as IPv6 writes
+ * IPv4. Private and loopback addresses are allowed: models run there, and only an operator can name one.
+ */
+const refused = new BlockList();
+refused.addSubnet("169.254.0.0", 16, "ipv4");
+refused.addAddress("100.100.100.200", "ipv4");
+refused.addAddress("192.0.0.192", "ipv4");
+refused.addSubnet("fe80::", 10, "ipv6");
+refused.addAddress("fd00:ec2::254", "ipv6");
+refused.addSubnet("64:ff9b::a9fe:0", 112, "ipv6");
+
+/** Whether nothing may be called at an address, given as four numbers or in IPv6's form. */
+export const isRefusedAddress = (address: string): boolean =>
+  refused.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+
+/**
+ * The base of an upstream, without a slash at its end.
+ * @throws WhetstoneError `config.invalid` for what is no http(s) address, holds a password, or leads to a refused address.
+ */
+export function upstreamBase(url: string): string {
+  const wrong = (got: string, mend: string): WhetstoneError =>
+    new WhetstoneError("config.invalid", {
+      where: "upstream",
+      got,
+      expected: "the base URL of an OpenAI-compatible server, such as https://api.openai.com/v1",
+      mend,
+    });
+  if (!URL.canParse(url)) throw wrong(`"${url}"`, "Write the whole address, with http:// or https://.");
+  const { protocol, username, password, search, hash, hostname, origin, pathname } = new URL(url);
+  if (!/^https?:$/.test(protocol)) throw wrong(`an address of kind ${protocol}`, "Use http or https.");
+  if (username !== "" || password !== "") {
+    throw wrong(
+      "an address with a user and password in it",
+      "Name the environment variable of the key instead.",
+    );
+  }
+  if (search !== "" || hash !== "") throw wrong(`"${url}"`, "Leave out what stands after ? or #.");
+  const address = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(address) !== 0 && isRefusedAddress(address)) throw refusedAddress(address);
+  return `${origin}${pathname.replace(/\/+$/, "")}`;
+}
+
+const refusedAddress = (address: string): WhetstoneError =>
+  new WhetstoneError("config.invalid", {
+    where: "upstream",
+    got: `the link-local or metadata address ${address}`,
+    expected: "an address that a model answers at",
+    mend: "Name the model's own address.",
+  });
+
+/** Looks names up as ever, and refuses what they lead to where an address itself would be refused. */
+export const guardedLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const bad = error ? undefined : addresses.find(({ address }) => isRefusedAddress(address));
+    const failed = error ?? (bad && refusedAddress(bad.address));
+    if (failed) return done(failed, "", 0);
+    if (options.all) return done(null, addresses);
+    const [first] = addresses;
+    done(null, first?.address ?? "", first?.family);
+  });
+};

@@ -1,0 +1,74 @@
+/** An OpenAI-compatible server that answers. */
+import { Agent, request } from "undici";
+import { listOf, objectOf, textOf } from "../../core/json.ts";
+import { parsed } from "../../core/toolCalls.ts";
+import type { Answerer } from "./answerer.ts";
+import type { LogprobMode } from "./assemble.ts";
+import { guardedLookup, upstreamBase } from "./target.ts";
+
+/** Settings of {@link upstream}. */
+export interface UpstreamOptions {
+  /** With `/v1`. */
+  readonly url: string;
+  readonly model?: string;
+  /** Sent as a bearer token, in place of the client's. */
+  readonly key?: string;
+  readonly exact?: LogprobMode;
+  /** Milliseconds until an answer begins, and between its pieces. Default 10 minutes: long thoughts are silent. */
+  readonly patience?: number;
+}
+
+/**
+ * Calls go to that address alone: redirects are answers like any other, and are not followed. Connections are kept.
+ * @throws WhetstoneError `config.invalid` for an address that may not be called.
+ */
+export function upstream(options: UpstreamOptions): Answerer {
+  const { key, model, exact, patience = 600_000 } = options;
+  const base = upstreamBase(options.url);
+  const dispatcher = new Agent({
+    connect: { lookup: guardedLookup, timeout: 10_000 },
+    headersTimeout: patience,
+    bodyTimeout: patience,
+  });
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(exact === undefined ? {} : { exact }),
+
+    async chat({ body, headers, gone }) {
+      const answer = await request(`${base}/chat/completions`, {
+        method: "POST",
+        dispatcher,
+        signal: gone,
+        // plain bytes, since they are looked at
+        headers: {
+          ...headers,
+          ...authorization,
+          "content-type": "application/json",
+          "accept-encoding": "identity",
+        },
+        body,
+      });
+      return { status: answer.statusCode, headers: single(answer.headers), body: answer.body };
+    },
+
+    async models({ headers, gone }) {
+      const answer = await request(`${base}/models`, {
+        dispatcher,
+        signal: gone,
+        headers: { ...headers, ...authorization },
+      });
+      const list = objectOf(parsed(await answer.body.text()));
+      return listOf(list?.data).flatMap((one) => textOf(objectOf(one)?.id) ?? []);
+    },
+
+    close: () => dispatcher.close(),
+  };
+}
+
+const single = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === "string" ? value : value.join(", ")]],
+    ),
+  );

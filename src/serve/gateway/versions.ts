@@ -1,0 +1,152 @@
+/** The versions that answer right now: those of the store's last split, live without a restart. */
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Split, Version } from "../../core/served.ts";
+import type { Id } from "../../core/words.ts";
+import { assign, unitOf } from "../../release/split.ts";
+import type { Production } from "../../store/production.ts";
+import type { Answerer } from "./answerer.ts";
+
+/** Who answers a call, and how that came about. */
+export interface Chosen {
+  readonly version: Id;
+  readonly answerer: Answerer;
+  readonly propensity: number;
+  readonly split?: Id;
+}
+
+/** Settings of {@link liveVersions}. */
+export interface VersionOptions {
+  readonly production: Pick<Production, "versions" | "splits">;
+  /** Makes what answers for a version. What it throws keeps the split out that names the version. */
+  readonly open: (version: Version) => Promise<Answerer>;
+  /** Answers while there is no split. Default: the version made last. */
+  readonly main?: Id;
+  /** Milliseconds between looks into the store. Default 1000. */
+  readonly every?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface LiveVersions {
+  choose(call: { readonly session: Id; readonly response: Id; readonly user?: Id }): Chosen;
+  /** All that may answer. */
+  answerers(): readonly Answerer[];
+  readonly state: { readonly split?: Id; readonly versions: readonly Id[]; readonly failing?: string };
+  /** Looks into the store now. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Current {
+  readonly split: Split | undefined;
+  readonly answerers: ReadonlyMap<Id, Answerer>;
+}
+
+/**
+ * A split counts once all of its versions are open; until then, and where one cannot be opened, the one before it goes on.
+ * Versions that left it are closed when their last call has ended.
+ * @throws WhetstoneError `config.invalid` where there is nothing that could answer.
+ */
+export async function liveVersions(options: VersionOptions): Promise<LiveVersions> {
+  const { production, open, main, every = 1000, log = () => {} } = options;
+  const opened = new Map<Id, Promise<Answerer>>();
+  let failing: string | undefined;
+  let current: Current = { split: undefined, answerers: new Map() };
+  let looking: Promise<void> | undefined;
+
+  async function answererOf(version: Version): Promise<Answerer> {
+    const making = opened.get(version.id) ?? open(version);
+    opened.set(version.id, making);
+    try {
+      return await making;
+    } catch (e) {
+      opened.delete(version.id);
+      throw e;
+    }
+  }
+
+  async function look(): Promise<void> {
+    const split = (await production.splits()).at(-1);
+    const unchanged = current.answerers.size > 0 && split?.id === current.split?.id;
+    if (unchanged) return;
+    const versions = await production.versions();
+    const wanted = split ? Object.keys(split.shares) : [main ?? versions.at(-1)?.id];
+    const answerers = new Map<Id, Answerer>();
+    for (const id of wanted) {
+      const version = versions.find((v) => v.id === id);
+      if (!version) throw noVersion(id);
+      answerers.set(version.id, await answererOf(version));
+    }
+    const before = current.split;
+    current = { split, answerers };
+    if (split && before?.id !== split.id) log(`split ${split.id}: ${sharesOf(split)} (${split.why})`);
+    for (const [id, making] of opened) {
+      if (answerers.has(id)) continue;
+      opened.delete(id);
+      void making.then((answerer) => answerer.close()).catch((e) => log(`closing ${id}: ${messageOf(e)}`));
+    }
+  }
+
+  function refresh(): Promise<void> {
+    looking ??= look()
+      .then(
+        () => {
+          failing = undefined;
+        },
+        (e: unknown) => {
+          const why = messageOf(e);
+          if (why !== failing) log(`the versions stay as they are: ${why}`);
+          failing = why;
+          if (current.answerers.size === 0) throw e;
+        },
+      )
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  await refresh();
+  const timer = setInterval(() => void refresh().catch(() => undefined), every);
+  timer.unref();
+
+  return {
+    choose(call) {
+      const { split, answerers } = current;
+      const [only] = answerers.keys();
+      const drawn = split ? assign(split, unitOf(split, call)) : { version: only ?? "", propensity: 1 };
+      const answerer = answerers.get(drawn.version);
+      if (!answerer) throw noVersion(drawn.version);
+      return { ...drawn, answerer, ...(split ? { split: split.id } : {}) };
+    },
+    answerers: () => [...current.answerers.values()],
+    get state() {
+      return {
+        ...(current.split ? { split: current.split.id } : {}),
+        versions: [...current.answerers.keys()],
+        ...(failing === undefined ? {} : { failing }),
+      };
+    },
+    refresh,
+    async close() {
+      clearInterval(timer);
+      await looking?.catch(() => undefined);
+      await Promise.allSettled([...opened.values()].map(async (answerer) => (await answerer).close()));
+    },
+  };
+}
+
+const sharesOf = ({ shares }: Split): string =>
+  Object.entries(shares)
+    .map(([id, share]) => `${id} ${Number((100 * share).toFixed(2))} %`)
+    .join(", ");
+
+const noVersion = (id: Id | undefined): WhetstoneError =>
+  new WhetstoneError("config.invalid", {
+    where: "gateway",
+    got:
+      id === undefined
+        ? "no version that could answer"
+        : `the version "${id}", which the store does not have`,
+    expected: "a version for every name in the split",
+    mend: "Name an --upstream or a --policy, or add the version first.",
+  });
