@@ -18,7 +18,7 @@ interface LessonBase {
   readonly from: Provenance;
 }
 
-export type Lesson = LessonBase &
+export type ServedLesson = LessonBase &
   (
     | { readonly kind: "conversation"; readonly logged: Logged }
     /** Two replies to one prompt, each a trajectory of one turn. `strength`: probability that the label is right. */
@@ -41,11 +41,11 @@ export type Lesson = LessonBase &
         readonly good: boolean;
       }
   );
-export type LessonKind = Lesson["kind"];
+export type LessonKind = ServedLesson["kind"];
 export const lessonKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
 
 /** The trajectories of a lesson; of a pair the chosen one first. */
-export function trajectoriesOf(lesson: Lesson): readonly Trajectory[] {
+export function trajectoriesOf(lesson: ServedLesson): readonly Trajectory[] {
   switch (lesson.kind) {
     case "conversation":
       return [lesson.logged.trajectory];
@@ -59,7 +59,7 @@ export function trajectoriesOf(lesson: Lesson): readonly Trajectory[] {
 }
 
 /** What was said, at its places in those trajectories. A demonstration says by itself all that it says; a verdict is 1 or 0. */
-export function signalsOf(lesson: Lesson): readonly Signal[] {
+export function signalsOf(lesson: ServedLesson): readonly Signal[] {
   switch (lesson.kind) {
     case "conversation":
       return lesson.logged.signals;
@@ -76,3 +76,9 @@ export function signalsOf(lesson: Lesson): readonly Signal[] {
     }
   }
 }
+
+const mark = "logged/";
+/** The id of a task that people asked in production. */
+export const loggedTask = (id: Id): Id => mark + id;
+/** Whether a task is one of people's: what is known of it stays in the production store, and is copied into no run. */
+export const isLogged = (task: Id): boolean => task.startsWith(mark);

@@ -120,6 +120,7 @@ export { type KeyDoorOptions, keyDoor, rightAction } from "./keyDoor.ts";
 export { type KeyGridOptions, keyGrid } from "./keyGrid.ts";
 export { type LampsOptions, lamps } from "./lamps.ts";
 export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
+export { type LoggedPromptsOptions, loggedPrompts } from "./loggedPrompts.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
 export { maze } from "./maze.ts";
 export { type MazeLevel, waysFrom } from "./mazes/levels.ts";

@@ -1,6 +1,6 @@
 /** What follows from feedback by itself: pairs, demonstrations and verdicts, each with what it was made from. */
 import { createHash } from "node:crypto";
-import type { Lesson, Provenance } from "../core/lessons.ts";
+import type { Provenance, ServedLesson } from "../core/lessons.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
 import type { Id, Trajectory } from "../core/words.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
@@ -12,6 +12,8 @@ import { taskOfPrompt } from "./task.ts";
 export interface LessonFilter extends ResponseFilter {
   /** Feedback on this channel alone. Default: on all. */
   readonly channel?: string;
+  /** Feedback that had arrived before then, in milliseconds since 1970. Default: all. */
+  readonly heardUntil?: number;
 }
 
 /** Feedback from which nothing follows, and why. */
@@ -44,7 +46,7 @@ export type Answers = Pick<Production, "response" | "responses" | "signals">;
 export async function* lessonsFrom(
   production: Answers,
   filter: LessonFilter = {},
-): AsyncGenerator<Lesson | Dropped> {
+): AsyncGenerator<ServedLesson | Dropped> {
   const known = new Set<Id>();
   const heard = new Set<Id>();
   for await (const session of servedSessions(production, filter)) {
@@ -70,7 +72,7 @@ export async function* lessonsFrom(
   }
 }
 
-function* conversations(session: ServedSession, filter: LessonFilter): Generator<Lesson> {
+function* conversations(session: ServedSession, filter: LessonFilter): Generator<ServedLesson> {
   for (const [id, responses] of session.trajectories) {
     if (!responses.some((response) => fits(response, filter))) continue;
     const logged = loggedTrajectory(id, session);
@@ -107,7 +109,7 @@ async function lessonsOf(
   session: ServedSession,
   production: Answers,
   filter: LessonFilter,
-): Promise<readonly (Lesson | Dropped)[]> {
+): Promise<readonly (ServedLesson | Dropped)[]> {
   const dropped = (why: Dropped["why"]): readonly Dropped[] => [{ kind: "dropped", signal: signal.id, why }];
   const { kind, text, value } = signal;
   const wanted =
@@ -140,7 +142,7 @@ async function lessonsOf(
     const strength = value !== undefined && value >= 0 && value <= 1 ? value : 1;
     return replies
       .filter((other) => other !== best)
-      .flatMap((other): readonly (Lesson | Dropped)[] => {
+      .flatMap((other): readonly (ServedLesson | Dropped)[] => {
         if (taskOfPrompt(other.response.prompt).id !== task) return dropped("otherPrompt");
         if (folded(other.given.message.content) === folded(best.given.message.content))
           return dropped("same");
@@ -250,7 +252,7 @@ function pair(
   chosen: Trajectory,
   rejected: Trajectory,
   strength: number,
-): Lesson {
+): ServedLesson {
   const { channel, source } = signal;
   const task = taskOfPrompt(chosen.turns[0]?.prompt ?? []);
   const id = `pair/${hashOf(task.id, textOf(chosen), textOf(rejected))}`;
@@ -273,7 +275,7 @@ function pair(
   };
 }
 
-function demonstration(signal: ReceivedSignal, reply: Reply, text: string): Lesson {
+function demonstration(signal: ReceivedSignal, reply: Reply, text: string): ServedLesson {
   const shown = written(reply, text);
   const task = taskOfPrompt(reply.response.prompt);
   const id = `demonstration/${hashOf(task.id, text)}`;
@@ -287,7 +289,7 @@ function demonstration(signal: ReceivedSignal, reply: Reply, text: string): Less
   };
 }
 
-function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): Lesson {
+function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): ServedLesson {
   const task = taskOfPrompt(reply.response.prompt);
   const { channel, source } = signal;
   const own = replied(reply);

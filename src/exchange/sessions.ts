@@ -18,17 +18,21 @@ export interface ServedSession {
 /**
  * Sessions with at least one response that fits, in the order of their first such response. A session comes whole, also
  * the responses that do not fit: what was said before is what makes a reply good or bad. One session at a time is in memory.
+ * @param filter `heardUntil`: only feedback that arrived before, in milliseconds since 1970.
  */
 export async function* servedSessions(
   production: Served,
-  filter: ResponseFilter = {},
+  filter: ResponseFilter & { readonly heardUntil?: number } = {},
 ): AsyncGenerator<ServedSession> {
+  const { heardUntil: until } = filter;
   const seen = new Set<Id>();
   for await (const { session } of production.responses(filter)) {
     if (seen.has(session)) continue;
     seen.add(session);
     const responses = await gathered(production.responses({ session }));
-    const signals = await gathered(production.signals({ session }));
+    const signals = await gathered(
+      production.signals({ session, ...(until === undefined ? {} : { until }) }),
+    );
     const trajectories = Map.groupBy(responses, (response) => response.trajectory);
     for (const turns of trajectories.values()) turns.sort((a, b) => a.turn - b.turn || a.at - b.at);
     yield { id: session, trajectories, signals };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { loggedTask } from "../core/lessons.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 
@@ -10,7 +11,7 @@ export function taskOfPrompt(prompt: readonly Message[]): Task {
   const hash = createHash("sha256")
     .update(JSON.stringify(prompt.map(canonical)))
     .digest("hex");
-  const id = `logged/${hash.slice(0, 24)}`;
+  const id = loggedTask(hash.slice(0, 24));
   return { id, prompt, metadata: {}, seed: randomStream(id).seed };
 }
 

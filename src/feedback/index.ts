@@ -25,6 +25,7 @@ export {
   reactedBy,
 } from "./predictedReaction.ts";
 export { type CurveWeights, curveReward, type QualityCurveOptions, qualityCurve } from "./qualityCurve.ts";
+export { type RecordedOptions, recorded } from "./recorded.ts";
 export { type ReflectionOptions, reflection } from "./reflection.ts";
 export { plainAnswer, type RetriesOptions, repeatedShare, retries } from "./retries.ts";
 export {

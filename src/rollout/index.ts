@@ -24,6 +24,7 @@ export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type PastSelfOptions, pastSelf } from "./pastSelf.ts";
 export { type ReflectThenRetryOptions, reflectThenRetry } from "./reflectThenRetry.ts";
+export { type ReplayedOptions, replayed } from "./replayed.ts";
 export { type Retried, type Retry, retried } from "./retried.ts";
 export { type RetrospectiveOptions, retrospective } from "./retrospective.ts";
 export {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Ctx } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
 import { type Stats, succeeded, type Task } from "../core/words.ts";
@@ -203,9 +204,10 @@ export async function assemble(
       }
       await store.saveIteration(settings.name, iteration - 1, {
         metrics,
-        trajectories: experience.trajectories.map((trajectory) => {
+        trajectories: experience.trajectories.flatMap((trajectory) => {
+          if (isLogged(trajectory.task)) return [];
           const advantage = advantages.get(trajectory.id);
-          return { trajectory, phase: "train", ...(advantage ? { advantage } : {}) };
+          return [{ trajectory, phase: "train", ...(advantage ? { advantage } : {}) }];
         }),
       });
       const left = (practised() / iteration) * (settings.iterations - iteration);

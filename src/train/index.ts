@@ -9,6 +9,7 @@ export {
 } from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
+export { type FromLessonsOptions, fromLessons, lessonsFor } from "./fromLessons.ts";
 export { type Practised, type PractiseOptions, practise } from "./practise.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";

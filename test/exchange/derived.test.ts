@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Lesson, LessonKind } from "../../src/core/lessons.ts";
+import type { LessonKind, ServedLesson } from "../../src/core/lessons.ts";
 import { signalsOf, trajectoriesOf } from "../../src/core/lessons.ts";
 import { type Dropped, folded, type LessonFilter, lessonsFrom } from "../../src/exchange/derived.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
@@ -10,7 +10,7 @@ type Served = Parameters<typeof served>;
 async function derive(responses: Served[0], signals: Served[1], filter: LessonFilter = {}) {
   const all = await gathered(lessonsFrom(served(responses, signals), filter));
   const of = <K extends LessonKind>(kind: K) =>
-    all.filter((made): made is Extract<Lesson, { kind: K }> => made.kind === kind);
+    all.filter((made): made is Extract<ServedLesson, { kind: K }> => made.kind === kind);
   const dropped = all.filter((made): made is Dropped => made.kind === "dropped");
   return { all, of, dropped: dropped.map(({ signal: id, why }) => [id, why]) };
 }

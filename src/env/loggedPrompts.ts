@@ -1,0 +1,105 @@
+/** What people asked in production, as tasks: to be learnt from, not to be played. */
+import { WhetstoneError } from "../core/errors.ts";
+import { type ServedLesson, trajectoriesOf } from "../core/lessons.ts";
+import { writeMessage } from "../core/toolCalls.ts";
+import type { Id, Message, Task } from "../core/words.ts";
+import { defineEnvironment, type Environment } from "./environment.ts";
+
+/** Settings of {@link loggedPrompts}. */
+export interface LoggedPromptsOptions {
+  /**
+   * Where what was learnt is measured: its splits other than "train" are the held-out ones, and its texts join the
+   * lexicon. Default: a tenth of the prompts are held out.
+   */
+  readonly measured?: Environment;
+  /** Longest reply to a held-out prompt, in tokens. Default 256. */
+  readonly actionTokens?: number;
+}
+
+/** One prompt of so many is held out. */
+const heldOutOf = 10;
+
+/**
+ * The prompts of lessons. Nobody is there to go on with a conversation of the past, so that episodes of "train" cannot be
+ * started: a rollout replays them. Held-out prompts, "test", are replied to once, and a reply succeeds where it is one
+ * that people wanted: a correction, a demonstration, what they preferred or called good, up to blanks. Only prompts with
+ * such a reply are among them, so that a rate of success is one of agreeing with people.
+ */
+export function loggedPrompts(
+  lessons: readonly ServedLesson[],
+  options: LoggedPromptsOptions = {},
+): Environment {
+  const { measured, actionTokens = 256 } = options;
+  const wanted = wantedReplies(lessons);
+  const all = [...new Map(lessons.map(({ task }) => [task.id, task])).values()];
+  const isHeldOut = ({ id, seed }: Task): boolean => !measured && wanted.has(id) && seed % heldOutOf === 0;
+  const train = all.filter((task) => !isHeldOut(task));
+  const logged = new Set(train.map(({ id }) => id));
+  return defineEnvironment({
+    name: measured ? `logged+${measured.name}` : "logged",
+    summary: "what people asked in production, to learn from their feedback",
+    abilities: measured?.abilities ?? new Set([]),
+    ...(measured?.tools ? { tools: measured.tools } : {}),
+    roles: measured?.roles ?? ["agent"],
+    splits: measured ? ["train", ...measured.splits.filter((split) => split !== "train")] : ["train", "test"],
+    limits: measured?.limits ?? { turns: 1, actionTokens },
+    tasks: (split) => {
+      if (split === "train") return train;
+      return measured ? measured.tasks(split) : all.filter(isHeldOut);
+    },
+    lexicon: () => [...textsOf(lessons), ...(measured?.lexicon?.() ?? [])],
+    async start(task, random) {
+      if (logged.has(task.id)) throw unplayable(task.id);
+      return measured ? measured.start(task, random) : oneReply(wanted.get(task.id) ?? new Set());
+    },
+  });
+}
+
+function unplayable(task: Id): WhetstoneError {
+  return new WhetstoneError("capability.missing", {
+    where: `task "${task}"`,
+    got: "a wish to play it",
+    expected: "a rollout that replays it: its conversation was led by somebody who is not there any more",
+    mend: "Take rollout: replayed(lessons), or train with --from-feedback, which does.",
+  });
+}
+
+/** One episode of one reply. */
+function oneReply(wanted: ReadonlySet<string>) {
+  return {
+    observe: async () => ({ role: "agent", observation: { messages: [] } }),
+    act: async ({ content }: { readonly content: string }) => {
+      const success = wanted.has(plain(content));
+      return {
+        rewards: { agreement: Number(success) },
+        end: { kind: "done" as const, reason: "replied", success },
+      };
+    },
+  };
+}
+
+/** By task, what people are known to have wanted as a reply. */
+function wantedReplies(lessons: readonly ServedLesson[]): ReadonlyMap<Id, ReadonlySet<string>> {
+  const wanted = new Map<Id, Set<string>>();
+  for (const lesson of lessons) {
+    const [best] = lesson.kind === "conversation" ? [] : trajectoriesOf(lesson);
+    if (!best || (lesson.kind === "verdict" && !lesson.good)) continue;
+    const reply = best.turns[0];
+    if (!reply) continue;
+    const known = wanted.get(lesson.task.id);
+    if (known) known.add(plain(writeMessage(reply.action)));
+    else wanted.set(lesson.task.id, new Set([plain(writeMessage(reply.action))]));
+  }
+  return wanted;
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** Every text of prompts and replies. */
+const textsOf = (lessons: readonly ServedLesson[]): string[] =>
+  lessons.flatMap((lesson) => [
+    ...lesson.task.prompt.map(writeMessage),
+    ...trajectoriesOf(lesson).flatMap(({ turns }) =>
+      turns.flatMap(({ prompt, action }) => [...prompt, action].map((m: Message) => writeMessage(m))),
+    ),
+  ]);

@@ -1,0 +1,93 @@
+/** Experience from production logs, in place of play. */
+import { isWhetstoneError } from "../core/errors.ts";
+import { type ServedLesson, trajectoriesOf } from "../core/lessons.ts";
+import type { Model } from "../core/model.ts";
+import { concatIds } from "../core/pack.ts";
+import type { Rollout } from "../core/slots.ts";
+import { writeMessage } from "../core/toolCalls.ts";
+import type { Id, Trajectory, Turn, TurnTokens } from "../core/words.ts";
+
+/** Settings of {@link replayed}. */
+export interface ReplayedOptions {
+  /**
+   * "recorded": a conversation counts only where every reply was recorded as this policy's tokens, with the
+   * log-probabilities that ratios need. "encoded": texts in the policy's tokens where that is not so, without
+   * log-probabilities: for likelihoods and preferences, not for ratios. Default "recorded"; single replies (pairs,
+   * demonstrations, verdicts) are always encoded where they were not recorded.
+   */
+  readonly tokens?: "recorded" | "encoded";
+  /**
+   * Whom a reply is compared with: replies to its own prompt, or all of the iteration, since people rarely ask the same
+   * thing twice. A pair is compared within itself. Default "task".
+   */
+  readonly group?: "task" | "all";
+}
+
+type Policy = Pick<Model, "codec" | "contextTokens">;
+
+/**
+ * The lessons of the practised tasks, replayed: nothing is sampled, and no environment is asked. Units: one trajectory
+ * each. A lesson that the policy cannot read or write (unknown words, too long, not recorded as tokens) is left out whole.
+ *
+ * Stats: lessons, and unfit, the share of them that was left out.
+ */
+export function replayed(lessons: readonly ServedLesson[], options: ReplayedOptions = {}): Rollout {
+  const { tokens = "recorded", group = "task" } = options;
+  const byTask = Map.groupBy(lessons, (lesson) => lesson.task.id);
+  return async (ctx) => {
+    const due = ctx.practice.flatMap((task) => byTask.get(task.id) ?? []);
+    const policy = ctx.model();
+    const read = due.flatMap((lesson) => {
+      const exact = tokens === "recorded" && lesson.kind === "conversation";
+      const whole = trajectoriesOf(lesson).map((t) => inTokens(t, policy, exact));
+      const fit = whole.filter((t) => t !== undefined);
+      return fit.length === whole.length ? [{ lesson, trajectories: fit }] : [];
+    });
+    const groupOf = (lesson: ServedLesson): Id =>
+      lesson.kind === "pair" ? lesson.id : group === "all" ? "logged" : lesson.task.id;
+    const unfit = due.length > 0 ? { unfit: 1 - read.length / due.length } : {};
+    return {
+      trajectories: read.flatMap(({ trajectories }) => trajectories),
+      units: read.flatMap(({ lesson, trajectories }) =>
+        trajectories.map(({ id }) => ({ id, group: groupOf(lesson), members: [id] })),
+      ),
+      stats: { lessons: due.length, ...unfit },
+    };
+  };
+}
+
+/** @param exact whether every reply must have been recorded as tokens. @returns nothing where the policy cannot take it. */
+function inTokens(t: Trajectory, policy: Policy, exact: boolean): Trajectory | undefined {
+  const turns: Turn[] = [];
+  for (const turn of t.turns) {
+    const recorded = turn.tokens && isItsOwn(turn, turn.tokens, policy) ? turn.tokens : undefined;
+    const tokens = recorded ?? (exact ? undefined : encoded(turn, policy));
+    if (!tokens || tokens.prompt.length + tokens.action.length > policy.contextTokens) return undefined;
+    turns.push({ ...turn, tokens });
+  }
+  return { ...t, turns };
+}
+
+/** Whether tokens that were recorded are this policy's: they have to say what was said. */
+function isItsOwn({ action }: Turn, tokens: TurnTokens, { codec }: Policy): boolean {
+  if ([tokens.prompt, tokens.action].some((ids) => ids.some((id) => id < 0 || id >= codec.vocabulary))) {
+    return false;
+  }
+  const said = codec.decode(tokens.action).trim();
+  // calls stand in the tokens in whatever form the model writes them
+  return action.toolCalls ? said.startsWith(action.content.trim()) : said === action.content.trim();
+}
+
+/** A reply in the policy's tokens, without log-probabilities. */
+function encoded({ prompt, action }: Turn, { codec }: Policy): TurnTokens | undefined {
+  try {
+    const ids = concatIds([codec.encode(writeMessage(action)), Int32Array.of(codec.endId)]);
+    const unknown = new Float32Array(ids.length).fill(Number.NaN);
+    return { prompt: codec.open(prompt), action: ids, logp: unknown, behaviour: unknown };
+  } catch (e) {
+    if (isWhetstoneError(e) && unreadable.has(e.code)) return undefined;
+    throw e;
+  }
+}
+
+const unreadable: ReadonlySet<string> = new Set(["tokenizer.unknownToken", "template.failed"]);
