@@ -7,6 +7,8 @@ import { Missing } from "./parts/notice.tsx";
 import "./style.css";
 
 const pages = {
+  episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
+  episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
   run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
 };
 
@@ -19,6 +21,8 @@ function App() {
           <Router>
             <Route path="/" component={Runs} />
             <Route path="/runs/:id" component={pages.run} />
+            <Route path="/runs/:id/episodes" component={pages.episodes} />
+            <Route path="/runs/:id/episode" component={pages.episode} />
             <Route default component={Missing} />
           </Router>
         </ErrorBoundary>

@@ -7,7 +7,18 @@ import { messageOf } from "../../core/errors.ts";
 import type { Interval } from "../../core/statistics.ts";
 import { health } from "../../diagnose/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
-import type { Curves, RunDetail, RunRow, RunsPage, Value } from "./types.ts";
+import { spellingOf } from "../spelling.ts";
+import { episodeDetail, episodeRow } from "./episodes.ts";
+import type {
+  Curves,
+  EpisodeDetail,
+  EpisodeRow,
+  EpisodesPage,
+  RunDetail,
+  RunRow,
+  RunsPage,
+  Value,
+} from "./types.ts";
 
 /** Points of a curve that is no bigger than a word. */
 const sparkPoints = 40;
@@ -60,6 +71,33 @@ export function dashboardApi(store: Store): Hono {
       }
     });
   });
+  api.get("/runs/:id/episodes", async (c) => {
+    const run = await found(c.req.param("id"));
+    const asked = episodesAsked.safeParse(c.req.query());
+    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
+    return c.json((await episodesOf(store, run, asked.data)) satisfies EpisodesPage);
+  });
+  api.get("/runs/:id/episode", async (c) => {
+    const run = await found(c.req.param("id"));
+    const asked = episodeAsked.safeParse(c.req.query());
+    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
+    const { id, phase, iteration } = asked.data;
+    const all = await store.trajectories(run.id, { iteration, phase });
+    const one = all.find((t) => t.id === id);
+    if (!one) {
+      throw new HTTPException(404, {
+        message: `Episode ${id} of iteration ${iteration} is not kept: of older iterations failures and one in a hundred remain.`,
+      });
+    }
+    const family = await Promise.all(
+      all
+        .filter((t) => t.task === one.task && t.role === one.role)
+        .map((t) => store.trajectory(run.id, { iteration, phase, id: t.id })),
+    );
+    const there = family.filter((t) => t !== undefined);
+    const shown = there.find((t) => t.id === id) ?? there[0]!;
+    return c.json(episodeDetail(shown, there, await spellingOf(run.folder)) satisfies EpisodeDetail);
+  });
   api.notFound((c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {
     const status = e instanceof HTTPException ? e.status : 500;
@@ -75,6 +113,45 @@ const curvesAsked = z.object({
   from: count.optional(),
   until: count.optional(),
 });
+
+const episodesAsked = z.object({
+  from: count.optional(),
+  until: count.optional(),
+  end: z.enum(["success", "no success", "truncated", "failed", "done"]).optional(),
+  phase: z.string().optional(),
+  text: z.string().optional(),
+  order: z.enum(["newest", "best", "worst", "longest"]).default("newest"),
+  offset: count.default(0),
+  limit: count.min(1).max(200).default(50),
+});
+const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: count });
+
+async function episodesOf(
+  store: Store,
+  run: Run,
+  {
+    from = 0,
+    until = Number.POSITIVE_INFINITY,
+    end,
+    phase,
+    order,
+    offset,
+    limit,
+  }: z.infer<typeof episodesAsked>,
+): Promise<EpisodesPage> {
+  const all = (await store.trajectories(run.id, phase === undefined ? {} : { phase }))
+    .filter((t) => t.iteration >= from && t.iteration < until)
+    .map(episodeRow)
+    .filter((row) => end === undefined || row.outcome === end);
+  const by: Record<typeof order, (a: EpisodeRow, b: EpisodeRow) => number> = {
+    newest: (a, b) => b.iteration - a.iteration,
+    best: (a, b) => (b.reward ?? 0) - (a.reward ?? 0),
+    worst: (a, b) => (a.reward ?? 0) - (b.reward ?? 0),
+    longest: (a, b) => b.turns - a.turns,
+  };
+  const sorted = all.sort(by[order]);
+  return { episodes: sorted.slice(offset, offset + limit), total: all.length, offset };
+}
 
 /** Points of each curve that health is judged by. */
 const healthPoints = 400;

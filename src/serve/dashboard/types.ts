@@ -45,3 +45,77 @@ export interface Curves {
   readonly iteration: readonly number[];
   readonly values: Readonly<Record<string, readonly Value[]>>;
 }
+
+export interface EpisodeRow {
+  readonly iteration: number;
+  readonly phase: string;
+  readonly id: string;
+  readonly task: string;
+  readonly role: string;
+  readonly reward: Value;
+  readonly turns: number;
+  /** "success", "no success", "truncated", "failed", or "done" where nobody judged. */
+  readonly outcome: string;
+  /** The first words that the policy said. */
+  readonly said?: string;
+}
+
+export interface EpisodesPage {
+  readonly episodes: readonly EpisodeRow[];
+  /** Of all that fit, how many there are. */
+  readonly total: number;
+  readonly offset: number;
+}
+
+export interface SaidMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
+}
+
+/** Numbers of one turn's action tokens, in order. */
+export interface TokenLayers {
+  /** Texts of the tokens; absent where the run carries no tokenizer. */
+  readonly pieces?: readonly string[];
+  readonly ids: readonly number[];
+  readonly logp: readonly Value[];
+  readonly entropy?: readonly Value[];
+  readonly advantage?: readonly Value[];
+  /** 1: no choice of the policy. */
+  readonly forced?: readonly number[];
+}
+
+export interface EpisodeTurn {
+  /** What was new to read before this action. */
+  readonly read: readonly SaidMessage[];
+  readonly action: SaidMessage;
+  readonly role: string;
+  readonly stop: string;
+  readonly rewards: Readonly<Record<string, number>>;
+  /** What was said about this action. */
+  readonly text?: string;
+  readonly version: string;
+  readonly ms: number;
+  readonly tokens?: TokenLayers;
+  readonly spans: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+}
+
+/** A place in the family of episodes of one task and iteration. */
+export interface Relative {
+  readonly id: string;
+  readonly phase: string;
+  readonly iteration: number;
+  readonly outcome: string;
+  readonly reward: Value;
+  /** The one it came from, from which turn, and why; absent: played from the start. */
+  readonly parent?: { readonly id: string; readonly turn: number; readonly why: string };
+}
+
+export interface EpisodeDetail extends EpisodeRow {
+  readonly run: string;
+  readonly origin: string;
+  readonly end: string;
+  readonly conversation: readonly EpisodeTurn[];
+  /** Itself among its siblings, retries and branches. */
+  readonly family: readonly Relative[];
+}

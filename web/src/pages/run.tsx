@@ -73,6 +73,9 @@ function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }
         engine · seed {run.seed} · {run.iterations} iterations in {duration(run.seconds)} · since{" "}
         {moment(run.started)}
       </p>
+      <p>
+        <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>
+      </p>
       <Notes run={run} />
       <CurvesOf run={run} path={path} />
       <Evaluations run={run} />

@@ -1,0 +1,148 @@
+/** The episodes of a run that were kept, to look through. */
+import { useLocation, useRoute } from "preact-iso";
+import type { EpisodeRow, EpisodesPage } from "../../../src/serve/dashboard/types.ts";
+import { useLoaded } from "../api.ts";
+import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { digits } from "../parts/words.ts";
+
+const outcomes = ["success", "no success", "truncated", "failed", "done"];
+const orders: readonly (readonly [order: string, name: string])[] = [
+  ["newest", "Newest"],
+  ["best", "Highest reward"],
+  ["worst", "Lowest reward"],
+  ["longest", "Most turns"],
+];
+const perPage = 50;
+
+export function Episodes() {
+  const { params, query } = useRoute();
+  const { route, path } = useLocation();
+  const run = params.id ?? "";
+  const asked = new URLSearchParams(query);
+  const loaded = useLoaded<EpisodesPage>(
+    `/api/runs/${encodeURIComponent(run)}/episodes?${asked}&limit=${perPage}`,
+  );
+  // a search is a place that one can come back to: it stands in the address
+  const change = (name: string, value: string): void => {
+    const next = new URLSearchParams(asked);
+    if (value === "") next.delete(name);
+    else next.set(name, value);
+    if (name !== "offset") next.delete("offset");
+    route(`${path}?${next}`, true);
+  };
+  const field = (name: string) => ({
+    value: asked.get(name) ?? "",
+    onChange: (e: Event) => change(name, (e.currentTarget as HTMLInputElement).value),
+  });
+  const { value: now } = loaded;
+  return (
+    <>
+      <p class="crumbs">
+        <a href={`/runs/${encodeURIComponent(run)}`}>{nameOf(run)}</a>
+      </p>
+      <h1>Episodes</h1>
+      <form class="tools" onSubmit={(e) => e.preventDefault()}>
+        <label>
+          Text <input type="search" {...field("text")} />
+        </label>
+        <label>
+          Outcome{" "}
+          <select {...field("end")}>
+            <option value="">any</option>
+            {outcomes.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Order{" "}
+          <select {...field("order")}>
+            {orders.map(([order, name]) => (
+              <option key={order} value={order}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Iterations from <input type="number" min="0" class="short" {...field("from")} />
+        </label>
+        <label>
+          to before <input type="number" min="0" class="short" {...field("until")} />
+        </label>
+      </form>
+      {now.state === "waiting" && <Waiting what="episodes" />}
+      {now.state === "failed" && <Failed what="Episodes" why={now.why} />}
+      {now.state === "ready" && <List page={now.data} run={run} change={change} />}
+    </>
+  );
+}
+
+function List(props: {
+  readonly page: EpisodesPage;
+  readonly run: string;
+  readonly change: (name: string, value: string) => void;
+}) {
+  const { page, run, change } = props;
+  if (page.total === 0) return <Empty>No episode that was kept fits.</Empty>;
+  const last = page.offset + page.episodes.length;
+  return (
+    <>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              {["Episode", "Outcome", "Reward", "Turns", "Iteration", "Phase"].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {page.episodes.map((row) => (
+              <tr key={`${row.phase} ${row.iteration} ${row.id}`}>
+                <th scope="row">
+                  <a href={episodePath(run, row)}>{row.id}</a>
+                </th>
+                <td>
+                  <span class={`state ${row.outcome === "success" ? "running" : row.outcome}`}>
+                    {row.outcome}
+                  </span>
+                </td>
+                <td>{row.reward === null ? "–" : digits(row.reward)}</td>
+                <td>{row.turns}</td>
+                <td>{row.iteration}</td>
+                <td>{row.phase}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="tools">
+        <button
+          type="button"
+          disabled={page.offset === 0}
+          onClick={() => change("offset", String(Math.max(0, page.offset - perPage)))}
+        >
+          Before
+        </button>
+        <span role="status">
+          {page.offset + 1} to {last} of {page.total}
+        </span>
+        <button type="button" disabled={last >= page.total} onClick={() => change("offset", String(last))}>
+          Next
+        </button>
+      </p>
+    </>
+  );
+}
+
+export const nameOf = (run: string): string => run.split("/").at(-1) ?? run;
+
+export function episodePath(
+  run: string,
+  { id, phase, iteration }: Pick<EpisodeRow, "id" | "phase" | "iteration">,
+): string {
+  return `/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}`;
+}
