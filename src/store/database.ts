@@ -1,10 +1,11 @@
 /** One way to either database: what the rest of the room asks of it. */
 import { dirname, resolve } from "node:path";
-import { Kysely, Migrator, SqliteDialect, sql } from "kysely";
+import { Kysely, Migrator, sql } from "kysely";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder } from "../core/files.ts";
 import { migrations, type Tables } from "./schema.ts";
-import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
+import { storeFailure } from "./sqlite.ts";
+import { sqliteThread } from "./sqliteThread.ts";
 
 export interface Database {
   readonly kind: "sqlite" | "postgres";
@@ -25,8 +26,10 @@ export async function connect(where: string): Promise<Database> {
   await makeFolder(dirname(resolve(where))).catch((e: unknown) => {
     throw storeFailure(where, isWhetstoneError(e) ? e.cause : e);
   });
-  const database = openDatabase(where);
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
+  const thread = await sqliteThread(where).catch((e: unknown) => {
+    throw storeFailure(where, e);
+  });
+  const db = new Kysely<Tables>({ dialect: thread.dialect });
   const opened: Database = {
     kind: "sqlite",
     where,
@@ -37,7 +40,10 @@ export async function connect(where: string): Promise<Database> {
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
     },
     failure: (cause) => storeFailure(where, cause),
-    close: () => db.destroy(),
+    async close() {
+      await db.destroy();
+      await thread.close();
+    },
   };
   await migrated(opened);
   return opened;

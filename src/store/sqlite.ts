@@ -57,8 +57,7 @@ export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
     prepare: (sql) => {
-      // SQLite rolls back by itself when the disk is full; a second rollback must not hide that error
-      if (sql === "rollback") return rollback(database);
+      if (sql === "rollback") return rollbackStatement(database);
       // all our transactions write: taken at once, the lock is waited for; taken later, it can be refused
       if (sql === "begin") return kyselyStatement(database.prepare("begin immediate"), false);
       const reader = /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql);
@@ -77,20 +76,25 @@ function kyselyStatement(statement: StatementSync, reader: boolean): ReturnType<
   };
 }
 
-function rollback(database: DatabaseSync): ReturnType<SqliteDatabase["prepare"]> {
+function rollbackStatement(database: DatabaseSync): ReturnType<SqliteDatabase["prepare"]> {
   return {
     reader: false,
     all: () => [],
     run: () => {
-      try {
-        database.exec("rollback");
-      } catch (e) {
-        if (!/no transaction is active/.test(messageOf(e))) throw e;
-      }
+      rollback(database);
       return { changes: 0, lastInsertRowid: 0 };
     },
     iterate: () => [][Symbol.iterator](),
   };
+}
+
+/** SQLite rolls back by itself when the disk is full; a second rollback must not hide that error. */
+export function rollback(database: DatabaseSync): void {
+  try {
+    database.exec("rollback");
+  } catch (e) {
+    if (!/no transaction is active/.test(messageOf(e))) throw e;
+  }
 }
 
 /** SQLite's primary result codes, https://sqlite.org/rescode.html. */
