@@ -1,5 +1,6 @@
 import { type Comparison, pairColumns } from "../core/pairs.ts";
 import type { Advantage } from "../core/slots.ts";
+import type { Ref } from "../core/words.ts";
 import { outside } from "./preferencePairs.ts";
 import { type ChannelOptions, scoredGroups } from "./returns.ts";
 
@@ -7,6 +8,8 @@ import { type ChannelOptions, scoredGroups } from "./returns.ts";
 export interface OutcomePairsOptions extends ChannelOptions {
   /** Smallest difference of returns that makes a pair. Default: any above 0. */
   readonly margin?: number;
+  /** Every pair of unequal returns, or the best of a group with its worst alone, the first of equals. Default "all". */
+  readonly pairs?: "all" | "extremes";
   /** Most others that a return is preferred to, dealt out in turn, so that few successes are not each paired with every failure. Default: all. */
   readonly rivals?: number;
   /** Named spans of an action whose tokens stay out of the pairs, e.g. ["thought"]: free to change. Default: none. */
@@ -18,10 +21,11 @@ export interface OutcomePairsOptions extends ChannelOptions {
  * `core/pairs.ts`. Leaves advantages as they are, so that it stands beside an estimator. A group of one, or of equal
  * returns, makes no pair. Only units of one trajectory are compared.
  *
- *     pairs = { (i, j) of one group : R[i] − R[j] > margin }        of each i at most `rivals`, from the i-th on, round and round
+ *     "all":      pairs = { (i, j) of one group : R[i] − R[j] > margin }        of each i at most `rivals`, from the i-th on, round and round
+ *     "extremes": pairs = { (argmax R, argmin R) of each group : R[i] − R[j] > margin }
  */
 export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null> {
-  const { margin = 0, rivals = Number.POSITIVE_INFINITY, without = [] } = options;
+  const { margin = 0, pairs = "all", rivals = Number.POSITIVE_INFINITY, without = [] } = options;
   return {
     name: "outcomePairs",
     init: () => null,
@@ -30,6 +34,7 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
         const lone = group.flatMap(({ unit, value }) =>
           unit.members.length === 1 ? [{ at: { trajectory: unit.members[0]! }, value }] : [],
         );
+        if (pairs === "extremes") return extremes(lone, margin);
         return lone.flatMap((better, i) => {
           const worse = lone.filter(({ value }) => better.value - value > margin);
           const from = worse.length === 0 ? 0 : (i * Math.min(rivals, worse.length)) % worse.length;
@@ -46,4 +51,16 @@ export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null>
       };
     },
   };
+}
+
+/** The best and the worst of a group, where they differ by more than the margin. */
+function extremes(
+  group: readonly { readonly at: Ref; readonly value: number }[],
+  margin: number,
+): Comparison[] {
+  const ranked = group.toSorted((a, b) => b.value - a.value);
+  const [best, least] = [ranked[0], ranked.at(-1)];
+  if (!best || !least || best.value - least.value <= margin) return [];
+  const worst = ranked.find(({ value }) => value === least.value)!;
+  return [{ chosen: best.at, rejected: worst.at, strength: 1 }];
 }

@@ -40,6 +40,7 @@ export {
   type WithCritiqueRowsOptions,
   withCritiqueRows,
 } from "./withCritiqueRows.ts";
+export { type WithFollowUpRowsOptions, withFollowUpRows } from "./withFollowUpRows.ts";
 export { withoutLeaks } from "./withoutLeaks.ts";
 export { type WithRevisionsOptions, withRevisions } from "./withRevisions.ts";
 export { spansIn, type WithSpansOptions, withSpans } from "./withSpans.ts";

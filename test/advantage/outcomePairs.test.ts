@@ -6,9 +6,14 @@ import { pairsOf } from "../../src/core/pairs.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
 import { ctxOf, evidenceOf } from "../core/make.ts";
 
-function pairs(rewards: readonly (readonly (number | undefined)[])[], margin = 0, rivals?: number) {
+function pairs(
+  rewards: readonly (readonly (number | undefined)[])[],
+  margin = 0,
+  rivals?: number,
+  which: "all" | "extremes" = "all",
+) {
   const evidence = evidenceOf(rewards);
-  const { columns } = outcomePairs({ margin, ...(rivals !== undefined && { rivals }) }).apply(
+  const { columns } = outcomePairs({ margin, pairs: which, ...(rivals !== undefined && { rivals }) }).apply(
     evidence,
     null,
     undefined,
@@ -46,6 +51,16 @@ test("outcomePairs: with few rivals, others are dealt out in turn", () => {
     ["0.1", "0.2", 1],
   ]);
   assert.equal(pairs([[1, 0]], 0, 5).length, 1);
+});
+
+test("outcomePairs: the best with the worst of each group alone, the first of equals, beyond the margin", () => {
+  const extremes = (rewards: readonly (number | undefined)[], margin = 0) =>
+    pairs([rewards], margin, undefined, "extremes");
+  assert.deepEqual(extremes([0.5, 1, 0, 1, 0]), [["0.1", "0.2", 1]]);
+  assert.deepEqual(extremes([0.5, undefined, 0.25]), [["0.0", "0.2", 1]]);
+  assert.deepEqual(extremes([0.5, 0.25], 0.25), []);
+  assert.deepEqual(extremes([1, 1]), []);
+  assert.deepEqual(extremes([1]), []);
 });
 
 test("outcomePairs leaves advantages as they are", () => {
