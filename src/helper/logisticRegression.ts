@@ -14,9 +14,14 @@ export interface LogisticOptions {
   readonly passes?: number;
   /** Step size of Adam, which falls to 0 over the passes. Default 0.05. */
   readonly learningRate?: number;
+  /**
+   * What is made small. "squared": Σ w · (σ(θ·x) − y)² / Σ w, bounded also where y lies outside of 0…1, as estimates
+   * without bias may. Default "log".
+   */
+  readonly loss?: "log" | "squared";
 }
 
-/** Something seen: its features, how surely it was a yes (0…1), and how much it counts. */
+/** Something seen: its features, how surely it was a yes (0…1, for the squared loss any number), and how much it counts. */
 export interface LogisticRow {
   readonly x: Features;
   readonly y: number;
@@ -26,6 +31,10 @@ export interface LogisticRow {
 /** θ by the names of features; one that was never fitted counts for nothing. */
 export type LogisticWeights = ReadonlyMap<string, number>;
 
+/** Name of the feature that is 1 everywhere: no feature of a text has an empty one. */
+export const intercept = "";
+export const withIntercept = (x: Features): Features => ({ ...x, [intercept]: 1 });
+
 /** θ · x: log-odds. */
 export function oddsOf(theta: LogisticWeights, x: Features): number {
   let sum = 0;
@@ -34,7 +43,7 @@ export function oddsOf(theta: LogisticWeights, x: Features): number {
 }
 
 /**
- * θ that minimises, from where it stands,
+ * θ that minimises, from where it stands, or of the squared loss (`loss`),
  *
  *     Σ w · (−y ln σ(θ·x) − (1 − y) ln σ(−θ·x)) / Σ w + λ/2 |θ|²
  *
@@ -45,7 +54,7 @@ export function fitLogistic(
   from: LogisticWeights,
   options: LogisticOptions = {},
 ): LogisticWeights {
-  const { strength = 1e-3, passes = 200, learningRate = 0.05 } = options;
+  const { strength = 1e-3, passes = 200, learningRate = 0.05, loss = "log" } = options;
   const total = rows.reduce((sum, { weight }) => sum + weight, 0);
   if (total === 0) return from;
   const names = [...new Set([...from.keys(), ...rows.flatMap(({ x }) => Object.keys(x))])];
@@ -63,7 +72,8 @@ export function fitLogistic(
     for (const { at, by, y, share } of sparse) {
       let odds = 0;
       for (let k = 0; k < at.length; k++) odds += theta[at[k]!]! * by[k]!;
-      const slope = share * (sigmoid(odds) - y);
+      const p = sigmoid(odds);
+      const slope = share * (loss === "log" ? p - y : 2 * (p - y) * p * (1 - p));
       for (let k = 0; k < at.length; k++) gradient[at[k]!]! += slope * by[k]!;
     }
     const rate = learningRate * (1 - (step - 1) / passes);

@@ -4,10 +4,11 @@ import { sigmoid } from "../core/logistic.ts";
 import { type Random, shuffled } from "../core/random.ts";
 import {
   fitLogistic,
+  intercept,
   type LogisticOptions,
-  type LogisticRow,
   oddsOf,
   readWeights,
+  withIntercept,
 } from "./logisticRegression.ts";
 import type { Features } from "./ridge.ts";
 
@@ -44,13 +45,17 @@ export function reactionModel(
         if (yes.length === 0 || no.length === 0) return { rows: 0 };
         const count = Math.min(no.length, Math.round(negatives * yes.length));
         const kept = count === no.length ? no : shuffled(no, random.split("negatives")).slice(0, count);
-        const fitted = fitLogistic([...yes, ...kept].map(withIntercept), new Map(), options);
+        const fitted = fitLogistic(
+          [...yes, ...kept].map((row) => ({ ...row, x: withIntercept(row.x) })),
+          new Map(),
+          options,
+        );
         const share = count / no.length;
         theta = new Map(fitted).set(intercept, (fitted.get(intercept) ?? 0) + Math.log(share));
         return { rows: yes.length + count, rate: yes.length / rows.length, kept: share };
       },
       predict: async (xs) =>
-        xs.map((x) => (theta.size === 0 ? Number.NaN : sigmoid(oddsOf(theta, { ...x, [intercept]: 1 })))),
+        xs.map((x) => (theta.size === 0 ? Number.NaN : sigmoid(oddsOf(theta, withIntercept(x))))),
       save: () => Object.fromEntries(theta),
       load(state) {
         theta = readWeights(state, "reaction model");
@@ -58,8 +63,3 @@ export function reactionModel(
     };
   };
 }
-
-/** No feature of a text has an empty name. */
-const intercept = "";
-
-const withIntercept = (row: LogisticRow): LogisticRow => ({ ...row, x: { ...row.x, [intercept]: 1 } });

@@ -1,0 +1,15 @@
+/** A request and a reply as features: what is said, and what is said to whom. */
+import type { Features } from "./ridge.ts";
+
+/**
+ * 1 for every word of the reply, and for every pair of a word asked and a word replied, `sleep → routine`: enough for a
+ * linear reward to like a word after some requests and not after others. However often it occurs. Empty without a reply.
+ */
+export function crossedWords(asked: string, replied: string): Features {
+  const [from, to] = [wordsIn(asked), wordsIn(replied)];
+  return Object.fromEntries(
+    to.flatMap((word) => [word, ...from.map((q) => `${q} → ${word}`)].map((f) => [f, 1])),
+  );
+}
+
+const wordsIn = (text: string): readonly string[] => [...new Set(text.split(/\s+/).filter((w) => w !== ""))];

@@ -1,0 +1,161 @@
+/** A reward learnt from what users said of their own accord: wrong clicks and silences taken into account. */
+import type { Helper, StatefulHelper } from "../core/context.ts";
+import { sigmoid } from "../core/logistic.ts";
+import {
+  fitLogistic,
+  type LogisticOptions,
+  type LogisticRow,
+  type LogisticWeights,
+  oddsOf,
+  readWeights,
+  withIntercept,
+} from "./logisticRegression.ts";
+import { propensity } from "./propensity.ts";
+import type { Features } from "./ridge.ts";
+
+/** How often clicks are wrong, both together below 1. */
+export interface FlipRates {
+  /** ρ10: what was bad is called good. */
+  readonly up: number;
+  /** ρ01: what was good is called bad. */
+  readonly down: number;
+}
+
+/** Settings of {@link observationalReward}. */
+export interface ObservationalRewardOptions extends LogisticOptions {
+  /** Rates of wrong clicks: given, none at all, or read off the surest items ({@link anchoredFlips}). Default "anchors". */
+  readonly flips?: FlipRates | "anchors" | "none";
+  /**
+   * What is done about silence. "none": nothing, learn from those who spoke. "inverse": those who seldom speak count
+   * more. "doublyRobust": besides, what the silent ones would have said is guessed. Default "doublyRobust".
+   */
+  readonly selection?: "none" | "inverse" | "doublyRobust";
+  /** The chance of feedback. Default: {@link propensity}. */
+  readonly propensity?: () => Helper<Features, number, number>;
+}
+
+/**
+ * r(x) = σ(b + θ · x) in [0, 1], how good something is, from all that was served: `y` is 1 or 0 where somebody called it
+ * good or bad, `null` where nobody said a thing, which is no 0. Each fit begins anew, on the rows given:
+ *
+ *     p(x)        the chance of feedback, from all rows                              (o = 1 where feedback came)
+ *     η(x)        P(called good | x), from those with feedback, weighed o/p;  ρ10, ρ01 at its ends
+ *     ŷ(l)        (l − ρ10) / (1 − ρ01 − ρ10)
+ *     inverse     Σ (o/p) (r − ŷ)² / Σ (o/p)
+ *     g(x)        that minimiser: what the silent ones would have said
+ *     doubly robust   Σ (r − [g + (o/p) (ŷ − g)])² / N           right if p or g is
+ *
+ * For squared error the noise-aware surrogate [(1 − ρ_other) ℓ(r, l) − ρ_l ℓ(r, 1 − l)] / (1 − ρ01 − ρ10) is (r − ŷ)² up
+ * to a constant, and both sums have the slopes of the paper's. r stays in (0, 1) where ŷ does not, so that no loss falls
+ * without bound. Without any feedback every prediction is ½.
+ *
+ * `fit` reports `rows`, `answered`, `clipped` and `effective` (see {@link propensity}), `flips.up` and `flips.down`.
+ * Paper: "CausalRM: Causal-Theoretic Reward Modeling for RLHF from Observational User Feedbacks".
+ */
+export function observationalReward(
+  options: ObservationalRewardOptions = {},
+): () => StatefulHelper<Features, number | null, number> {
+  const { flips = "anchors", selection = "doublyRobust" } = options;
+  const makePropensity = options.propensity ?? propensity(options);
+  return () => {
+    let weights: LogisticWeights = new Map();
+    return {
+      async fit(rows) {
+        weights = new Map();
+        const answered = rows.filter(({ y }) => y !== null).length;
+        if (answered === 0) return { rows: rows.length, answered: 0 };
+        const xs = rows.map(({ x }) => x);
+        const chance = makePropensity();
+        const served = rows.map(({ x, y, weight }) => ({ x, y: Number(y !== null), weight }));
+        const stats = selection === "none" ? { rows: rows.length } : await chance.fit(served);
+        const chances = selection === "none" ? xs.map(() => 1) : await chance.predict(xs);
+        /** Those who spoke, each for all who are like them; what they said, read in some way. */
+        const heard = (read: (y: number) => number): LogisticRow[] =>
+          rows.flatMap(({ x, y, weight }, i) =>
+            y === null ? [] : [{ x, y: read(y), weight: weight / chances[i]! }],
+          );
+        const { up, down } =
+          flips === "none"
+            ? { up: 0, down: 0 }
+            : flips === "anchors"
+              ? anchorsOf(heard(asSaid), options)
+              : flips;
+        const corrected = (y: number): number => (y - up) / (1 - up - down);
+        const inverse = fitted(heard(corrected), options);
+        const robust = (): LogisticRow[] =>
+          rows.map(({ x, y, weight }, i) => {
+            const guess = probability(inverse, x);
+            return { x, weight, y: y === null ? guess : guess + (corrected(y) - guess) / chances[i]! };
+          });
+        weights = selection === "doublyRobust" ? fitted(robust(), options) : inverse;
+        return { ...stats, answered: answered / rows.length, "flips.up": up, "flips.down": down };
+      },
+      predict: async (xs) => predictions(weights, xs),
+      save: () => Object.fromEntries(weights),
+      load(state) {
+        weights = readWeights(state, "observationalReward helper");
+      },
+    };
+  };
+}
+
+/**
+ * Rates of wrong clicks from anchors, the tenths of all feedback (by weight) that are the surest to be good and the surest
+ * to be bad: nobody truly dislikes the first or likes the second, so that what was said against them is noise.
+ *
+ *     ρ10 = share of "good" among the lowest tenth by η,   ρ01 = share of "bad" among the highest;   each at most 0.45
+ *
+ * The paper reads both off η itself, at its least and greatest; a proxy of a fixed form does not level off where the truth
+ * does, so that here it only says who the anchors are. 0 and 0 without feedback.
+ */
+export function anchoredFlips(
+  rows: readonly { readonly called: number; readonly y: number; readonly weight: number }[],
+): FlipRates {
+  const sorted = [...rows].sort((a, b) => a.called - b.called);
+  return {
+    up: Math.min(
+      0.45,
+      shareAmong(sorted, (y) => y),
+    ),
+    down: Math.min(
+      0.45,
+      shareAmong(sorted.toReversed(), (y) => 1 - y),
+    ),
+  };
+}
+
+/** Weighted mean over the first tenth of the weight. */
+function shareAmong(
+  rows: readonly { readonly y: number; readonly weight: number }[],
+  of: (y: number) => number,
+): number {
+  const tenth = rows.reduce((sum, { weight }) => sum + weight, 0) / 10;
+  let [weight, sum] = [0, 0];
+  for (const row of rows) {
+    if (weight >= tenth) break;
+    weight += row.weight;
+    sum += row.weight * of(row.y);
+  }
+  return weight === 0 ? 0 : sum / weight;
+}
+
+const asSaid = (y: number): number => y;
+
+/** Flip rates by a proxy fitted to what was said. */
+function anchorsOf(heard: readonly LogisticRow[], options: LogisticOptions): FlipRates {
+  const proxy = fitted(heard, options);
+  return anchoredFlips(heard.map((row) => ({ ...row, called: probability(proxy, row.x) })));
+}
+
+/** Begins anew each time. */
+const fitted = (rows: readonly LogisticRow[], options: LogisticOptions): LogisticWeights =>
+  fitLogistic(
+    rows.map((row) => ({ ...row, x: withIntercept(row.x) })),
+    new Map(),
+    { loss: "squared", ...options },
+  );
+
+const probability = (weights: LogisticWeights, x: Features): number =>
+  sigmoid(oddsOf(weights, withIntercept(x)));
+const predictions = (weights: LogisticWeights, xs: readonly Features[]): number[] =>
+  xs.map((x) => probability(weights, x));
