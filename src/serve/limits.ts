@@ -1,6 +1,7 @@
 /** What one client may ask of the server: sizes, depths, rates and patience. */
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import type { Json } from "../core/json.ts";
 import type { Refused } from "./refusal.ts";
 
 export interface BodyLimits {
@@ -12,11 +13,11 @@ export interface BodyLimits {
 export const chatBody: BodyLimits = { bytes: 10 * 2 ** 20, depth: 100 };
 export const feedbackBody: BodyLimits = { bytes: 2 ** 20, depth: 16 };
 
-/** The JSON of a request's body, read no further than it may be long. */
+/** The JSON of a request's body, and its bytes, read no further than it may be long. */
 export async function readJson(
   request: Request,
   limits: BodyLimits,
-): Promise<{ readonly json: unknown } | Refused> {
+): Promise<{ readonly json: Json; readonly bytes: Uint8Array } | Refused> {
   const type = request.headers.get("content-type");
   if (type !== null && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
     return bad(415, "not_json", `got the content type ${said(type)}, expected application/json.`);
@@ -33,7 +34,7 @@ export async function readJson(
     return bad(400, "too_deep", `the body nests deeper than ${limits.depth} levels. Send a flatter one.`);
   }
   try {
-    return { json: JSON.parse(text) };
+    return { json: JSON.parse(text), bytes: bytes.body };
   } catch {
     const got = text.length === 0 ? "the body is empty" : "the body is no JSON";
     return bad(400, "invalid_json", `${got}. Send a JSON object with content-type application/json.`);

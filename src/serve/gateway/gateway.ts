@@ -91,7 +91,7 @@ export function gateway(options: GatewayOptions): Gateway {
     const at = now();
     const read = await readJson(c.req.raw, chatBody);
     if (isRefused(read)) return refusal(read);
-    const asked = readAsked(read.json as Json);
+    const asked = readAsked(read.json);
     if (!asked) return refusal(noMessages);
     const who = identityOf(c, c.var.caller.only, asked.user);
     if (isRefused(who)) return refusal(who);
@@ -160,7 +160,7 @@ export function gateway(options: GatewayOptions): Gateway {
     const gone = c.req.raw.signal;
     try {
       answered = await answerer.chat({
-        body: ask.body ?? JSON.stringify(asked.body),
+        body: ask.body ?? read.bytes,
         headers: passedOn(c),
         gone,
       });
@@ -173,7 +173,8 @@ export function gateway(options: GatewayOptions): Gateway {
       return unreachable(messageOf(e), mine);
     }
     const headers = { ...passedBack(answered.headers), ...mine };
-    const part: Part = { answered, growing, ask, id, end, gone };
+    const socket = c.env?.incoming?.socket;
+    const part: Part = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
       return new Response(ReadableStream.from(relayed(part)), { status: answered.status, headers });
     }
@@ -215,6 +216,8 @@ interface Part {
   readonly ask: Asking;
   readonly id: Id;
   readonly gone: AbortSignal;
+  /** The client's. */
+  readonly socket?: { destroy?(): void };
   end(how: Omit<End, "at">): Promise<void>;
 }
 
@@ -251,7 +254,7 @@ const statusError = (status: number, growing: Assembler): { readonly error: stri
 });
 
 /** An answer event by event, each handed on at once; recorded before the last. */
-async function* relayed({ answered, growing, ask, id, gone, end }: Part): AsyncGenerator<Uint8Array> {
+async function* relayed({ answered, growing, ask, id, gone, socket, end }: Part): AsyncGenerator<Uint8Array> {
   try {
     for await (const { bytes, data } of serverEvents(answered.body)) {
       const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
@@ -271,7 +274,9 @@ async function* relayed({ answered, growing, ask, id, gone, end }: Part): AsyncG
       return;
     }
     await end({ status: "cut", error: gone.aborted ? clientGone : messageOf(e) }).catch(() => undefined);
-    throw e;
+    // what broke off must not look as if it had ended; a server that is told so writes words of its own first
+    if (!socket?.destroy) throw e;
+    socket.destroy();
   } finally {
     // whoever reads no further has gone
     await end({ status: "cut", error: clientGone }).catch(() => undefined);

@@ -1,9 +1,8 @@
 /** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import { onlyOffers } from "../../core/toolCalls.ts";
+import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
 import type { Id, Message, TurnTokens } from "../../core/words.ts";
-import { keyOf } from "../../env/agent/dialogue.ts";
 
 /**
  * Why a call begins another trajectory of its session. Retried: the same prompt as before. Branched: it goes on from a reply

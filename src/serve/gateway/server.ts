@@ -1,0 +1,132 @@
+/** The production server: gateway, feedback inbox, keys, health, on one address. */
+import { type Env, Hono } from "hono";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Production, Recorder } from "../../store/production.ts";
+import { type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
+import { inbox } from "../inbox.ts";
+import { keyRoutes } from "../keyRoutes.ts";
+import { limitedServer } from "../limits.ts";
+import { type Refused, refusal } from "../refusal.ts";
+import { type GatewayState, gateway } from "./gateway.ts";
+import { sessionTable } from "./sessions.ts";
+import type { LiveVersions } from "./versions.ts";
+
+/** Settings of {@link serveProduction}. */
+export interface ProductionServerOptions {
+  readonly production: Production;
+  readonly recorder: Recorder;
+  readonly versions: LiveVersions;
+  /** 32 bytes that browsers' tokens are signed with. */
+  readonly signing: Uint8Array;
+  /** Default 0: any that is free. */
+  readonly port?: number;
+  /** Default 127.0.0.1, where no key is needed. */
+  readonly host?: string;
+  readonly channels?: readonly string[];
+  readonly gate?: Pick<GateOptions, "origins" | "hosts" | "rates">;
+  /** Further routes, e.g. for spans. */
+  readonly routes?: (gate: ReturnType<typeof makeGate>) => Hono<Gated>;
+  /** Milliseconds of traffic that sessions without a name go on from after a restart. Default one hour. */
+  readonly resume?: number;
+  /** Milliseconds that calls may still take once it closes. Default 30 seconds. */
+  readonly grace?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface ProductionServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  state(): GatewayState;
+  /** No new calls; those that run may end; everything taken is on disk, or counted as lost. Store and versions stay open. */
+  close(): Promise<void>;
+}
+
+const makeGate = gate;
+
+/**
+ * @throws WhetstoneError `config.invalid` for an address that others reach while there is no key, or a port that is taken.
+ */
+export async function serveProduction(options: ProductionServerOptions): Promise<ProductionServer> {
+  const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
+  await requireKeys(production, host);
+  const door = makeGate({ production, signing, open: isLoopback(host), ...options.gate });
+  const sessions = sessionTable();
+  const since = Date.now() - (options.resume ?? 3_600_000);
+  for await (const response of production.responses({ from: since })) sessions.remember(response);
+  const passing = gateway({
+    production,
+    recorder,
+    versions,
+    gate: door,
+    sessions,
+    log,
+    ...(options.channels ? { channels: options.channels } : {}),
+  });
+  const app = new Hono<Gated>()
+    .use(door.enter)
+    .get("/healthz", (c) => {
+      const written = recorder.state();
+      const { failing, ...live } = versions.state;
+      const status = written.failing || failing !== undefined ? "degraded" : "ok";
+      return c.json({
+        status,
+        gateway: passing.state(),
+        recorder: written,
+        ...live,
+        sessions: sessions.size,
+      });
+    })
+    .route("/", passing.app)
+    .route("/", inbox({ production, recorder, gate: door }))
+    .route("/", keyRoutes(production, door))
+    .route("/", options.routes?.(door) ?? new Hono<Gated>())
+    .notFound((c) =>
+      refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
+    )
+    .onError((e, c) => {
+      log(`${c.req.method} ${c.req.path}: ${messageOf(e)}`);
+      return refusal(broken);
+    });
+  const server = limitedServer((request, env: Env) => app.fetch(request, env));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  }).catch((cause: NodeJS.ErrnoException) => {
+    throw new WhetstoneError("config.invalid", {
+      where: `${host}:${port}`,
+      got: cause.code ?? cause.message,
+      expected: "an address of this machine with a port that is free",
+      mend: "Choose another --port or --host.",
+      cause,
+    });
+  });
+  const address = server.address();
+  const at = typeof address === "object" && address ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${at}`,
+    state: passing.state,
+    async close() {
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      const late = new Promise<void>((resolve) => setTimeout(resolve, options.grace ?? 30_000).unref());
+      await Promise.race([passing.drain(), late]);
+      server.closeIdleConnections();
+      // answers that are still being written
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200).unref())]);
+      server.closeAllConnections();
+      await ended;
+      await recorder.flush();
+    },
+  };
+}
+
+const nowhere: Refused = {
+  status: 404,
+  code: "unknown_url",
+  message:
+    "There are /v1/chat/completions, /v1/models, /v1/feedback, /v1/sessions and /healthz; the first two also below /session/<name>.",
+};
+const broken: Refused = {
+  status: 500,
+  code: "internal_error",
+  message: "Something went wrong that we did not foresee; the server's log has it.",
+};
