@@ -124,3 +124,9 @@ export function jsonOrText(text: string): Json {
   const value = parsed(text);
   return value === undefined ? text : value;
 }
+
+/** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
+export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
+  const calls = toolCalls.map((call) => [call.name, jsonOrText(call.arguments)]);
+  return JSON.stringify([role, content, name, calls, tools]);
+}

@@ -2,8 +2,9 @@
 import type { Codec } from "../core/model.ts";
 import type { Logged, ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
 import type { Exposure, Signal } from "../core/signal.ts";
+import { keyOf } from "../core/toolCalls.ts";
 import { tokenTexts } from "../core/turns.ts";
-import type { Id, Message, Ref, Span, Turn } from "../core/words.ts";
+import type { Id, Ref, Span, Turn } from "../core/words.ts";
 import type { ResponseFilter } from "../store/production.ts";
 import { fits, type Served, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
@@ -85,19 +86,12 @@ export function answeredTurns(responses: readonly ServedResponse[]): AnsweredTur
   const byPlace = [...new Map(answered.map((response) => [response.turn, response])).values()];
   return byPlace.flatMap((response, i) => {
     const said = byPlace[i + 1]?.prompt[response.prompt.length];
-    const found = said ? response.choices.findIndex(({ message }) => sameReply(message, said)) : 0;
+    const found = said ? response.choices.findIndex(({ message }) => keyOf(message) === keyOf(said)) : 0;
     const choice = Math.max(0, found);
     const reply = response.choices[choice];
     return reply ? [{ response, choice, reply }] : [];
   });
 }
-
-/** Whether a message of a prompt is a reply that was given: clients may leave out or add what is not said. */
-const sameReply = (given: Message, said: Message): boolean =>
-  said.role === "assistant" &&
-  said.content === given.content &&
-  (said.toolCalls ?? []).map((call) => call.id).join() ===
-    (given.toolCalls ?? []).map((call) => call.id).join();
 
 /** A served reply as a turn of learning. */
 export function turnOf({ response, reply }: AnsweredTurn): Turn {

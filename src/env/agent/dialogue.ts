@@ -1,5 +1,5 @@
 /** What an agent's requests have in common: where one goes on from the last, and where it begins another conversation. */
-import { jsonOrText } from "../../core/toolCalls.ts";
+import { keyOf } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
 import type { Observation } from "../environment.ts";
 import type { Completion, Reply } from "./reply.ts";
@@ -43,10 +43,4 @@ export function dialogue(): Dialogue {
       raw.set(reply, { role: "assistant", content: text, ...(toolCalls ? { toolCalls } : {}) });
     },
   };
-}
-
-/** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
-export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
-  const calls = toolCalls.map((call) => [call.name, jsonOrText(call.arguments)]);
-  return JSON.stringify([role, content, name, calls, tools]);
 }

@@ -1,5 +1,6 @@
 /** Chat-completion requests of OpenAI's protocol, read into our words. */
 import { z } from "zod";
+import { withSystem, withTools } from "../../core/chatWire.ts";
 import type { Message, Tool } from "../../core/words.ts";
 
 /** What one request asks for. What is absent was not asked for. */
@@ -183,15 +184,4 @@ function withFormat(messages: readonly Message[], format: Request["response_form
     ...first,
     content: first.content === "" ? said : `${first.content}\n\n${said}`,
   }));
-}
-
-/** The conversation with its tools: on its system message, or on an empty one before it. */
-export const withTools = (messages: readonly Message[], tools: readonly Tool[]): readonly Message[] =>
-  tools.length === 0 ? messages : withSystem(messages, (first) => ({ ...first, tools }));
-
-function withSystem(messages: readonly Message[], change: (first: Message) => Message): readonly Message[] {
-  const [first, ...rest] = messages;
-  return first?.role === "system"
-    ? [change(first), ...rest]
-    : [change({ role: "system", content: "" }), ...messages];
 }

@@ -1,9 +1,8 @@
 /** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
 
-import { messageOf, toolOf } from "../../core/chatWire.ts";
+import { messageOf, toolOf, withTools } from "../../core/chatWire.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/words.ts";
-import { withTools } from "../../env/agent/request.ts";
 
 type JsonObject = Readonly<Record<string, Json>>;
 
