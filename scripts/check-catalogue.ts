@@ -1,8 +1,9 @@
 /** Catalogue, folders, tests, checks, evidence and docs agree. Run by `npm run check`; prints every gap. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkFiles, loadCheck, readEvidence } from "../src/cli/check-files.ts";
+import { checkFiles, loadCheck } from "../src/cli/check-files.ts";
 import { methods } from "../src/method/index.ts";
+import { readEvidence } from "../src/train/evidence.ts";
 
 const root = join(import.meta.dirname, "..");
 const gaps: string[] = [];

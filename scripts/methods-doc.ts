@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readEvidence, type StoredEvidence } from "../src/cli/check-files.ts";
 import { methods, type Recipe } from "../src/method/index.ts";
+import { readEvidence, type StoredEvidence } from "../src/train/evidence.ts";
 
 const target = join(import.meta.dirname, "..", "docs", "methods.md");
 

@@ -1,25 +1,12 @@
-/** Where checks and their evidence lie: beside src/ in the repository; evidence comes with the package as well. */
+/** Where checks lie: beside src/ in the repository. */
 import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
-import { type Check, type CheckEvidence, defineCheck } from "../train/check.ts";
+import { type Check, defineCheck } from "../train/check.ts";
 import { loadModule } from "./module.ts";
 
 const root = resolve(import.meta.dirname, "..", "..");
-export const evidenceFolder = join(root, "evidence");
-
-/** What a run of a check leaves, and what the tables are made of. */
-export interface StoredEvidence extends CheckEvidence {
-  readonly family: string;
-  /** How often the check was edited after its first evidence, plus one. */
-  readonly attempts: number;
-  /** Of the check's file. */
-  readonly check: string;
-  readonly seconds: number;
-  readonly commit: string;
-}
-
 export interface CheckFile {
   readonly id: string;
   readonly family: string;
@@ -50,11 +37,6 @@ export async function loadCheck(path: string): Promise<Check> {
     expected: "one with a claim, a metric and two arms",
     mend: "Export it by default: export default defineCheck({ … }).",
   });
-}
-
-export function readEvidence(id: string): StoredEvidence | undefined {
-  const file = join(evidenceFolder, `${id}.json`);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as StoredEvidence) : undefined;
 }
 
 const digest = (...texts: readonly (string | Uint8Array)[]): string => {

@@ -8,16 +8,8 @@ import { WhetstoneError } from "../core/errors.ts";
 import { replaceFile } from "../core/files.ts";
 import { unknownName } from "../core/suggest.ts";
 import { type CheckEvidence, runCheck } from "../train/check.ts";
-import {
-  type CheckFile,
-  checkDigest,
-  checkFiles,
-  codeDigest,
-  evidenceFolder,
-  loadCheck,
-  readEvidence,
-  type StoredEvidence,
-} from "./check-files.ts";
+import { evidenceFolder, readEvidence, type StoredEvidence } from "../train/evidence.ts";
+import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck } from "./check-files.ts";
 import { type Pool, rememberedRuns, startPool } from "./check-pool.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";

@@ -1,7 +1,8 @@
 /** `whetstone explain`: one method, with everything that is known about it. */
 import type { Command } from "commander";
 import { findMethod, methods, type Recipe, settingRows } from "../method/index.ts";
-import { checkFiles, readEvidence, type StoredEvidence } from "./check-files.ts";
+import { readEvidence, type StoredEvidence } from "../train/evidence.ts";
+import { checkFiles } from "./check-files.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
 
 export function addExplain(program: Command, io: Io): void {

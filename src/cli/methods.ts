@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { unknownName } from "../core/suggest.ts";
 import { methods, type Recipe, slotNames } from "../method/index.ts";
-import { readEvidence } from "./check-files.ts";
+import { readEvidence } from "../train/evidence.ts";
 import { addCommand, type Io, number, table } from "./output.ts";
 
 interface MethodsOptions {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
 import { sameFindings } from "../../src/cli/check.ts";
-import { readEvidence } from "../../src/cli/check-files.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
@@ -12,6 +11,7 @@ import { transcript } from "../../src/cli/transcript.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/words.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
+import { readEvidence } from "../../src/train/evidence.ts";
 
 const fails = (work: () => unknown, code: string, words: RegExp): void => {
   assert.throws(work, (e) => {
