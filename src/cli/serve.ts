@@ -1,50 +1,112 @@
-/** `whetstone serve`: an environment for others to practise in. */
-import type { Command } from "commander";
+/** `whetstone serve`: a gateway that records and learns what people think of it, or an environment for others to practise in. */
+import { type Command, Option } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
+import { productionOption } from "./production.ts";
+import type { GatewayFlags } from "./serveGateway.ts";
 
-interface ServeOptions {
+interface OpenEnvFlags {
   readonly openenv: string;
-  readonly port: string;
+  readonly port?: string;
   readonly host: string;
   readonly keyEnv: string;
   readonly sessions: string;
 }
+type ServeOptions = GatewayFlags & Omit<OpenEnvFlags, "openenv"> & { readonly openenv?: string };
 
 export function addServe(program: Command, io: Io): void {
-  addCommand(program, "serve", "Serve an environment over OpenEnv, for agents in any language.", [
-    "whetstone serve --openenv facts",
-    "whetstone serve --openenv ./my-environment.ts --port 8000 --sessions 16",
-  ])
-    .requiredOption("--openenv <env>", "environment (see whetstone envs), or a module that exports one")
-    .option("--port <n>", "0 takes any that is free", "8000")
+  addCommand(
+    program,
+    "serve",
+    "Pass agents' model calls on and record them, with feedback; or serve an environment.",
+    [
+      "whetstone serve --upstream https://api.openai.com/v1 --channels thumbs,comment",
+      "whetstone serve --upstream http://127.0.0.1:8000/v1 --model qwen3 --exact raw",
+      "whetstone serve --policy runs/support --port 8600",
+      "whetstone serve",
+      "whetstone serve --openenv facts",
+      "whetstone serve --openenv ./my-environment.ts --port 8000 --sessions 16",
+    ],
+  )
+    .option("--upstream <url>", "gateway: base URL, with /v1, of any OpenAI-compatible server")
+    .option(
+      "--upstream-key-env <name>",
+      "environment variable that holds the upstream's key (default: the key that a client sends is passed on)",
+    )
+    .option("--model <name>", "model to ask the upstream for (default: as the client says)")
+    .addOption(
+      new Option(
+        "--exact <kind>",
+        "the upstream gives token ids and log-probabilities as vLLM does: of its own distribution, or of the one drawn from",
+      ).choices(["raw", "processed"]),
+    )
+    .option("--policy <run-or-checkpoint>", "gateway: a run's weights answer, in this process")
+    .addOption(productionOption())
+    .option("--channels <names>", "feedback can come on these, e.g. thumbs,comment: silence on them is data")
+    .option("--origin <url>", "pages of this site may send feedback; may be repeated", collected)
+    .option(
+      "--allow-host <name>",
+      "a name beside localhost that this machine is asked for under; may be repeated",
+      collected,
+    )
+    .option("--openenv <env>", "environment (see whetstone envs), or a module that exports one")
+    .option("--port <n>", "0 takes any that is free (default: 8600; with --openenv: 8000)")
     .option("--host <address>", "anything but this machine's own address needs a key", "127.0.0.1")
     .option(
       "--key-env <name>",
-      "environment variable that holds the key which clients must send",
+      "with --openenv: environment variable that holds the key which clients must send",
       "WHETSTONE_KEY",
     )
-    .option("--sessions <n>", "episodes at a time", "64")
-    .action(async ({ openenv, port, host, keyEnv, sessions }: ServeOptions) => {
-      const environment = await requireEnvironment("--openenv", openenv);
-      const key = process.env[keyEnv];
-      const server = await serveOpenEnv({
-        environment,
-        host,
-        port: statedNumber("--port", port),
-        sessions: statedNumber("--sessions", sessions, 1),
-        ...(key === undefined ? {} : { key }),
-      });
-      io.record({ type: "serving", environment: environment.name, url: server.url });
-      io.say(`${environment.name} is served at ${server.url} (OpenEnv). Ctrl-C ends it.`);
+    .option("--sessions <n>", "with --openenv: episodes at a time", "64")
+    .addHelpText(
+      "after",
+      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md has the whole way.\n",
+    )
+    .action(async ({ openenv, ...flags }: ServeOptions) => {
       const stopped = new Promise<void>((go) => {
         process.once("SIGINT", go);
         process.once("SIGTERM", go);
       });
-      await stopped;
-      await server.close();
-      io.say("Closed.");
+      if (openenv !== undefined) {
+        refuseBoth(flags);
+        return await serveEnvironment({ ...flags, openenv }, io, stopped);
+      }
+      // loaded when it is asked for: databases and clients take their time
+      const { serveGateway } = await import("./serveGateway.ts");
+      await serveGateway(flags, io, stopped);
     });
+}
+
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+function refuseBoth({ upstream, policy }: GatewayFlags): void {
+  const other = upstream !== undefined ? "--upstream" : policy !== undefined ? "--policy" : undefined;
+  if (other === undefined) return;
+  throw new WhetstoneError("option.range", {
+    where: "serve",
+    got: `both --openenv and ${other}`,
+    expected: "one of them",
+    mend: "Serve the environment and the gateway by two commands.",
+  });
+}
+
+async function serveEnvironment(flags: OpenEnvFlags, io: Io, stopped: Promise<void>): Promise<void> {
+  const { openenv, port = "8000", host, keyEnv, sessions } = flags;
+  const environment = await requireEnvironment("--openenv", openenv);
+  const key = process.env[keyEnv];
+  const server = await serveOpenEnv({
+    environment,
+    host,
+    port: statedNumber("--port", port),
+    sessions: statedNumber("--sessions", sessions, 1),
+    ...(key === undefined ? {} : { key }),
+  });
+  io.record({ type: "serving", environment: environment.name, url: server.url });
+  io.say(`${environment.name} is served at ${server.url} (OpenEnv). Ctrl-C ends it.`);
+  await stopped;
+  await server.close();
+  io.say("Closed.");
 }

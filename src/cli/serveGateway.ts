@@ -1,0 +1,132 @@
+/** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Version } from "../core/served.ts";
+import {
+  type Answerer,
+  liveVersions,
+  openVersion,
+  policy,
+  serveProduction,
+  versionOf,
+} from "../serve/gateway/index.ts";
+import { signingSecret } from "../serve/signing.ts";
+import { openProduction, recorder } from "../store/index.ts";
+import { makeEngine } from "./catalogue.ts";
+import { statedNumber } from "./options.ts";
+import type { Io } from "./output.ts";
+import { findWeights } from "./weights.ts";
+
+export interface GatewayFlags {
+  readonly upstream?: string;
+  readonly upstreamKeyEnv?: string;
+  readonly model?: string;
+  readonly exact?: "raw" | "processed";
+  readonly policy?: string;
+  readonly store: string;
+  readonly port?: string;
+  readonly host: string;
+  readonly channels?: string;
+  readonly origin?: readonly string[];
+  readonly allowHost?: readonly string[];
+}
+
+/** Serves until it is told to stop; calls that run may end, and what was taken is written. */
+export async function serveGateway(flags: GatewayFlags, io: Io, stopped: Promise<unknown>): Promise<void> {
+  const port = statedNumber("--port", flags.port ?? "8600");
+  const log = (line: string): void => io.error(line);
+  const production = await openProduction(flags.store);
+  const writing = recorder(production);
+  try {
+    const main = await statedVersion(flags);
+    if (main && !(await production.versions()).some(({ id }) => id === main.id)) {
+      await production.addVersion(main);
+    }
+    const versions = await liveVersions({
+      production,
+      open: (version) =>
+        openVersion(version, {
+          environment: process.env,
+          run: (folder, name) => runPolicy(folder, name, flags.store),
+        }),
+      ...(main ? { main: main.id } : {}),
+      log,
+    });
+    try {
+      const secret = isUrl(flags.store) ? undefined : `${flags.store}.signing`;
+      const server = await serveProduction({
+        production,
+        recorder: writing,
+        versions,
+        signing: await signingSecret(process.env, secret),
+        port,
+        host: flags.host,
+        ...(flags.channels === undefined ? {} : { channels: names(flags.channels) }),
+        gate: { origins: flags.origin ?? [], hosts: flags.allowHost ?? [] },
+        log,
+      });
+      const { split, versions: live } = versions.state;
+      io.record({ type: "serving", url: server.url, store: production.where, versions: live, split });
+      io.say(
+        `${live.join(", ")} is served at ${server.url}/v1, and recorded in ${production.where}.`,
+        `An agent needs this alone: OPENAI_BASE_URL=${server.url}/v1`,
+        "Ctrl-C ends it, once the calls that run have ended; a second one, at once.",
+      );
+      await stopped;
+      io.say("Closing…");
+      await server.close();
+      const { calls, complete, cut, failed } = server.state();
+      const { recorded, lost } = writing.state();
+      io.record({ type: "closed", calls, complete, cut, failed, recorded, lost });
+      io.say(
+        `Closed. ${calls} calls: ${complete} complete, ${cut} cut, ${failed} failed; ${recorded} recorded, ${lost} lost.`,
+      );
+    } finally {
+      await versions.close();
+    }
+  } finally {
+    await writing.close();
+    await production.close();
+  }
+}
+
+const isUrl = (store: string): boolean => /^postgres(ql)?:\/\//.test(store);
+const names = (list: string): string[] =>
+  list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+/** The version that the flags state, if they state one. */
+async function statedVersion(flags: GatewayFlags): Promise<Version | undefined> {
+  const { upstream: url, policy: run, model, upstreamKeyEnv: keyEnv, exact, store } = flags;
+  if (url !== undefined && run !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "serve",
+      got: "both --upstream and --policy",
+      expected: "one of them",
+      mend: "Leave one out; versions side by side are a matter of a split: see whetstone versions.",
+    });
+  }
+  if (url !== undefined) {
+    const more = {
+      ...(model === undefined ? {} : { model }),
+      ...(keyEnv === undefined ? {} : { keyEnv }),
+      ...(exact === undefined ? {} : { exact }),
+    };
+    return versionOf({ kind: "upstream", url, ...more }, Date.now());
+  }
+  if (run === undefined) return undefined;
+  const { weights } = await findWeights("serve", run, store);
+  const written = readdirSync(weights).map((name) => statSync(join(weights, name)).mtimeMs);
+  return versionOf({ kind: "run", folder: weights }, Date.now(), String(Math.max(...written)));
+}
+
+/** A run's weights in this process. */
+async function runPolicy(folder: string, name: string, store: string): Promise<Answerer> {
+  const { weights, begun } = await findWeights("serve", folder, store);
+  const engine = await makeEngine(begun?.stated.engine ?? "local");
+  const model = await engine.open("policy", weights);
+  return policy(model, { name, dispose: () => engine.dispose() });
+}

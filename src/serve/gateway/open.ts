@@ -1,0 +1,91 @@
+/** What answers for a version: its upstream, its run, or what this process holds under its name. */
+import { hash } from "node:crypto";
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Version } from "../../core/served.ts";
+import type { Answerer } from "./answerer.ts";
+import { upstreamBase } from "./target.ts";
+import { upstream } from "./upstream.ts";
+
+type Backend = Version["backend"];
+type Backing<Kind> = Extract<Backend, { readonly kind: Kind }>;
+
+/** How versions of each kind are opened. */
+export interface Openers {
+  /** Where keys of upstreams stand. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** @param name what it is listed as. */
+  readonly run?: (folder: string, name: string) => Promise<Answerer>;
+  readonly local?: Readonly<Record<string, Answerer>>;
+}
+
+/** @throws WhetstoneError `config.invalid` where it cannot be opened. */
+export async function openVersion({ id, name, backend }: Version, openers: Openers): Promise<Answerer> {
+  switch (backend.kind) {
+    case "upstream":
+      return openUpstream(id, backend, openers.environment);
+    case "run":
+      if (openers.run) return await openers.run(backend.folder, name);
+      throw cannot(id, "a run's weights", "Serve it with: whetstone serve");
+    case "local": {
+      const held = openers.local?.[backend.name];
+      if (held) return held;
+      throw cannot(
+        id,
+        `"${backend.name}", held by another process`,
+        "Serve it from the process that made it.",
+      );
+    }
+  }
+}
+
+function openUpstream(
+  id: string,
+  { url, model, keyEnv, exact }: Backing<"upstream">,
+  environment: Openers["environment"],
+): Answerer {
+  const key = keyEnv === undefined ? undefined : environment[keyEnv];
+  if (keyEnv !== undefined && (key === undefined || key === "")) {
+    throw new WhetstoneError("config.invalid", {
+      where: `version ${id}`,
+      got: `no environment variable ${keyEnv}`,
+      expected: "the upstream's key in it",
+      mend: `Set ${keyEnv}, or name another variable with --upstream-key-env.`,
+    });
+  }
+  return upstream({
+    url,
+    ...(model === undefined ? {} : { model }),
+    ...(key === undefined ? {} : { key }),
+    ...(exact === undefined ? {} : { exact }),
+  });
+}
+
+/**
+ * A version of that backend, named after it. Equal backends are one version: its id is made of what it is.
+ * @param state what else makes it another one, such as when its weights were written. @throws WhetstoneError `config.invalid`.
+ */
+export function versionOf(stated: Backend, created: number, state = ""): Version {
+  const backend = stated.kind === "upstream" ? { ...stated, url: upstreamBase(stated.url) } : stated;
+  const name = nameOf(backend);
+  const digest = hash("sha256", JSON.stringify([Object.entries(backend).sort(), state])).slice(0, 8);
+  return { id: `${name.replaceAll(/[^A-Za-z0-9.-]+/g, "-")}-${digest}`, name, backend, created };
+}
+
+function nameOf(backend: Backend): string {
+  switch (backend.kind) {
+    case "upstream":
+      return backend.model ?? new URL(backend.url).host;
+    case "run":
+      return backend.folder.split(/[\\/]/).filter(Boolean).slice(-2).join("/") || "run";
+    case "local":
+      return backend.name;
+  }
+}
+
+const cannot = (id: string, got: string, mend: string): WhetstoneError =>
+  new WhetstoneError("config.invalid", {
+    where: `version ${id}`,
+    got,
+    expected: "something that this process can open",
+    mend,
+  });
