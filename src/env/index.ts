@@ -7,6 +7,7 @@ import { carDealer } from "./carDealer/carDealer.ts";
 import { chains } from "./chains.ts";
 import { chess } from "./chess/chess.ts";
 import { chessEndgames } from "./chess/chessEndgames.ts";
+import { clarification } from "./clarification.ts";
 import { codewords } from "./codewords.ts";
 import { combination } from "./combination.ts";
 import { controlledMaze } from "./controlledMaze.ts";
@@ -21,6 +22,7 @@ import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
 import { faults } from "./faults.ts";
+import { followUps } from "./followUps.ts";
 import { functions } from "./functions/functions.ts";
 import { gridworld } from "./gridworld.ts";
 import { guessMyCity } from "./guessing/guessMyCity.ts";
@@ -80,6 +82,7 @@ export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export { type ChessOptions, chess } from "./chess/chess.ts";
 export { type ChessEndgamesOptions, chessEndgames } from "./chess/chessEndgames.ts";
 export type { Opponent } from "./chess/game.ts";
+export { type ClarificationOptions, clarification } from "./clarification.ts";
 export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
 export { type ControlledMazeOptions, controlledMaze } from "./controlledMaze.ts";
@@ -102,6 +105,7 @@ export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { type FaultsOptions, faultOf, faults } from "./faults.ts";
+export { type FollowUpsOptions, followUps } from "./followUps.ts";
 export { type FunctionsOptions, functions } from "./functions/functions.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
 export type { Answerer, Guessable } from "./guessing/guessing.ts";
@@ -244,6 +248,11 @@ export const environments: readonly EnvironmentEntry[] = [
     make: () => reactions(),
   },
   {
+    name: "follow-ups",
+    summary: "answer with one word; what the asker says to it mostly shows whether it was right",
+    make: () => followUps(),
+  },
+  {
     name: "annotated",
     summary: "answer with one word; an annotator showed one answer of each question, not always a good one",
     make: () => annotated(),
@@ -384,6 +393,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "shop",
     summary: "tell customers whether an article has what they need; they rate at once and find out later",
     make: () => shop(),
+  },
+  {
+    name: "clarification",
+    summary: "make a call for a user who left things out: ask what matters and is open, then submit",
+    make: () => clarification(),
   },
   {
     name: "counsel",

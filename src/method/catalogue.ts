@@ -81,8 +81,12 @@ import { seppo } from "./objective/seppo.ts";
 import { srpoSelfImproving } from "./objective/srpo-self-improving.ts";
 import { t1RlScaling } from "./objective/t1-rl-scaling.ts";
 import { visurf } from "./objective/visurf.ts";
+import { causalrm } from "./user-feedback/causalrm.ts";
+import { flr } from "./user-feedback/flr.ts";
+import { nous } from "./user-feedback/nous.ts";
 import { rlhs } from "./user-feedback/rlhs.ts";
 import { rluf } from "./user-feedback/rluf.ts";
+import { speakrl } from "./user-feedback/speakrl.ts";
 
 export {
   a2tgpo,
@@ -93,6 +97,7 @@ export {
   archer,
   ariadneMazes,
   bestOfN,
+  causalrm,
   cispo,
   cleaner,
   cosearch,
@@ -107,6 +112,7 @@ export {
   drKernel,
   entropyMechanism,
   epo,
+  flr,
   grpo,
   gspo,
   guiExplorationLab,
@@ -128,6 +134,7 @@ export {
   nashMd,
   nashMirrorProx,
   nft,
+  nous,
   odysseus,
   opagent,
   openagiRltf,
@@ -161,6 +168,7 @@ export {
   sft,
   siop,
   spaRl,
+  speakrl,
   srpoReflection,
   srpoSelfImproving,
   t1RlScaling,
@@ -252,6 +260,10 @@ export const methods: readonly Recipe[] = [
   srpoSelfImproving,
   t1RlScaling,
   visurf,
+  causalrm,
+  flr,
+  nous,
   rlhs,
   rluf,
+  speakrl,
 ];
