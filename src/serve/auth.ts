@@ -20,7 +20,11 @@ export interface Caller {
 export interface Gated {
   Variables: { caller: Caller };
   /** As @hono/node-server hands it on; absent in tests that listen nowhere. */
-  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
+  Bindings: {
+    readonly incoming?: {
+      readonly socket: { readonly remoteAddress?: string | undefined; destroy?(): void };
+    };
+  };
 }
 
 export interface GateOptions {
@@ -83,8 +87,8 @@ export function gate(options: GateOptions): Gate {
   const crossOrigin = cors({
     origin: (origin) => (listed(origin) ? origin : null),
     allowMethods: ["GET", "POST", "DELETE"],
-    allowHeaders: ["authorization", "content-type", "idempotency-key"],
-    exposeHeaders: ["retry-after"],
+    // a page that may ask at all may ask with any header: those that it asks to send are listed back
+    exposeHeaders: ["retry-after", "x-whetstone-response", "x-whetstone-session", "x-whetstone-version"],
     maxAge: 600,
   });
 
