@@ -1,0 +1,28 @@
+/** Trajectories of one user are not independent of one another. */
+import type { Id } from "../core/words.ts";
+
+/** Σ of xs within each cluster, in order of first appearance. */
+export function clusterSums(clusters: readonly Id[], xs: ArrayLike<number>): Float64Array {
+  const sums = new Map<Id, number>();
+  clusters.forEach((cluster, i) => {
+    sums.set(cluster, (sums.get(cluster) ?? 0) + xs[i]!);
+  });
+  return Float64Array.from(sums.values());
+}
+
+/** Mean of xs within each cluster, in order of first appearance. */
+export function clusterMeans(clusters: readonly Id[], xs: ArrayLike<number>): Float64Array {
+  const sums = clusterSums(clusters, xs);
+  const sizes = clusterSums(clusters, new Float64Array(clusters.length).fill(1));
+  return sums.map((sum, g) => sum / sizes[g]!);
+}
+
+/** (Σ x)² / Σ x²: how many equal ones carry as much as these do. 0 where there is nothing. */
+export function effectiveNumber(xs: ArrayLike<number>): number {
+  let [sum, squares] = [0, 0];
+  for (let i = 0; i < xs.length; i++) {
+    sum += xs[i]!;
+    squares += xs[i]! ** 2;
+  }
+  return squares > 0 ? sum ** 2 / squares : 0;
+}

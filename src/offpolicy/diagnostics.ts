@@ -1,0 +1,111 @@
+/** Whether an off-policy estimate is to be believed. */
+import { mean, standardDeviation, studentCdf } from "../core/statistics.ts";
+import { clusterSums, effectiveNumber } from "./clusters.ts";
+import { paretoTail } from "./paretoTail.ts";
+import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";
+import { type PointEstimate, weightedMean } from "./weightedMean.ts";
+
+/** Of the weights of whole trajectories, added up by cluster. */
+export interface Diagnostics {
+  readonly trajectories: number;
+  readonly clusters: number;
+  /** Clusters that carry as much as these, were their weights equal: (Σ W)² / Σ W². */
+  readonly effective: number;
+  /**
+   * The same of what its variance is made of: (Σ u²)² / Σ u⁴, u a cluster's influence on the estimate, or on the weighted
+   * mean of what was earned if that is less: a model of rewards must not hide that hardly any came.
+   */
+  readonly effectiveSpread: number;
+  /** Mean weight of a trajectory. 1 on average where propensities are right and all that the target does may be logged. */
+  readonly meanWeight: number;
+  /** Two-sided p of a mean weight this far from 1. */
+  readonly meanWeightP: number;
+  /** max(0, 1 − mean weight): roughly what of the target's doings was never logged. */
+  readonly unsupported: number;
+  /** Share of all weight on the heaviest cluster, and the fewest clusters that carry half of it. */
+  readonly heaviest: number;
+  readonly half: number;
+  /** Pareto k of the largest weights; −∞ where they are equal. Absent below 25 clusters. */
+  readonly tail?: number;
+}
+
+export function diagnose(samples: readonly Sample[], estimate: PointEstimate): Diagnostics {
+  const clusters = samples.map((s) => s.cluster);
+  const perTrajectory = samples.map(trajectoryWeight);
+  const weights = clusterSums(clusters, perTrajectory);
+  const squares = (influence: Float64Array): Float64Array =>
+    clusterSums(clusters, influence).map((u) => u * u);
+  const returns = weightedMean(
+    perTrajectory,
+    samples.map((s) => discountedReturn(s.rewards)),
+  );
+  const n = samples.length;
+  const groups = weights.length;
+  const total = weights.reduce((a, b) => a + b, 0);
+  const meanWeight = mean(perTrajectory);
+  const off = clusterSums(
+    clusters,
+    perTrajectory.map((w) => w - 1),
+  );
+  const error = (Math.sqrt(groups) * standardDeviation(off)) / n;
+  const t = (meanWeight - 1) / error;
+  const falling = Float64Array.from(weights).sort().reverse();
+  let [half, carried] = [0, 0];
+  while (half < groups && carried < total / 2) carried += falling[half++]!;
+  const tail = paretoTail(weights);
+  return {
+    trajectories: n,
+    clusters: groups,
+    effective: effectiveNumber(weights),
+    effectiveSpread: Math.min(...[estimate, returns].map((e) => effectiveNumber(squares(e.influence)))),
+    meanWeight,
+    meanWeightP: meanWeight === 1 || !(groups > 1) ? 1 : 2 * studentCdf(-Math.abs(t), groups - 1),
+    unsupported: Math.max(0, 1 - meanWeight),
+    heaviest: total > 0 ? falling[0]! / total : 0,
+    half,
+    ...(tail === undefined ? {} : { tail }),
+  };
+}
+
+/** From where on an estimate counts as trustworthy; settled by the coverage that intervals then have (bench/coverage.ts). */
+export const trust = {
+  effective: 30,
+  effectiveSpread: 10,
+  heaviest: 0.1,
+  tail: 0.5,
+  meanWeightP: 0.001,
+} as const;
+
+const percent = (x: number): string => `${Number((100 * x).toPrecision(2))} %`;
+const count = (x: number): string => Math.round(x).toLocaleString("en-GB");
+
+/** Why not to trust an estimate, in plain words; nothing where there is no reason. */
+export function doubts(d: Diagnostics): string[] {
+  const said: string[] = [];
+  if (d.heaviest === 0) return ["nothing of what was logged would have been done by the target"];
+  if (d.effective < trust.effective || d.heaviest > trust.heaviest) {
+    said.push(
+      `${count(d.half)} of ${count(d.clusters)} users or sessions carry half of the weight, and all together weigh as ` +
+        `much as ${count(d.effective)} equal ones (${trust.effective} are needed)`,
+    );
+  }
+  if (d.effectiveSpread < trust.effectiveSpread) {
+    said.push(
+      `the spread of the rewards comes from about ${count(d.effectiveSpread)} of ${count(d.clusters)}`,
+    );
+  }
+  if (d.tail !== undefined && d.tail > trust.tail) {
+    said.push(
+      `the largest weights have a heavy tail (Pareto k ${d.tail.toFixed(2)}): more data may bring larger ones`,
+    );
+  }
+  if (d.meanWeightP < trust.meanWeightP) {
+    said.push(
+      d.meanWeight < 1
+        ? `the weights average ${d.meanWeight.toFixed(2)}, not 1: about ${percent(d.unsupported)} of what the target does ` +
+            "was never logged, or the propensities are wrong"
+        : `the weights average ${d.meanWeight.toFixed(2)}, not 1: the propensities are wrong`,
+    );
+  }
+  return said;
+}

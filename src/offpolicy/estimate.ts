@@ -1,0 +1,51 @@
+/** An off-policy estimate with all that has to be known about it. */
+import type { Interval } from "../core/statistics.ts";
+import { type Diagnostics, diagnose, doubts } from "./diagnostics.ts";
+import type { Estimator } from "./estimator.ts";
+import { boundedInterval, clusterInterval } from "./intervals.ts";
+import type { Sample } from "./sample.ts";
+import { snips } from "./snips.ts";
+
+export interface EstimateOptions {
+  /** Default {@link snips}. */
+  readonly estimator?: Estimator;
+  /** Two-sided. Default 0.95. */
+  readonly confidence?: number;
+  readonly discount?: number;
+  /** What the return of a trajectory can be, if that is known: brings the honest wide interval as well. */
+  readonly range?: readonly [low: number, high: number];
+}
+
+export interface Estimate {
+  readonly interval: Interval;
+  /** Holds whatever the weights are. */
+  readonly bounded?: Interval;
+  readonly diagnostics: Diagnostics;
+  /** Whether the interval covers the truth as often as it says. */
+  readonly trusted: boolean;
+  /** Why not; empty where trusted. */
+  readonly doubts: readonly string[];
+}
+
+/** The value of a target policy from what others did, whether to believe it, and why not. */
+export function estimateValue(samples: readonly Sample[], options: EstimateOptions = {}): Estimate {
+  const { estimator = snips, confidence = 0.95, discount = 1, range } = options;
+  const point = estimator(samples, { discount });
+  const diagnostics = diagnose(samples, point);
+  const reasons = doubts(diagnostics);
+  return {
+    interval: clusterInterval(samples, point, confidence),
+    ...(range ? { bounded: boundedInterval(samples, range, { confidence, discount }) } : {}),
+    diagnostics,
+    trusted: reasons.length === 0,
+    doubts: reasons,
+  };
+}
+
+/** One line for people: the estimate, and whether to trust it. */
+export function sayEstimate(estimate: Estimate): string {
+  const { mean, low, high } = estimate.interval;
+  const number = (x: number): string => (Number.isFinite(x) ? String(Number(x.toPrecision(3))) : "–");
+  const value = `${number(mean)} [${number(low)}, ${number(high)}]`;
+  return estimate.trusted ? value : `${value}, not to be trusted: ${estimate.doubts.join("; ")}`;
+}

@@ -1,0 +1,86 @@
+/** Confidence intervals of off-policy estimates. */
+import { type Interval, mean, studentQuantile } from "../core/statistics.ts";
+import type { Id } from "../core/words.ts";
+import { lowerBound } from "./betting.ts";
+import { clusterMeans, clusterSums, effectiveNumber } from "./clusters.ts";
+import type { EstimatorOptions } from "./estimator.ts";
+import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";
+import type { PointEstimate } from "./weightedMean.ts";
+
+/** √(G / (G − 1) Σ_g (Σ_{i in g} influence_i)²) / n over G clusters: what clusters of trajectories leave uncertain. */
+export function standardError(estimate: PointEstimate, clusters: readonly Id[]): number {
+  const sums = clusterSums(clusters, estimate.influence);
+  const squares = sums.reduce((so, x) => so + x * x, 0);
+  return Math.sqrt((sums.length / (sums.length - 1)) * squares) / clusters.length;
+}
+
+/**
+ * Interval from the influences of clusters, corrected for their skewness: with T = (value − truth) / s of G clusters and
+ * skewness a, the transform T + a T² / 3 + a² T³ / 27 + a / (6 G) is nearly Student-distributed about 0, and is turned back
+ * in closed form ("On the Removal of Skewness by Transformation"). Without skewness it is Student's interval. The degrees
+ * are those of as many clusters as carry the weight, less 1: few heavy clusters say little of their own spread. It covers
+ * skewed rewards as often as it says, where Student's does not and a bootstrap-t is no better (bench/coverage.ts).
+ */
+export function clusterInterval(
+  samples: readonly Sample[],
+  estimate: PointEstimate,
+  confidence = 0.95,
+): Interval {
+  const clusters = samples.map((s) => s.cluster);
+  const effective = effectiveNumber(clusterSums(clusters, samples.map(trajectoryWeight)));
+  const { value } = estimate;
+  const n = samples.length;
+  if (!(effective > 1)) {
+    return { mean: value, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY, n };
+  }
+  const sums = clusterSums(clusters, estimate.influence);
+  const count = sums.length;
+  const error = standardError(estimate, clusters);
+  const spread = Math.sqrt(sums.reduce((so, u) => so + u * u, 0) / count);
+  const skewness = spread > 0 ? sums.reduce((so, u) => so + u ** 3, 0) / count / spread ** 3 : 0;
+  // both in units of the standard error: T √G, and the transform's a is a / √G there
+  const a = skewness / Math.sqrt(count);
+  const back = (x: number): number =>
+    Math.abs(a) < 1e-6 ? x : (3 / a) * (Math.cbrt(1 + a * (x - a / 6)) - 1);
+  const t = studentQuantile((1 + confidence) / 2, Math.max(1, effective - 1));
+  return { mean: value, low: value - error * back(t), high: value - error * back(-t), n };
+}
+
+/**
+ * The honest wide one, for returns that are known to lie in `range`: bounds by betting on W (G − low) from below and on W
+ * (high − G) likewise, for the upper end. Both are ≥ 0 and have at most the means V − low and high − V under the target, so
+ * that the interval also holds where weights are wild, clusters few, or part of what the target does was never logged
+ * ("Off-policy Confidence Sequences"). Of several trajectories of a cluster it takes the mean: the value is then that of
+ * the average cluster.
+ */
+export function boundedInterval(
+  samples: readonly Sample[],
+  range: readonly [low: number, high: number],
+  { confidence = 0.95, discount = 1 }: EstimatorOptions & { readonly confidence?: number } = {},
+): Interval {
+  const [low, high] = range;
+  const width = high - low;
+  const clusters = samples.map((s) => s.cluster);
+  const bound = (scaled: (sample: Sample) => number): number => {
+    const xs = clusterMeans(
+      clusters,
+      samples.map((s) => trajectoryWeight(s) * scaled(s)),
+    );
+    return Math.min(1, lowerBound(xs, (1 - confidence) / 2, xs.length));
+  };
+  const returned = (s: Sample): number => (discountedReturn(s.rewards, discount) - low) / width;
+  const least = bound((s) => Math.max(0, returned(s)));
+  const most = 1 - bound((s) => Math.max(0, 1 - returned(s)));
+  const value = mean(
+    clusterMeans(
+      clusters,
+      samples.map((s) => trajectoryWeight(s) * returned(s)),
+    ),
+  );
+  return {
+    mean: low + width * Math.min(Math.max(least, most), Math.max(Math.min(least, most), value)),
+    low: low + width * Math.min(least, most),
+    high: low + width * Math.max(least, most),
+    n: samples.length,
+  };
+}

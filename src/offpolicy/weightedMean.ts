@@ -1,0 +1,43 @@
+/** The one shape that all estimators are made of. */
+
+/** A number estimated from trajectories, and how much each of them moves it. */
+export interface PointEstimate {
+  readonly value: number;
+  /** Empirical influence function, [trajectories], averaging 0: the variance of the value is its variance over n. */
+  readonly influence: Float64Array;
+}
+
+/**
+ * Σ w x / Σ w and its influence n w_i (x_i − value) / Σ w, by the delta method. With all weights equal it is the mean. With
+ * weights that are all 0 there is no estimate: NaN.
+ */
+export function weightedMean(weights: ArrayLike<number>, xs: ArrayLike<number>): PointEstimate {
+  let total = 0;
+  let sum = 0;
+  for (let i = 0; i < xs.length; i++) {
+    total += weights[i]!;
+    sum += weights[i]! * xs[i]!;
+  }
+  const value = sum / total;
+  const scale = xs.length / total;
+  return { value, influence: Float64Array.from(xs, (x, i) => scale * weights[i]! * (x - value)) };
+}
+
+/** The mean, and its influence x_i − mean. */
+export function plainMean(xs: ArrayLike<number>): PointEstimate {
+  return weightedMean(new Float64Array(xs.length).fill(1), xs);
+}
+
+/** Σ_k factor_k · estimate_k; influences add up alike. */
+export function combination(
+  terms: readonly { readonly factor: number; readonly estimate: PointEstimate }[],
+  n: number,
+): PointEstimate {
+  const influence = new Float64Array(n);
+  let value = 0;
+  for (const { factor, estimate } of terms) {
+    value += factor * estimate.value;
+    for (let i = 0; i < n; i++) influence[i]! += factor * estimate.influence[i]!;
+  }
+  return { value, influence };
+}
