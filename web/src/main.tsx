@@ -9,6 +9,8 @@ import "./style.css";
 const pages = {
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
+  method: lazy(() => import("./pages/method.tsx").then((m) => m.Method)),
+  methods: lazy(() => import("./pages/methods.tsx").then((m) => m.Methods)),
   run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
 };
 
@@ -23,6 +25,8 @@ function App() {
             <Route path="/runs/:id" component={pages.run} />
             <Route path="/runs/:id/episodes" component={pages.episodes} />
             <Route path="/runs/:id/episode" component={pages.episode} />
+            <Route path="/methods" component={pages.methods} />
+            <Route path="/methods/:id" component={pages.method} />
             <Route default component={Missing} />
           </Router>
         </ErrorBoundary>

@@ -9,6 +9,7 @@ import { health } from "../../diagnose/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
 import { spellingOf } from "../spelling.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
+import { methodRoutes } from "./methods.ts";
 import type {
   Curves,
   EpisodeDetail,
@@ -98,6 +99,7 @@ export function dashboardApi(store: Store): Hono {
     const shown = there.find((t) => t.id === id) ?? there[0]!;
     return c.json(episodeDetail(shown, there, await spellingOf(run.folder)) satisfies EpisodeDetail);
   });
+  api.route("/methods", methodRoutes());
   api.notFound((c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {
     const status = e instanceof HTTPException ? e.status : 500;

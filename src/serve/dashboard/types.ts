@@ -3,6 +3,8 @@ import type { Json } from "../../core/json.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthNote } from "../../diagnose/health.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
+import type { CheckEvidence } from "../../train/check.ts";
+import type { StoredEvidence } from "../../train/evidence.ts";
 
 /** A number as JSON has it: NaN is null. */
 export type Value = number | null;
@@ -118,4 +120,42 @@ export interface EpisodeDetail extends EpisodeRow {
   readonly conversation: readonly EpisodeTurn[];
   /** Itself among its siblings, retries and branches. */
   readonly family: readonly Relative[];
+}
+
+export interface MethodRow {
+  readonly id: string;
+  readonly kind: "method" | "diagnostic";
+  readonly family: string;
+  readonly summary: string;
+  readonly paper?: string;
+  /** Slots in which it differs from the baseline. */
+  readonly differs: readonly string[];
+  readonly verdict?: CheckEvidence["verdict"];
+  readonly effect?: number;
+}
+
+export interface MethodsPage {
+  /** What was asked for, the best first; all of them in their order where nothing was. */
+  readonly methods: readonly MethodRow[];
+  readonly families: readonly string[];
+  /** Of all methods, not of those found. */
+  readonly total: number;
+}
+
+export interface MethodDetail extends MethodRow {
+  readonly mechanism?: string;
+  readonly equation?: string;
+  readonly source?: string;
+  readonly law?: string;
+  readonly needs: readonly string[];
+  /** Every slot in the order that data runs, with its pieces' names where they have any. */
+  readonly slots: readonly {
+    readonly slot: string;
+    readonly pieces: readonly string[];
+    readonly differs: boolean;
+  }[];
+  /** Settings that differ from the common defaults. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly evidence?: StoredEvidence;
+  readonly command: string;
 }

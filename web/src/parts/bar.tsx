@@ -2,7 +2,10 @@
 import { useLocation } from "preact-iso";
 import { ThemeSwitch } from "./theme.tsx";
 
-const places: readonly (readonly [path: string, name: string])[] = [["/", "Runs"]];
+const places: readonly (readonly [path: string, name: string])[] = [
+  ["/", "Runs"],
+  ["/methods", "Methods"],
+];
 
 export function Bar() {
   const { path } = useLocation();

@@ -1,0 +1,105 @@
+/** The catalogue: every method, to be found by what it is about. */
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import type { MethodRow, MethodsPage } from "../../../src/serve/dashboard/types.ts";
+import { useLoaded } from "../api.ts";
+import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { digits } from "../parts/words.ts";
+
+const verdicts = ["reproduced", "inconclusive", "not reproduced", "no check"];
+
+export function Methods() {
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const asked = new URLSearchParams(query);
+  const [text, setText] = useState(asked.get("query") ?? "");
+  const loaded = useLoaded<MethodsPage>(`/api/methods?query=${encodeURIComponent(asked.get("query") ?? "")}`);
+  const change = (name: string, value: string): void => {
+    if (value === "") asked.delete(name);
+    else asked.set(name, value);
+    route(`/methods?${asked}`, true);
+  };
+  const now = loaded.value;
+  if (now.state === "waiting") return <Waiting what="methods" />;
+  if (now.state === "failed") return <Failed what="Methods" why={now.why} />;
+  const { methods, families, total } = now.data;
+  const [family, verdict] = [asked.get("family") ?? "", asked.get("verdict") ?? ""];
+  const shown = methods.filter(
+    (m) =>
+      (family === "" || m.family === family) && (verdict === "" || (m.verdict ?? "no check") === verdict),
+  );
+  return (
+    <>
+      <h1>Methods</h1>
+      <form
+        class="tools"
+        onSubmit={(e) => {
+          e.preventDefault();
+          change("query", text);
+        }}
+      >
+        <label>
+          About{" "}
+          <input
+            type="search"
+            value={text}
+            placeholder="credit for single turns…"
+            onInput={(e) => setText(e.currentTarget.value)}
+            onChange={(e) => change("query", e.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Family{" "}
+          <select value={family} onChange={(e) => change("family", e.currentTarget.value)}>
+            <option value="">any</option>
+            {families.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Verdict{" "}
+          <select value={verdict} onChange={(e) => change("verdict", e.currentTarget.value)}>
+            <option value="">any</option>
+            {verdicts.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <span role="status" class="faint">
+          {shown.length} of {total}
+        </span>
+      </form>
+      {shown.length === 0 ? <Empty>No method fits.</Empty> : <List methods={shown} />}
+    </>
+  );
+}
+
+function List({ methods }: { readonly methods: readonly MethodRow[] }) {
+  return (
+    <ul class="catalogue">
+      {methods.map((m) => (
+        <li key={m.id}>
+          <h2>
+            <a href={`/methods/${m.id}`}>{m.id}</a> <span class="faint">{m.family}</span>
+          </h2>
+          <p>{m.summary}</p>
+          <p class="faint">
+            {m.kind === "diagnostic"
+              ? "a diagnostic"
+              : m.differs.length > 0
+                ? `differs in ${m.differs.join(", ")}`
+                : "a baseline"}
+            {m.verdict && (
+              <>
+                {" · "}
+                <span class={`verdict ${m.verdict.replaceAll(" ", "-")}`}>{m.verdict}</span>
+                {m.effect !== undefined && ` (${m.effect > 0 ? "+" : ""}${digits(m.effect)})`}
+              </>
+            )}
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
