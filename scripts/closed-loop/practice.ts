@@ -1,0 +1,130 @@
+/** How a policy begins, and how it becomes the next version: practised on what was asked, paid by a learnt reward. */
+import { constant } from "../../src/advantage/constant.ts";
+import type { Helper, StatefulHelper } from "../../src/core/context.ts";
+import type { Model } from "../../src/core/model.ts";
+import type { Task } from "../../src/core/words.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { alreadyOver, defineEnvironment, type Environment } from "../../src/env/environment.ts";
+import { users } from "../../src/env/index.ts";
+import { learntReward } from "../../src/feedback/learntReward.ts";
+import { crossedWords } from "../../src/helper/crossedWords.ts";
+import type { Features } from "../../src/helper/ridge.ts";
+import { method } from "../../src/method/method.ts";
+import { clippedRatio } from "../../src/objective/clippedRatio.ts";
+import { klPenalty } from "../../src/objective/klPenalty.ts";
+import { likelihood } from "../../src/objective/likelihood.ts";
+import { demonstrated } from "../../src/rollout/demonstrated.ts";
+import { practise } from "../../src/train/index.ts";
+
+/** A service that is neither good nor bad: imitates somebody who gives the best reply three times in ten, else any. */
+export async function beginner(
+  engine: Engine,
+  seed: number,
+  updates: number,
+  stop: AbortSignal,
+): Promise<Model> {
+  const imitation = method({
+    id: "imitation",
+    family: "baseline",
+    summary: "imitates the environment's flawed player",
+    slots: { rollout: demonstrated({ player: "flawed" }), advantage: constant(), objective: likelihood() },
+  });
+  const { policy } = await practise({
+    environment: users({ seed }),
+    engine,
+    seed,
+    iterations: updates,
+    contextTokens: 16,
+    method: imitation.build({ tasks: 64, minibatches: 1, learningRate: 3e-3 }),
+    stop,
+  });
+  return policy;
+}
+
+export interface NextVersion {
+  readonly from: Model;
+  /** What users asked. */
+  readonly requests: readonly string[];
+  /** Fitted. */
+  readonly reward: Helper<Features, number | null, number>;
+  readonly seed: number;
+  readonly iterations: number;
+  readonly stop: AbortSignal;
+}
+
+/** GRPO from the version that is live, on requests of its users, with a pull towards it. */
+export async function nextVersion(next: NextVersion): Promise<Model> {
+  const { from, requests, reward, seed, iterations, stop } = next;
+  const improvement = method({
+    id: "improvement",
+    family: "user-feedback",
+    summary: "learns from a reward that was fitted to users' feedback",
+    frozen: { reference: {} },
+    helpers: { reward: () => fitted(reward) },
+    slots: ({ clipLow: low, clipHigh: high }) => ({
+      feedback: learntReward({
+        keep: 0,
+        features: (_ctx, { turns }) =>
+          crossedWords(turns[0]?.prompt.at(-1)?.content ?? "", turns[0]?.action.content ?? ""),
+      }),
+      objective: [clippedRatio({ clip: { low, high } }), klPenalty({ coefficient: 0.02 })],
+    }),
+  });
+  const live: Engine = {
+    name: "the live version",
+    can: from.can,
+    create: () => from.fork("fresh"),
+    open: () => from.fork("fresh"),
+    dispose: async () => {},
+  };
+  const { policy } = await practise({
+    environment: asked(requests),
+    engine: live,
+    seed,
+    iterations,
+    method: improvement.build({ tasks: 16, groupSize: 8, learningRate: 1e-3 }),
+    stop,
+  });
+  return policy;
+}
+
+/** Nothing of it is kept by a run: it is fitted already, and stays so. */
+const fitted = (
+  reward: Helper<Features, number | null, number>,
+): StatefulHelper<Features, number | null, number> => ({
+  ...reward,
+  save: () => null,
+  load: () => {},
+});
+
+/** What was asked, to be replied to again. Nobody is there to say what a reply is worth. */
+function asked(requests: readonly string[]): Environment {
+  const tasks = requests.map(
+    (content, i): Task => ({
+      id: `request/${i}`,
+      prompt: [{ role: "user", content }],
+      metadata: {},
+      seed: i,
+    }),
+  );
+  return defineEnvironment({
+    name: "requests",
+    summary: "what users asked, to be replied to again",
+    abilities: new Set<never>(),
+    roles: ["agent"],
+    splits: ["train"],
+    limits: { turns: 1, actionTokens: 3 },
+    tasks: (split) => (split === "train" ? tasks : []),
+    async start() {
+      let over = false;
+      return {
+        observe: async () => ({ role: "agent", observation: { messages: [] } }),
+        async act() {
+          if (over) return alreadyOver;
+          over = true;
+          return { end: { kind: "done", reason: "replied" } };
+        },
+      };
+    },
+  });
+}
