@@ -1,15 +1,16 @@
-/** Whether any of many texts stands anywhere in a file, in UTF-8. */
-import { open } from "node:fs/promises";
+/** Whether any of many texts stands anywhere in some bytes, in UTF-8. */
 
-const block = 1 << 20;
 /** Shorter texts stand everywhere by chance. */
 export const shortest = 8;
 
 /**
- * Reads the file once, whatever the number of texts.
- * @returns how often each text that was found stands there. Texts below 8 bytes are not looked for; a file that is not there holds nothing.
+ * Reads the bytes once, whatever the number of texts.
+ * @returns how often each text that was found stands there. Texts below 8 bytes are not looked for.
  */
-export async function searchFile(file: string, texts: Iterable<string>): Promise<Map<string, number>> {
+export async function searchBytes(
+  blocks: AsyncIterable<Uint8Array>,
+  texts: Iterable<string>,
+): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   /** By their first four bytes. */
   const needles = new Map<number, { readonly text: string; readonly bytes: Buffer }[]>();
@@ -27,33 +28,24 @@ export async function searchFile(file: string, texts: Iterable<string>): Promise
   }
   if (longest === 0) return found;
 
-  const handle = await open(file, "r").catch((e: NodeJS.ErrnoException) => {
-    if (e.code === "ENOENT") return undefined;
-    throw e;
-  });
-  if (handle === undefined) return found;
-  try {
-    // what may begin at the end of a block is looked for together with the next one
-    const held = Buffer.alloc(block + longest);
-    let kept = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(held, kept, block);
-      const filled = kept + bytesRead;
-      const until = bytesRead === 0 ? filled - shortest + 1 : filled - longest + 1;
-      let i = 0;
-      for (; i < until; i++) {
-        if (begins[held[i]! | (held[i + 1]! << 8)] === 0) continue;
-        for (const { text, bytes } of needles.get(held.readUInt32LE(i)) ?? []) {
-          if (i + bytes.length > filled || held.compare(bytes, 0, bytes.length, i, i + bytes.length) !== 0)
-            continue;
-          found.set(text, (found.get(text) ?? 0) + 1);
-        }
+  /** What may be the beginning of a text is looked at again, together with the next block. */
+  let rest = Buffer.alloc(0);
+  /** Looks at the places below `until`. */
+  function look(held: Buffer, until: number): void {
+    for (let i = 0; i < until; i++) {
+      if (begins[held[i]! | (held[i + 1]! << 8)] === 0) continue;
+      for (const { text, bytes } of needles.get(held.readUInt32LE(i)) ?? []) {
+        if (i + bytes.length > held.length || bytes.compare(held, i, i + bytes.length) !== 0) continue;
+        found.set(text, (found.get(text) ?? 0) + 1);
       }
-      if (bytesRead === 0) return found;
-      held.copy(held, 0, i, filled);
-      kept = filled - i;
     }
-  } finally {
-    await handle.close();
   }
+  for await (const part of blocks) {
+    const held = Buffer.concat([rest, part]);
+    const until = Math.max(0, held.length - longest + 1);
+    look(held, until);
+    rest = held.subarray(until);
+  }
+  look(rest, rest.length - shortest + 1);
+  return found;
 }

@@ -1,8 +1,9 @@
 /** Erasing what belongs to somebody, or is too old: rows, free pages, log, exported files; and a search for what is left. */
 import { randomUUID } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import type { Id } from "../core/words.ts";
-import { searchFile } from "./byteSearch.ts";
+import { searchBytes } from "./byteSearch.ts";
 import { readResponse } from "./chain.ts";
 import type { Database } from "./database.ts";
 import { hashOf, type Subject } from "./erased.ts";
@@ -54,6 +55,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
       bytes: await findBytes(database, gone),
       exports: await findInExports(db, gone),
     },
+    unseen: database.unseen,
   };
   await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
   return erasure;
@@ -232,11 +234,11 @@ async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
 }
 
 /** Names in the bytes of the database's files that nothing which is still kept says. */
-async function findBytes({ db, files }: Database, gone: Gone): Promise<number> {
+async function findBytes({ db, contents }: Database, gone: Gone): Promise<number> {
   const names = new Set(Object.values(gone).flatMap((some) => [...some]));
   let found = 0;
-  for (const file of files) {
-    for (const [name, times] of await searchFile(file, names)) {
+  for await (const blocks of contents()) {
+    for (const [name, times] of await searchBytes(blocks, names)) {
       if (!(await said(db, name))) found += times;
     }
   }
@@ -266,7 +268,8 @@ async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const names = Object.values(gone).flatMap((some) => [...some].map((name) => JSON.stringify(name)));
   let found = 0;
   for (const { file } of await readRecords<ExportRecord>(db, "export")) {
-    for (const times of (await searchFile(file, names)).values()) found += times;
+    if (!existsSync(file)) continue;
+    for (const times of (await searchBytes(createReadStream(file), names)).values()) found += times;
   }
   return found;
 }

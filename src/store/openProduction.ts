@@ -36,11 +36,12 @@ const chunk = 500;
 const atHand = 16e6;
 
 /**
- * Opens or creates a store. A file is SQLite.
+ * Opens or creates a store.
+ * @param where a SQLite file, or the URL of a PostgreSQL database.
  * @throws WhetstoneError `store.failed`, `store.full`.
  */
 export async function openProduction(where: string): Promise<Production> {
-  const database = await connect(where);
+  const database = await connect(where, "own thread");
   try {
     return productionOn(database, await secretOf(database.db));
   } catch (e) {
@@ -144,9 +145,9 @@ export function productionOn(database: Database, secret: Buffer): Production {
       try {
         return await write(batch);
       } catch (e) {
-        if (!isBroken(e)) throw database.failure(e);
+        if (!mayRepeat(e)) throw database.failure(e);
       }
-      // what a turn was to go on from has been erased by another process: stored whole, it needs nothing
+      // stored whole, a turn needs nothing that may have been erased
       latest.clear();
       return await guarded(() => write(batch));
     },
@@ -182,10 +183,13 @@ function weightOf({ prompt, choices }: ServedResponse): number {
   return n;
 }
 
-/** Whether it failed since a row names another one that is not there: SQLITE_CONSTRAINT_FOREIGNKEY, foreign_key_violation. */
-function isBroken(e: unknown): boolean {
+/**
+ * Whether the same may succeed when it is tried again: a row names another one that another process erased
+ * (SQLITE_CONSTRAINT_FOREIGNKEY, foreign_key_violation), or two processes stood in each other's way (deadlock_detected).
+ */
+function mayRepeat(e: unknown): boolean {
   const { errcode, code } = (e ?? {}) as { errcode?: number; code?: string };
-  return errcode === 787 || code === "23503";
+  return errcode === 787 || code === "23503" || code === "40P01";
 }
 
 /** @returns the ids that were not there before. */

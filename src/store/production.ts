@@ -63,6 +63,8 @@ export interface Erasure {
   readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
   /** Hits of a search for the erased ids in tables, log and exported files afterwards; all 0, else the erasure failed. */
   readonly found: { readonly rows: number; readonly bytes: number; readonly exports: number };
+  /** Where it may go on, out of the store's reach: backups, a server's log… */
+  readonly unseen: readonly string[];
 }
 
 /** A file of training data, and which responses and signals each of its rows was made from. */

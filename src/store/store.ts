@@ -1,17 +1,12 @@
-/** Runs, metrics, trajectories and evaluations in one SQLite file. */
+/** Runs, metrics, trajectories and evaluations in one database. */
 
-import { basename, dirname, resolve } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
-import { Kysely, SqliteDialect } from "kysely";
-import { isWhetstoneError } from "../core/errors.ts";
-import { makeFolder } from "../core/files.ts";
+import { basename, resolve } from "node:path";
 import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
-import { migrated } from "./database.ts";
-import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
-import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
+import { connect, type Database } from "./database.ts";
+import type { RunState, RunsTable, TrajectoriesTable } from "./schema.ts";
 import { bytesOf, float32Of } from "./tokens.ts";
 import { packTrajectory, unpackTrajectory } from "./turns.ts";
 
@@ -105,6 +100,7 @@ export interface Evaluation {
 }
 
 export interface Store {
+  /** The file, or the connection URL without its password. */
   readonly file: string;
   /** Adds the run; one that is there already (a resumed one) is set running again. */
   startRun(run: RunStart): Promise<void>;
@@ -144,22 +140,21 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** @throws WhetstoneError `store.failed` when the file cannot be opened or is no store. */
-export async function openStore(file: string): Promise<Store> {
-  await makeFolder(dirname(resolve(file))).catch((e: unknown) => {
-    throw storeFailure(file, isWhetstoneError(e) ? e.cause : e);
-  });
-  return await storeOn(openDatabase(file), file);
+/**
+ * @param where a SQLite file, or the URL of a PostgreSQL database.
+ * @throws WhetstoneError `store.failed` when it cannot be opened or is no store.
+ */
+export async function openStore(where: string): Promise<Store> {
+  return storeOn(await connect(where, "this thread"));
 }
 
-/** A store on a database that is open already. */
-export async function storeOn(database: DatabaseSync, file: string): Promise<Store> {
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
+/** A store on a database that is open already, with its tables. */
+export function storeOn({ db, where: file, failure, close }: Database): Store {
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (e) {
-      throw storeFailure(file, e);
+      throw failure(e);
     }
   };
 
@@ -282,9 +277,11 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
             .onConflict((c) => c.columns(["run", "moment", "iteration", "split", "mode"]).doUpdateSet(values))
             .execute();
           for (const saved of examples) {
+            const row = trajectoryRow(run, iteration, saved, "example");
             await tx
-              .replaceInto("trajectories")
-              .values(trajectoryRow(run, iteration, saved, "example"))
+              .insertInto("trajectories")
+              .values(row)
+              .onConflict((c) => c.columns(["run", "iteration", "phase", "id"]).doUpdateSet(row))
               .execute();
           }
         }),
@@ -415,16 +412,8 @@ export async function storeOn(database: DatabaseSync, file: string): Promise<Sto
         };
       }),
 
-    close: () => db.destroy(),
+    close,
   };
-
-  await migrated({
-    kind: "sqlite",
-    where: file,
-    db,
-    failure: (cause) => storeFailure(file, cause),
-    close: store.close,
-  });
   return store;
 }
 

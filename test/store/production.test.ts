@@ -1,20 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import type { Production, Write } from "../../src/store/production.ts";
 import { withCode } from "../train/world.ts";
+import { folder, onEach, postgres } from "./each.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "whetstone-production-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-const fresh = () => join(folder, `${files++}.sqlite`);
-
-async function withStore(work: (store: Production) => Promise<void>): Promise<void> {
-  const store = await openProduction(fresh());
+async function withStore(where: string, work: (store: Production) => Promise<void>): Promise<void> {
+  const store = await openProduction(where);
   try {
     await work(store);
   } finally {
@@ -82,24 +76,35 @@ const signal = (id: string, more: Partial<ReceivedSignal> = {}): ReceivedSignal 
 const write = (response: ServedResponse): Write => ({ kind: "response", response });
 const give = (s: ReceivedSignal): Write => ({ kind: "signal", signal: s });
 
+/** All that the database has on its disk, but for PostgreSQL's log. */
+async function bytesOf(where: string): Promise<string> {
+  const started = where.startsWith("postgres:") ? await postgres() : undefined;
+  const files =
+    typeof started === "object"
+      ? globSync(`${started.folder}/data/base/*/*`).filter((file) => statSync(file).isFile())
+      : [where, `${where}-wal`];
+  return files.map((file) => readFileSync(file, "latin1")).join("\n");
+}
+
 async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {
   const out: T[] = [];
   for await (const row of rows) out.push(row);
   return out;
 }
 
-test("what was served comes back as it was, one batch or many, in the order of time", () =>
-  withStore(async (store) => {
+onEach("what was served comes back as it was, one batch or many, in the order of time", (where) =>
+  withStore(where, async (store) => {
     const turns = Array.from({ length: 6 }, (_, t) => served("s", t));
     await store.write(turns.slice(0, 3).map(write));
     for (const turn of turns.slice(3)) await store.write([write(turn)]);
     assert.deepEqual(await all(store.responses()), turns);
     assert.deepEqual(await store.response("response-s-5"), turns[5]);
     assert.equal(await store.response("nobody"), undefined);
-  }));
+  }),
+);
 
-test("a key makes two signals one; without a key, or with another, they are two", () =>
-  withStore(async (store) => {
+onEach("a key makes two signals one; without a key, or with another, they are two", (where) =>
+  withStore(where, async (store) => {
     const [first] = await store.write([give(signal("a", { key: "k" }))]);
     assert.deepEqual(first, { id: "a", duplicate: false });
     const again = await store.write([
@@ -119,57 +124,58 @@ test("a key makes two signals one; without a key, or with another, they are two"
       signal("c", { key: "l" }),
       signal("e"),
     ]);
-  }));
+  }),
+);
 
-test("erasing a user: rows, bytes, exported rows; and nothing more is taken about it", async () => {
-  const file = fresh();
-  const store = await openProduction(file);
-  const exported = join(folder, "exported.jsonl");
-  writeFileSync(exported, `{"session":"mine-12345678"}\n\n{"session":"other-12345678"}\n`);
-  await store.addExport({
-    id: "x",
-    file: exported,
-    format: "jsonl",
-    at: 1,
-    rows: [
-      { sessions: ["mine-12345678"], users: [] },
-      { sessions: ["other-12345678"], users: [] },
-    ],
-  });
-  for (const session of ["mine-12345678", "other-12345678"]) {
-    const user = session.replace(/-.*/, "-user-1234");
-    for (let t = 0; t < 3; t++) await store.write([write(served(session, t, { user }))]);
-    await store.write([
-      give(
-        signal(`signal-${session}`, {
-          about: [{ response: `response-${session}-1` }],
-          user,
-          text: `secret of ${session}`,
-        }),
-      ),
-    ]);
-  }
-  const receipt = await store.erase({ user: "mine-user-1234" });
-  assert.equal(receipt.responses, 3);
-  assert.equal(receipt.signals, 1);
-  assert.deepEqual(receipt.exports, [{ file: exported, rowsRemoved: 1 }]);
-  assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
-  for (const name of [file, `${file}-wal`]) {
-    const bytes = readFileSync(name, "latin1");
-    assert.doesNotMatch(bytes, /mine-12345678|mine-user|secret of mine/);
-  }
-  assert.equal(readFileSync(exported, "utf8"), `{"session":"other-12345678"}\n`);
-  assert.deepEqual(
-    (await all(store.responses())).map((r) => r.id),
-    [0, 1, 2].map((t) => `response-other-12345678-${t}`),
-  );
-  assert.equal((await all(store.signals())).length, 1);
-  for (const about of [{ response: "response-mine-12345678-1" }, { session: "mine-12345678" }]) {
-    await assert.rejects(
-      store.write([give(signal("late", { about: [about] }))]),
-      withCode("store.erased", /erased/),
+onEach(
+  "erasing a user: rows, bytes, exported rows; and nothing more is taken about it",
+  async (where, kind) => {
+    const store = await openProduction(where);
+    const exported = join(folder, `exported-${kind}.jsonl`);
+    writeFileSync(exported, `{"session":"mine-12345678"}\n\n{"session":"other-12345678"}\n`);
+    await store.addExport({
+      id: "x",
+      file: exported,
+      format: "jsonl",
+      at: 1,
+      rows: [
+        { sessions: ["mine-12345678"], users: [] },
+        { sessions: ["other-12345678"], users: [] },
+      ],
+    });
+    for (const session of ["mine-12345678", "other-12345678"]) {
+      const user = session.replace(/-.*/, "-user-1234");
+      for (let t = 0; t < 3; t++) await store.write([write(served(session, t, { user }))]);
+      await store.write([
+        give(
+          signal(`signal-${session}`, {
+            about: [{ response: `response-${session}-1` }],
+            user,
+            text: `secret of ${session}`,
+          }),
+        ),
+      ]);
+    }
+    const receipt = await store.erase({ user: "mine-user-1234" });
+    assert.equal(receipt.responses, 3);
+    assert.equal(receipt.signals, 1);
+    assert.deepEqual(receipt.exports, [{ file: exported, rowsRemoved: 1 }]);
+    assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+    assert.doesNotMatch(await bytesOf(where), /mine-12345678|mine-user|secret of mine/);
+    assert.match(await bytesOf(where), /other-12345678/);
+    assert.equal(readFileSync(exported, "utf8"), `{"session":"other-12345678"}\n`);
+    assert.deepEqual(
+      (await all(store.responses())).map((r) => r.id),
+      [0, 1, 2].map((t) => `response-other-12345678-${t}`),
     );
-  }
-  assert.equal((await store.erasures()).length, 1);
-  await store.close();
-});
+    assert.equal((await all(store.signals())).length, 1);
+    for (const about of [{ response: "response-mine-12345678-1" }, { session: "mine-12345678" }]) {
+      await assert.rejects(
+        store.write([give(signal("late", { about: [about] }))]),
+        withCode("store.erased", /erased/),
+      );
+    }
+    assert.equal((await store.erasures()).length, 1);
+    await store.close();
+  },
+);

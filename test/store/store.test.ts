@@ -1,23 +1,19 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import { makeFolder } from "../../src/core/files.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/words.ts";
+import { migrated, sqliteDatabase } from "../../src/store/database.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
 import type { Evaluation, RunStart, Store } from "../../src/store/store.ts";
 import { keptIterations, openStore, storeOn, whyKept } from "../../src/store/store.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "whetstone-store-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
-const freshFile = (): string => join(folder, `${files++}`, "whetstone.sqlite");
+import { folder, freshFile, onEach } from "./each.ts";
 
 const run: RunStart = {
   id: "facts-grpo-1",
@@ -66,12 +62,11 @@ const trajectory = (id: string, end: Ending = done(true), turns = 3): Trajectory
   origin: "sampled",
 });
 
-async function withStore(work: (store: Store, file: string) => Promise<void>): Promise<void> {
-  const file = freshFile();
-  const store = await openStore(file);
+async function withStore(where: string, work: (store: Store, where: string) => Promise<void>): Promise<void> {
+  const store = await openStore(where);
   try {
     await store.startRun(run);
-    await work(store, file);
+    await work(store, where);
   } finally {
     await store.close();
   }
@@ -90,8 +85,8 @@ const evaluation = (when: Evaluation["when"], iteration: number): Evaluation => 
   seconds: 2,
 });
 
-test("a run, its metrics, evaluations and trajectories come back as they were", () =>
-  withStore(async (store) => {
+onEach("a run, its metrics, evaluations and trajectories come back as they were", (where) =>
+  withStore(where, async (store) => {
     const metrics = { loss: 0.1 + 0.2, broken: Number.NaN, far: Number.POSITIVE_INFINITY };
     const saved = trajectory("a");
     const advantage = Float32Array.of(1, -1, 0.1, Number.NaN, -0, 3);
@@ -121,7 +116,8 @@ test("a run, its metrics, evaluations and trajectories come back as they were", 
       "before b example",
       `train a ${whyKept({ trajectory: saved, phase: "train" })}`,
     ]);
-  }));
+  }),
+);
 
 test("any trajectory survives packing bit for bit", () => {
   const bits = fc.array(fc.integer(), { maxLength: 6 });
@@ -184,8 +180,8 @@ test("a prompt that grows is stored once", () => {
   assert.ok(size(40) < 11 * size(4), `${size(4)} bytes for 4 turns, ${size(40)} for 40`);
 });
 
-test("retention: all metrics, the last iterations, failures, and one in a hundred of the rest", () =>
-  withStore(async (store) => {
+onEach("retention: all metrics, the last iterations, failures, and one in a hundred of the rest", (where) =>
+  withStore(where, async (store) => {
     const iterations = keptIterations + 10;
     const perIteration = 40;
     let sampled = 0;
@@ -204,7 +200,8 @@ test("retention: all metrics, the last iterations, failures, and one in a hundre
     assert.equal(old.filter((t) => t.kept === "failed").length, 10);
     assert.equal(old.length, 10 + sampled);
     assert.equal((await store.trajectories(run.id, { failed: true })).length, iterations);
-  }));
+  }),
+);
 
 test("the sample of the rest is about one in a hundred, the same each time", () => {
   const ids = Array.from({ length: 20000 }, (_, i) => `run/12/capital-${i}/${i % 8}`);
@@ -214,8 +211,8 @@ test("the sample of the rest is about one in a hundred, the same each time", () 
   assert.ok(share.length > 140 && share.length < 260, `${share.length} of 20000`);
 });
 
-test("rewind forgets what a resumed run will do again, and nothing else", () =>
-  withStore(async (store) => {
+onEach("rewind forgets what a resumed run will do again, and nothing else", (where) =>
+  withStore(where, async (store) => {
     await store.saveEvaluation(run.id, evaluation("before", 0), [
       { trajectory: trajectory("b"), phase: "before" },
     ]);
@@ -249,26 +246,30 @@ test("rewind forgets what a resumed run will do again, and nothing else", () =>
       (await store.trajectories(run.id)).map((t) => t.id),
       ["b"],
     );
-  }));
+  }),
+);
 
-test("a run is found by id, by the beginning of one, by folder; not by a beginning that two share", () =>
-  withStore(async (store) => {
-    await store.startRun({
-      ...run,
-      id: "facts-rloo-1",
-      name: "facts-rloo-1",
-      folder: join(folder, "elsewhere"),
-    });
-    assert.equal((await store.run("facts-g"))?.id, run.id);
-    assert.equal((await store.run(run.folder))?.id, run.id);
-    assert.equal((await store.run("elsewhere"))?.id, "facts-rloo-1");
-    assert.equal(await store.run("facts"), undefined);
-    assert.equal(await store.run(""), undefined);
-    assert.equal((await store.runs()).length, 2);
-  }));
+onEach(
+  "a run is found by id, by the beginning of one, by folder; not by a beginning that two share",
+  (where) =>
+    withStore(where, async (store) => {
+      await store.startRun({
+        ...run,
+        id: "facts-rloo-1",
+        name: "facts-rloo-1",
+        folder: join(folder, "elsewhere"),
+      });
+      assert.equal((await store.run("facts-g"))?.id, run.id);
+      assert.equal((await store.run(run.folder))?.id, run.id);
+      assert.equal((await store.run("elsewhere"))?.id, "facts-rloo-1");
+      assert.equal(await store.run("facts"), undefined);
+      assert.equal(await store.run(""), undefined);
+      assert.equal((await store.runs()).length, 2);
+    }),
+);
 
-test("two readers and a writer at once", () =>
-  withStore(async (writer, file) => {
+onEach("two readers and a writer at once", (where) =>
+  withStore(where, async (writer, file) => {
     const readers = await Promise.all([openStore(file), openStore(file)]);
     const write = async () => {
       for (let i = 0; i < 20; i++) {
@@ -287,7 +288,8 @@ test("two readers and a writer at once", () =>
       assert.equal((await reader.metrics(run.id)).length, 60);
       await reader.close();
     }
-  }));
+  }),
+);
 
 const failsWith =
   (pattern: RegExp, code: ErrorCode = "store.failed") =>
@@ -303,7 +305,9 @@ test("a full disk: one clear error, and what was saved stays", async () => {
   const file = freshFile();
   await makeFolder(dirname(file));
   const database = openDatabase(file);
-  const store = await storeOn(database, file);
+  const opened = sqliteDatabase(database, file);
+  await migrated(opened);
+  const store = storeOn(opened);
   await store.startRun(run);
   await store.saveIteration(run.id, 0, { metrics: { loss: 1 }, trajectories: [] });
   const { page_count: pages } = database.prepare("PRAGMA page_count").get() as { page_count: number };
@@ -367,7 +371,7 @@ test("kill -9 while it writes leaves a valid store of whole iterations", async (
 
     const database = openDatabase(file);
     assert.deepEqual({ ...database.prepare("PRAGMA integrity_check").get() }, { integrity_check: "ok" });
-    const store = await storeOn(database, file);
+    const store = storeOn(sqliteDatabase(database, file));
     const last = (await store.metrics(run.id)).at(-1)!.iteration;
     assert.ok(last >= lastTold, `iteration ${lastTold} was acknowledged, the store ends with ${last}`);
     assert.equal((await store.metrics(run.id)).filter((m) => m.iteration === last).length, 2);

@@ -1,0 +1,152 @@
+/** PostgreSQL behind a connection URL, and its failures in words. */
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { Database } from "./database.ts";
+import type { Tables } from "./schema.ts";
+
+export const isPostgresUrl = (where: string): boolean => /^postgres(ql)?:\/\//.test(where);
+
+/** The URL as it may be shown: without its password. */
+export function shownUrl(url: string): string {
+  try {
+    const shown = new URL(url);
+    shown.password = "";
+    shown.searchParams.delete("password");
+    return shown.href;
+  } catch {
+    return "postgres://…";
+  }
+}
+
+/** Connections are made when they are needed, up to 8. */
+export async function postgresDatabase(url: string): Promise<Database> {
+  // loaded only now: who keeps to SQLite needs none of it
+  const { Pool } = (await import("pg")).default;
+  const where = shownUrl(url);
+  const pool = new Pool({ connectionString: url, max: 8, connectionTimeoutMillis: 10_000 });
+  // a connection that breaks while nobody uses it is made again when it is needed
+  pool.on("error", () => {});
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({
+      pool,
+      async onCreateConnection(connection) {
+        // a server set to acknowledge before the disk has it would break our word; stronger settings stay
+        const {
+          sql: text,
+          parameters,
+          query,
+          queryId,
+        } = sql`
+          select set_config('synchronous_commit', 'on', false)
+          where current_setting('synchronous_commit') in ('off', 'local')
+        `.compile(db);
+        await connection.executeQuery({ sql: text, parameters, query, queryId });
+      },
+    }),
+  });
+  return {
+    kind: "postgres",
+    where,
+    db,
+    contents: () => fileContents(db),
+    scrub: () => scrub(db),
+    unseen: [
+      "the server's write-ahead log until its segments are written over, and whatever archives or replicas it",
+      "backups",
+    ],
+    failure: (cause) => postgresFailure(where, cause),
+    close: () => db.destroy(),
+  };
+}
+
+/** Where people's data lies. */
+const tables = [
+  "responses",
+  "signals",
+  "signal_targets",
+  "records",
+] as const satisfies readonly (keyof Tables)[];
+
+async function scrub(db: Kysely<Tables>): Promise<void> {
+  for (const table of tables) await sql`vacuum full ${sql.table(table)}`.execute(db);
+  // writes the rewritten files out; roles that may not ask for it wait for the server to do so by itself
+  await sql`checkpoint`.execute(db).catch((e: unknown) => {
+    if (stateOf(e) !== denied) throw e;
+  });
+}
+
+const denied = "42501";
+const block = 1 << 20;
+
+/** The bytes of the tables' files with their indexes and long values, where this role may read them. */
+async function* fileContents(db: Kysely<Tables>): AsyncGenerator<AsyncIterable<Uint8Array>> {
+  const { rows } = await sql<{ path: string }>`
+    with main as (
+      select oid, reltoastrelid from pg_class
+      where relname in (${sql.join(tables)}) and relnamespace = current_schema()::regnamespace
+    ), stored as (
+      select oid from main union select reltoastrelid from main where reltoastrelid <> 0
+    )
+    select pg_relation_filepath(o) as path from (
+      select oid as o from stored
+      union select indexrelid from pg_index where indrelid in (select oid from stored)
+    ) as files
+  `.execute(db);
+  const { rows: may } = await sql<{ may: boolean }>`
+    select has_function_privilege('pg_read_binary_file(text, bigint, bigint, boolean)', 'execute') as may
+  `.execute(db);
+  if (may[0]?.may !== true) return;
+  for (const { path } of rows) yield blocksOf(db, path);
+}
+
+async function* blocksOf(db: Kysely<Tables>, path: string): AsyncGenerator<Uint8Array> {
+  for (let at = 0; ; at += block) {
+    const { rows } = await sql<{ bytes: Uint8Array | null }>`
+      select pg_read_binary_file(${path}, ${at}, ${block}, true) as bytes
+    `.execute(db);
+    const bytes = rows[0]?.bytes ?? new Uint8Array(0);
+    if (bytes.length > 0) yield bytes;
+    if (bytes.length < block) return;
+  }
+}
+
+function stateOf(e: unknown): string {
+  const { code } = (e ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+/** By SQLSTATE, or its class of two characters, or the system's code; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const reasons: Readonly<Record<string, readonly [got: string, expected: string, mend: string]>> = {
+  "53100": [
+    "a full disk",
+    "room to write",
+    "Free some space on the server; then send again what was not taken.",
+  ],
+  "53300": ["too many connections", "a free one", "Close others, or raise the server's max_connections."],
+  "28": ["a refused login", "a role and password that may log in", "Correct user and password in the URL."],
+  "3D": ["a database that is not there", "one that exists", "Create it (createdb), or correct the URL."],
+  [denied]: [
+    "a role that may not do that",
+    "one that owns its tables",
+    "Grant it, or name another role in the URL.",
+  ],
+  "57P": ["a server that is shutting down or starting", "one that runs", "Try again in a moment."],
+  "08": ["a connection that broke", "one that lasts", "Try again; check the server and the way to it."],
+  ECONNREFUSED: ["no server at that address", "PostgreSQL", "Start it, or correct host and port in the URL."],
+  ENOTFOUND: ["an unknown host", "one that is known", "Correct the host in the URL."],
+  ECONNRESET: ["a connection that broke", "one that lasts", "Try again; check the server and the way to it."],
+};
+
+/** Anything thrown while the store was used, as one clear error. The password stands in none of it. */
+export function postgresFailure(where: string, cause: unknown): WhetstoneError {
+  if (cause instanceof WhetstoneError) return cause;
+  const state = stateOf(cause);
+  const known = reasons[state] ?? reasons[state.slice(0, 3)] ?? reasons[state.slice(0, 2)];
+  const [got, expected, mend] = known ?? [
+    `the failure "${messageOf(cause)}"`,
+    "PostgreSQL to work",
+    "Check the server's log, and the URL.",
+  ];
+  const code = state === "53100" ? "store.full" : "store.failed";
+  return new WhetstoneError(code, { where: `store ${where}`, got, expected, mend, cause });
+}

@@ -1,0 +1,33 @@
+/** The same tests on both databases. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { type Server, startPostgres } from "./postgres.ts";
+
+export type Kind = "SQLite" | "PostgreSQL";
+
+export const folder = mkdtempSync(join(tmpdir(), "whetstone-store-"));
+let files = 0;
+/** A name in a folder that is not there yet. */
+export const freshFile = (): string => join(folder, `${files++}`, "whetstone.sqlite");
+
+let server: Promise<Server | string> | undefined;
+/** This process's server, or why there is none. */
+export const postgres = (): Promise<Server | string> => (server ??= startPostgres());
+
+after(async () => {
+  const started = await server;
+  if (typeof started === "object") await started.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** @param work gets a file, or a URL, where nothing is yet. */
+export function onEach(title: string, work: (where: string, kind: Kind) => Promise<void>): void {
+  test(`SQLite: ${title}`, () => work(freshFile(), "SQLite"));
+  test(`PostgreSQL: ${title}`, async (t) => {
+    const started = await postgres();
+    if (typeof started === "string") return t.skip(started);
+    await work(await started.database(), "PostgreSQL");
+  });
+}
