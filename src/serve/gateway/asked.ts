@@ -1,6 +1,6 @@
 /** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
 
-import { messageOf, toolOf, withTools } from "../../core/chatWire.ts";
+import { chatMessage, toolOf, withTools } from "../../core/chatWire.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/words.ts";
 
@@ -36,7 +36,7 @@ export function readAsked(body: Json | undefined): Asked | undefined {
   return {
     body: given,
     model: textOf(given.model) ?? "",
-    prompt: withTools(listOf(given.messages).map(messageOf), listOf(given.tools).flatMap(toolOf)),
+    prompt: withTools(listOf(given.messages).map(chatMessage), listOf(given.tools).flatMap(toolOf)),
     settings: Object.fromEntries(Object.entries(given).filter(([name]) => !apart.has(name))),
     ...(user ? { user } : {}),
     tags: Object.fromEntries(tags.flatMap(([k, v]) => (typeof v === "string" ? [[k, v]] : []))),

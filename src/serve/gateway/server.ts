@@ -3,7 +3,7 @@ import { type Env, Hono } from "hono";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
-import { inbox } from "../inbox.ts";
+import { inbox, storeRefusal } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
 import { type Refused, refusal } from "../refusal.ts";
@@ -85,7 +85,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     )
     .onError((e, c) => {
       log(`${c.req.method} ${c.req.path}: ${messageOf(e)}`);
-      return refusal(broken);
+      return refusal(storeRefusal(e) ?? broken);
     });
   const server = limitedServer((request, env: Env) => app.fetch(request, env));
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { before } from "./world.ts";
+import { WhetstoneError } from "../../../src/core/errors.ts";
+import type { ServedResponse } from "../../../src/core/served.ts";
+import type { Answerer } from "../../../src/serve/gateway/index.ts";
+import { before, world } from "./world.ts";
 
 const question = { role: "user", content: "hello" };
 const completion = (id: string, content: string): string =>
@@ -176,4 +179,175 @@ test("an upstream that breaks off breaks off for the client too, and the record 
   assert.equal(response!.status, "cut");
   assert.notEqual(response!.error, undefined);
   await g.close();
+});
+
+/** Answers with its own name. */
+const says = (name: string): Answerer => ({
+  chat: async () => ({
+    status: 200,
+    headers: json,
+    body: (async function* () {
+      yield Buffer.from(completion("x", name));
+    })(),
+  }),
+  models: async () => [name],
+  close: async () => {},
+});
+
+test("a new split is live without a restart, and every call says which version was drawn, and how likely", async () => {
+  const g = await world({ old: says("old"), new: says("new") });
+  const talk = (session: string) => ask(g.url, { messages: [question] }, { "x-whetstone-session": session });
+  await talk("s0");
+  g.splits.push({ id: "half", shares: { old: 0.25, new: 0.75 }, unit: "session", since: 0, why: "try" });
+  await g.refresh();
+  for (let i = 0; i < 40; i++) await talk(`s${i % 20}`);
+  const [first, ...rest] = g.responses;
+  assert.deepEqual([first!.version, first!.propensity, first!.split], ["old", 1, undefined]);
+  for (const { version, propensity, split, choices } of rest) {
+    assert.deepEqual([propensity, split], [version === "old" ? 0.25 : 0.75, "half"]);
+    assert.equal(choices[0]!.message.content, version);
+  }
+  // a session stays with its version
+  for (let i = 0; i < 20; i++) assert.equal(rest[i]!.version, rest[i + 20]!.version);
+  assert.equal(new Set(rest.map(({ version }) => version)).size, 2);
+  assert.match(g.lines.join(), /split half: old 25 %, new 75 % \(try\)/);
+  const models = await (await fetch(`${g.url}/v1/models`)).text();
+  assert.match(models, /"old".*"new"/);
+  // one that names what nobody can open changes nothing
+  g.splits.push({ id: "bad", shares: { gone: 1 }, unit: "session", since: 0, why: "typo" });
+  await g.refresh();
+  await talk("s0");
+  assert.equal(g.responses.at(-1)!.split, "half");
+  assert.match(g.lines.join(), /stay as they are[^,]*"gone"/);
+  await g.close();
+});
+
+test("identity: header before path before the body's user; names that are none are refused", async () => {
+  const g = await world({ v: says("v") }, { channels: ["thumbs"] });
+  const post = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${g.url}${path}/chat/completions`, {
+      method: "POST",
+      headers: { ...json, ...headers },
+      body: JSON.stringify({ messages: [question], user: "body" }),
+    });
+  await post("/user/ann/session/s1/v1");
+  await post("/session/s2/v1", { "x-whetstone-user": "bob", "x-whetstone-channels": "stars, comment" });
+  await post("/session/s3/v1", { "x-whetstone-session": "s4" });
+  assert.deepEqual(
+    g.responses.map(({ session, user, channels }) => [session, user, channels]),
+    [
+      ["s1", "ann", ["thumbs"]],
+      ["s2", "bob", ["stars", "comment"]],
+      ["s4", "body", ["thumbs"]],
+    ],
+  );
+  const strange = await post(`/session/${encodeURIComponent("a\u0000b")}/v1`);
+  assert.equal(strange.status, 400);
+  assert.match(await strange.text(), /invalid_session/);
+  for (const body of ["", "{", "[]", '{"messages":1}', "\ud800"]) {
+    const refused = await fetch(`${g.url}/v1/chat/completions`, { method: "POST", headers: json, body });
+    assert.equal(refused.status, 400, body);
+  }
+  assert.equal(g.responses.length, 3);
+  await g.close();
+});
+
+test("a session that was named goes on after a restart where the store has it", async () => {
+  const stored: ServedResponse[] = [];
+  const first = await world({ v: says("v") }, {}, stored);
+  await ask(first.url, { messages: [question] }, { "x-whetstone-session": "s" });
+  await first.close();
+  const second = await world({ v: says("v") }, {}, stored);
+  const messages = [question, { role: "assistant", content: "v" }, { role: "user", content: "and?" }];
+  await ask(second.url, { messages }, { "x-whetstone-session": "s" });
+  assert.deepEqual(
+    stored.map(({ trajectory, turn }) => [trajectory, turn]),
+    [
+      ["s/0", 0],
+      ["s/0", 1],
+    ],
+  );
+  await second.close();
+});
+
+test("durable on request: on disk before the last byte, refused where the disk is full", async () => {
+  let kept = 0;
+  const recorder = {
+    record: () => assert.fail("asked to be durable"),
+    async recordDurably() {
+      await pause(20);
+      kept++;
+      if (kept < 3) return;
+      const full = { where: "store", got: "a full disk", expected: "room", mend: "Make room." };
+      throw new WhetstoneError("store.full", full);
+    },
+  };
+  const event = `data: {"id":"u","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n`;
+  const g = await before(
+    (body, response) => {
+      if (body.stream !== true) return response.writeHead(200, json).end(completion("x", "y"));
+      return response.writeHead(200, { "content-type": "text/event-stream" }).end(`${event}data: [DONE]\n\n`);
+    },
+    { recorder },
+  );
+  const durable = { "x-whetstone-durable": "1" };
+  await (await ask(g.url, { messages: [question] }, durable)).text();
+  assert.equal(kept, 1);
+  const streamed = await (await ask(g.url, { messages: [question], stream: true }, durable)).text();
+  assert.equal(kept, 2);
+  assert.match(streamed, /\[DONE\]/);
+  const refused = await ask(g.url, { messages: [question] }, durable);
+  assert.equal(refused.status, 507);
+  assert.match(await refused.text(), /store_full/);
+  const broken = await (await ask(g.url, { messages: [question], stream: true }, durable)).text();
+  assert.match(broken, /store_full/);
+  assert.doesNotMatch(broken, /DONE/);
+  await g.close();
+});
+
+test("closing: calls that run may end, new ones are told to come again", async () => {
+  let finish = (): void => {};
+  const g = await before(async (_, response) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    response.writeHead(200, json).end(completion("x", "late"));
+  });
+  const running = ask(g.url, { messages: [question] });
+  while (g.upstream.asked.length === 0) await pause(2);
+  const drained = g.drain();
+  const refused = await ask(g.url, { messages: [question] });
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+  finish();
+  assert.match(await (await running).text(), /late/);
+  await drained;
+  assert.equal(g.responses.length, 1);
+  await g.close();
+});
+
+test("redirects are not followed, and keys go where they belong", async () => {
+  const elsewhere = await before((_, response) => response.end("{}"));
+  const g = await before((_, response) =>
+    response.writeHead(302, { location: `${elsewhere.upstream.url}/secret` }).end(),
+  );
+  const answer = await fetch(`${g.url}/v1/chat/completions`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { ...json, authorization: "Bearer sk-theirs", cookie: "no" },
+    body: JSON.stringify({ messages: [question] }),
+  });
+  assert.equal(answer.headers.get("location"), null);
+  assert.equal(elsewhere.upstream.asked.length, 0);
+  assert.equal(g.upstream.headers[0]!.authorization, "Bearer sk-theirs");
+  assert.equal(g.upstream.headers[0]!.cookie, undefined);
+  assert.equal(g.responses[0]!.status, "failed");
+  await g.close();
+  const keyed = await before((_, response) => response.writeHead(200, json).end(completion("x", "y")), {
+    of: { key: "ours-upstream" },
+  });
+  await ask(keyed.url, { messages: [question] }, { authorization: "Bearer sk-theirs" });
+  assert.equal(keyed.upstream.headers[0]!.authorization, "Bearer ours-upstream");
+  assert.doesNotMatch(JSON.stringify([keyed.responses, keyed.lines]), /ours-upstream|sk-theirs/);
+  await keyed.close();
+  await elsewhere.close();
 });

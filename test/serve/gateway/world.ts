@@ -1,5 +1,6 @@
 /** A gateway in front of an upstream that says what it is told, with a store in memory. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { after } from "node:test";
 import { Hono } from "hono";
 import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
@@ -11,6 +12,12 @@ import {
   upstream,
 } from "../../../src/serve/gateway/index.ts";
 import { limitedServer } from "../../../src/serve/limits.ts";
+
+/** Servers that a test which failed has left open: they would keep the process. */
+const open = new Set<Server>();
+after(async () => {
+  await Promise.all([...open].map(closed));
+});
 
 export interface Upstream {
   readonly url: string;
@@ -144,12 +151,14 @@ type Server = ReturnType<typeof createServer>;
 
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.add(server);
   const address = server.address();
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
 }
 
 const closed = (server: Server): Promise<void> =>
   new Promise((resolve) => {
+    open.delete(server);
     server.close(() => resolve());
     server.closeAllConnections();
   });

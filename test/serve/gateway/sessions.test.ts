@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { ServedChoice, ServedResponse } from "../../../src/core/served.ts";
+import type { Message, TurnTokens } from "../../../src/core/words.ts";
+import { type SessionTable, sessionTable } from "../../../src/serve/gateway/sessions.ts";
+
+const user = (content: string): Message => ({ role: "user", content });
+const assistant = (content: string): Message => ({ role: "assistant", content });
+const system: Message = { role: "system", content: "Be kind." };
+const choice = (content: string, tokens?: TurnTokens): ServedChoice => ({
+  message: assistant(content),
+  stop: "eos",
+  ...(tokens ? { tokens } : {}),
+});
+
+/** One call, answered at once. */
+function ask(table: SessionTable, prompt: readonly Message[], replies: readonly string[], session?: string) {
+  const opened = table.open({ prompt, ...(session === undefined ? {} : { session }) });
+  return {
+    session: opened.session,
+    ...table.place(
+      opened,
+      undefined,
+      replies.map((r) => choice(r)),
+    ),
+  };
+}
+
+test("without a name, a prompt that goes on from a reply is of its session; every other begins one", () => {
+  const table = sessionTable();
+  const first = ask(table, [system, user("a")], ["b"]);
+  assert.deepEqual([first.trajectory, first.turn, first.cut], [`${first.session}/0`, 0, undefined]);
+  const second = ask(table, [system, user("a"), assistant("b"), user("c")], ["d"]);
+  assert.deepEqual({ ...second }, { session: first.session, trajectory: first.trajectory, turn: 1 });
+  const other = ask(table, [system, user("a"), assistant("not b"), user("c")], ["d"]);
+  assert.notEqual(other.session, first.session);
+  // the same conversation of somebody else
+  const prompt = [system, user("a"), assistant("b"), user("c"), assistant("d"), user("e")];
+  assert.notEqual(table.open({ prompt, user: "bob" }).session, first.session);
+  assert.equal(table.open({ prompt }).session, first.session);
+});
+
+test("of several replies the conversation may go on from any, once", () => {
+  const table = sessionTable();
+  ask(table, [user("a")], ["b", "c"], "s");
+  const on = ask(table, [user("a"), assistant("c"), user("d")], ["e"], "s");
+  assert.deepEqual([on.trajectory, on.turn, on.cut], ["s/0", 1, undefined]);
+  const again = ask(table, [user("a"), assistant("b"), user("d")], ["e"], "s");
+  assert.deepEqual([again.trajectory, again.turn, again.cut], ["s/1", 0, "branched"]);
+});
+
+test("what is no continuation is cut, and why is told", () => {
+  const table = sessionTable();
+  const start = [system, user("a")];
+  const said = [...start, assistant("b"), user("c")];
+  ask(table, start, ["b"], "s");
+  assert.equal(ask(table, start, ["b"], "s").cut, "retried");
+  ask(table, said, ["d"], "s");
+  assert.equal(ask(table, [...start, assistant("b"), user("other")], ["x"], "s").cut, "branched");
+  assert.equal(ask(table, [...start, assistant("B"), user("c")], ["x"], "s").cut, "edited");
+  assert.equal(ask(table, [user("z")], ["x"], "s").cut, "unrelated");
+  const tools = [{ name: "t", description: "", parameters: {} }];
+  const offered = [{ ...system, tools }, ...said.slice(1), assistant("d"), user("e")];
+  assert.equal(ask(table, offered, ["x"], "s").cut, "tools");
+  assert.deepEqual(table.state("s"), {
+    id: "s",
+    trajectories: 6,
+    cuts: { retried: 1, branched: 1, edited: 1, unrelated: 1, tools: 1 },
+    brokenPrefixes: 0,
+  });
+});
+
+test("conversations of one session that take turns with each other are a trajectory each", () => {
+  const table = sessionTable();
+  ask(table, [user("main")], ["m1"], "s");
+  ask(table, [user("helper")], ["h1"], "s");
+  const main = ask(table, [user("main"), assistant("m1"), user("on")], ["m2"], "s");
+  const helper = ask(table, [user("helper"), assistant("h1"), user("on")], ["h2"], "s");
+  assert.deepEqual([main.trajectory, main.turn], ["s/0", 1]);
+  assert.deepEqual([helper.trajectory, helper.turn], ["s/1", 1]);
+});
+
+test("a call that failed stands where its answer would have, and leaves nothing", () => {
+  const table = sessionTable();
+  ask(table, [user("a")], ["b"], "s");
+  const prompt = [user("a"), assistant("b"), user("c")];
+  const failed = ask(table, prompt, [], "s");
+  const answered = ask(table, prompt, ["d"], "s");
+  assert.deepEqual({ ...failed }, { ...answered });
+  assert.deepEqual([answered.trajectory, answered.turn, answered.cut], ["s/0", 1, undefined]);
+});
+
+test("arguments written anew say the same, ids of calls are no words, and an empty text is none", () => {
+  const table = sessionTable();
+  const call = (id: string, given: string): Message => ({
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id, name: "t", arguments: given }],
+  });
+  const opened = table.open({ session: "s", prompt: [user("a")] });
+  table.place(opened, undefined, [{ message: call("1", '{"x": 1}'), stop: "eos" }]);
+  const prompt = [user("a"), call("2", '{"x":1}'), { role: "tool", content: "r", toolCallId: "2" } as const];
+  assert.equal(ask(table, prompt, ["done"], "s").turn, 1);
+});
+
+const tokens = (prompt: readonly number[], action: readonly number[]): TurnTokens => ({
+  prompt: Int32Array.from(prompt),
+  action: Int32Array.from(action),
+  logp: new Float32Array(action.length),
+  behaviour: new Float32Array(action.length),
+});
+
+test("whether the next prompt's tokens begin with those of before is told, and does not cut", () => {
+  const table = sessionTable();
+  const turn = (prompt: readonly Message[], reply: string, exact: TurnTokens) =>
+    table.place(table.open({ session: "s", prompt }), undefined, [choice(reply, exact)]);
+  const one = turn([user("a")], "b", tokens([1, 2], [3]));
+  assert.equal(one.prefix, undefined);
+  const two = turn([user("a"), assistant("b"), user("c")], "d", tokens([1, 2, 3, 9], [4]));
+  assert.equal(two.prefix, "kept");
+  // the template wrote the reply in another way
+  const said = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")];
+  const three = turn(said, "f", tokens([1, 2, 3, 9, 5, 6], [4]));
+  assert.deepEqual([three.prefix, three.trajectory, three.turn], ["broken", "s/0", 2]);
+  assert.equal(table.state("s")?.brokenPrefixes, 1);
+});
+
+const stored = (
+  trajectory: string,
+  turn: number,
+  prompt: readonly Message[],
+  reply: string,
+): ServedResponse => ({
+  id: `${trajectory}/${turn}`,
+  session: "s",
+  trajectory,
+  turn,
+  origin: "gateway",
+  at: 0,
+  ms: 0,
+  version: "v",
+  propensity: 1,
+  model: "m",
+  settings: {},
+  prompt,
+  choices: [choice(reply)],
+  status: "complete",
+  channels: [],
+  tags: {},
+});
+
+test("what is stored goes on where it was", () => {
+  const table = sessionTable();
+  assert.equal(table.knows("s"), false);
+  table.remember(stored("s/0", 0, [user("a")], "b"));
+  table.remember(stored("s/0", 1, [user("a"), assistant("b"), user("c")], "d"));
+  table.remember(stored("s/1", 0, [user("z")], "y"));
+  const prompt = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")];
+  const nameless = table.open({ prompt });
+  assert.equal(nameless.session, "s");
+  assert.deepEqual(table.place(nameless, undefined, [choice("f")]), { trajectory: "s/0", turn: 2 });
+  assert.equal(ask(table, [user("new")], ["x"], "s").trajectory, "s/2");
+  assert.equal(ask(table, [user("a"), assistant("b"), user("x")], ["x"], "s").cut, "branched");
+});
+
+test("memory is bounded: those silent longest are forgotten, and begin anew", () => {
+  const table = sessionTable({ most: 10, mostOfOne: 4 });
+  for (let i = 0; i < 50; i++) ask(table, [user(`${i}`)], ["x"], `s${i}`);
+  assert.equal(table.size, 10);
+  assert.equal(table.knows("s39"), false);
+  assert.equal(table.knows("s40"), true);
+  for (let i = 0; i < 50; i++) ask(table, [user(`${i}`)], ["x"], "s49");
+  assert.equal(ask(table, [user("49"), assistant("x"), user("y")], ["z"], "s49").turn, 1);
+  assert.equal(ask(table, [user("40"), assistant("x"), user("y")], ["z"], "s49").turn, 0);
+});
+
+test("law: conversations that only go on are one trajectory each, however their calls are mixed", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 30 }),
+      fc.boolean(),
+      (order, named) => {
+        const table = sessionTable();
+        const talks = [0, 1, 2, 3].map((k) => ({ said: [user(`${k}`)], session: "", turns: 0 }));
+        for (const k of order) {
+          const talk = talks[k]!;
+          const reply = `${k}.${talk.turns}`;
+          const placed = ask(table, talk.said, [reply], named ? "s" : undefined);
+          assert.equal(placed.turn, talk.turns);
+          if (talk.turns > 0) assert.equal(placed.trajectory, talk.session);
+          talk.session = placed.trajectory;
+          talk.turns++;
+          talk.said = [...talk.said, assistant(reply), user("go on")];
+        }
+        const used = talks.filter(({ turns }) => turns > 0);
+        assert.equal(new Set(used.map(({ session }) => session)).size, used.length);
+      },
+    ),
+    { seed: 1, numRuns: 100 },
+  );
+});
