@@ -7,6 +7,7 @@ import { Missing } from "./parts/notice.tsx";
 import "./style.css";
 
 const pages = {
+  compare: lazy(() => import("./pages/compare.tsx").then((m) => m.Compare)),
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
   method: lazy(() => import("./pages/method.tsx").then((m) => m.Method)),
@@ -25,6 +26,7 @@ function App() {
             <Route path="/runs/:id" component={pages.run} />
             <Route path="/runs/:id/episodes" component={pages.episodes} />
             <Route path="/runs/:id/episode" component={pages.episode} />
+            <Route path="/compare" component={pages.compare} />
             <Route path="/methods" component={pages.methods} />
             <Route path="/methods/:id" component={pages.method} />
             <Route default component={Missing} />

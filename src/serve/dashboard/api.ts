@@ -8,9 +8,11 @@ import type { Interval } from "../../core/statistics.ts";
 import { health } from "../../diagnose/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
 import { spellingOf } from "../spelling.ts";
+import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
 import type {
+  ComparePage,
   Curves,
   EpisodeDetail,
   EpisodeRow,
@@ -20,6 +22,7 @@ import type {
   RunsPage,
   Value,
 } from "./types.ts";
+import { json } from "./values.ts";
 
 /** Points of a curve that is no bigger than a word. */
 const sparkPoints = 40;
@@ -47,6 +50,17 @@ export function dashboardApi(store: Store): Hono {
     if (run) return run;
     throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
   };
+  api.get("/compare", async (c) => {
+    const asked = c.req.queries("run") ?? [];
+    const all = new Map((await store.runs()).map((run) => [run.id, run]));
+    const chosen = await Promise.all(
+      asked.map(async (id) => {
+        const run = all.get(id) ?? (await found(id));
+        return { run, row: await rowOf(store, run) };
+      }),
+    );
+    return c.json((await compared(store, chosen)) satisfies ComparePage);
+  });
   api.get("/runs/:id", async (c) => {
     const run = await found(c.req.param("id"));
     return c.json((await detailOf(store, run)) satisfies RunDetail);
@@ -218,5 +232,3 @@ async function heldOut(store: Store, run: string): Promise<Interval | undefined>
   const after = (await store.evaluations(run)).filter((e) => e.when === "after" && e.mode === "sampled");
   return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
 }
-
-export const json = (x: number): Value => (Number.isFinite(x) ? x : null);

@@ -9,6 +9,14 @@ import type { StoredEvidence } from "../../train/evidence.ts";
 /** A number as JSON has it: NaN is null. */
 export type Value = number | null;
 
+/** Null where there is no end: one observation alone. */
+export interface Range {
+  readonly mean: Value;
+  readonly low: Value;
+  readonly high: Value;
+  readonly n: number;
+}
+
 export interface RunRow {
   readonly id: string;
   readonly name: string;
@@ -158,4 +166,29 @@ export interface MethodDetail extends MethodRow {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly evidence?: StoredEvidence;
   readonly command: string;
+}
+
+/** Runs of one method in one environment, which differ in their seeds. */
+export interface ComparedGroup {
+  readonly env: string;
+  readonly method: string;
+  readonly runs: readonly Pick<RunRow, "id" | "name" | "seed" | "state" | "success">[];
+  /** Success in practice: mean over runs with 95 % t interval, over the iterations that all of them have. */
+  readonly iteration: readonly number[];
+  readonly mean: readonly Value[];
+  readonly low: readonly Value[];
+  readonly high: readonly Value[];
+  /** Held-out success: 95 % t interval over runs. Absent where no run was evaluated. */
+  readonly heldOut?: Range;
+  /** Against the first group of the same environment, on the seeds that both have. */
+  readonly against?: {
+    readonly difference: Range;
+    /** Probability that a run of it beats a run of the first, ties counting half. */
+    readonly improvement: number;
+    readonly seeds: readonly number[];
+  };
+}
+
+export interface ComparePage {
+  readonly groups: readonly ComparedGroup[];
 }

@@ -4,6 +4,7 @@ import { ThemeSwitch } from "./theme.tsx";
 
 const places: readonly (readonly [path: string, name: string])[] = [
   ["/", "Runs"],
+  ["/compare", "Compare"],
   ["/methods", "Methods"],
 ];
 

@@ -5,7 +5,7 @@ export type Part =
   /** `mark` is how it was written, kept so that copying gives the text again. */
   | { readonly kind: "sub" | "sup"; readonly mark: string; readonly text: string; readonly close: string };
 
-const letters = "A-Za-zα-ωΑ-Ωϕϵ";
+const letters = "A-Za-zα-ωΑ-ΟΡΤ-Ωϕϵ";
 const token = new RegExp(
   [
     `(?<lift>[_^])(?:\\((?<group>[^()]*)\\)|\\{(?<braces>[^{}]*)\\}|(?<bare>[${letters}0-9*+−′≤≥<>]+))`,

@@ -1,0 +1,12 @@
+/** Numbers as JSON can carry them. */
+import type { Interval } from "../../core/statistics.ts";
+import type { Range, Value } from "./types.ts";
+
+export const json = (x: number): Value => (Number.isFinite(x) ? x : null);
+
+export const range = ({ mean, low, high, n }: Interval): Range => ({
+  mean: json(mean),
+  low: json(low),
+  high: json(high),
+  n,
+});

@@ -1,0 +1,137 @@
+/** Runs beside each other: learning curves with intervals over seeds, and differences paired by seed. */
+import { useEffect, useRef } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import type { ComparedGroup, ComparePage, Range } from "../../../src/serve/dashboard/types.ts";
+import { useLoaded } from "../api.ts";
+import { Curves } from "../parts/curves.tsx";
+import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { csv, save } from "../parts/save.ts";
+import { theme } from "../parts/theme.tsx";
+
+export function Compare() {
+  useRoute();
+  const asked = new URLSearchParams(location.search).getAll("run");
+  const loaded = useLoaded<ComparePage>(
+    `/api/compare?${new URLSearchParams(asked.map((id) => ["run", id]))}`,
+  );
+  useEffect(() => {
+    document.title = "Compare · Whetstone";
+  }, []);
+  if (asked.length === 0) {
+    return (
+      <Empty>
+        <h1>Compare</h1>
+        <p>
+          Choose <a href="/">runs</a>, and compare them here: curves with intervals over seeds, differences
+          paired by seed. Or run them side by side:{" "}
+          <code>npx whetstone compare grpo rloo --env bandit --engine tabular</code>
+        </p>
+      </Empty>
+    );
+  }
+  const now = loaded.value;
+  if (now.state === "waiting") return <Waiting what="the comparison" />;
+  if (now.state === "failed") return <Failed what="The comparison" why={now.why} />;
+  return <Whole groups={now.data.groups} key={theme.value} />;
+}
+
+function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const title = `Success in practice: ${groups.map((g) => `${g.method} on ${g.env}`).join(", ")}`;
+  return (
+    <>
+      <h1>Compare</h1>
+      <figure class="comparison">
+        <figcaption>
+          Success in practice, mean over runs; shaded: 95 % t interval over seeds, where there are two or more
+        </figcaption>
+        <Curves groups={groups} title={title} drawing={drawing} />
+      </figure>
+      <p class="tools">
+        <button
+          type="button"
+          onClick={() =>
+            drawing.current && save("comparison.svg", "image/svg+xml", drawing.current.outerHTML)
+          }
+        >
+          Save as SVG
+        </button>
+        <button type="button" onClick={() => save("comparison.csv", "text/csv", csv(rowsOf(groups)))}>
+          Save as CSV
+        </button>
+      </p>
+      <h2>Held out, at the end</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              {[
+                "Method",
+                "Environment",
+                "Runs",
+                "Success %",
+                "Difference, points",
+                "P(better)",
+                "On seeds",
+              ].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((g) => (
+              <tr key={`${g.env} ${g.method}`}>
+                <th scope="row">
+                  <a href={`/methods/${g.method}`}>{g.method}</a>
+                </th>
+                <td>{g.env}</td>
+                <td>
+                  {g.runs.map((run) => (
+                    <a key={run.id} class="run" href={`/runs/${encodeURIComponent(run.id)}`}>
+                      {run.seed}
+                    </a>
+                  ))}
+                </td>
+                <td>{g.heldOut ? ranged(g.heldOut) : "not evaluated"}</td>
+                <td>{g.against ? ranged(g.against.difference, true) : "–"}</td>
+                <td>{g.against ? g.against.improvement.toFixed(2) : "–"}</td>
+                <td>{g.against ? g.against.seeds.join(", ") : "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="faint">
+        Differences are against the first method of the same environment, paired by seed, with 95 % t
+        intervals. P(better) is the probability that a run of the method beats a run of the first; ties count
+        half.
+      </p>
+    </>
+  );
+}
+
+function ranged({ mean, low, high }: Range, sign = false): string {
+  const said = (share: number): string => `${sign && share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
+  if (mean === null) return "–";
+  return low === null || high === null
+    ? `${said(mean)} (one run)`
+    : `${said(mean)} [${said(low)}, ${said(high)}]`;
+}
+
+function rowsOf(groups: readonly ComparedGroup[]): (string | number | null)[][] {
+  const head = ["environment", "method", "runs", "iteration", "success", "low", "high"];
+  const rows = groups.flatMap((g) =>
+    g.iteration.map((at, i) => [
+      g.env,
+      g.method,
+      g.runs.length,
+      at,
+      g.mean[i] ?? null,
+      g.low[i] ?? null,
+      g.high[i] ?? null,
+    ]),
+  );
+  return [head, ...rows];
+}

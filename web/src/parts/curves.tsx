@@ -1,0 +1,110 @@
+/** Learning curves with intervals, as a drawing that can be saved as it is. */
+import type { RefObject } from "preact";
+import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
+
+const [width, height] = [760, 360];
+const [left, right, top, bottom] = [48, 16, 16, 40];
+/** Of lines and their bands; both are told apart without colour by their dashes. */
+const inks = ["--line-1", "--line-2", "--line-3", "--line-4"];
+const dashes = ["", "7 4", "2 3", "10 3 2 3"];
+
+interface CurvesProps {
+  readonly groups: readonly ComparedGroup[];
+  readonly title: string;
+  readonly drawing: RefObject<SVGSVGElement | null>;
+}
+
+export function Curves({ groups, title, drawing }: CurvesProps) {
+  const sheet = getComputedStyle(document.documentElement);
+  const ink = (name: string): string => sheet.getPropertyValue(name).trim();
+  const last = Math.max(1, ...groups.map((g) => g.iteration.at(-1) ?? 0));
+  const x = (iteration: number): number => left + (iteration / last) * (width - left - right);
+  const y = (share: number): number =>
+    height - bottom - Math.min(1, Math.max(0, share)) * (height - top - bottom);
+  const [faint, line, text] = [ink("--faint"), ink("--line"), ink("--ink")];
+  const ticks = [0, 0.25, 0.5, 0.75, 1];
+  return (
+    <svg
+      ref={drawing}
+      xmlns="http://www.w3.org/2000/svg"
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={title}
+      font-family="system-ui, sans-serif"
+      font-size="12"
+    >
+      <rect width={width} height={height} fill={ink("--raised")} />
+      {ticks.map((share) => (
+        <g key={share}>
+          <line x1={left} x2={width - right} y1={y(share)} y2={y(share)} stroke={line} />
+          <text x={left - 8} y={y(share) + 4} fill={faint} text-anchor="end">
+            {100 * share} %
+          </text>
+        </g>
+      ))}
+      {ticks.map((share) => (
+        <text key={share} x={x(share * last)} y={height - bottom + 18} fill={faint} text-anchor="middle">
+          {Math.round(share * last)}
+        </text>
+      ))}
+      <text x={(left + width - right) / 2} y={height - 6} fill={faint} text-anchor="middle">
+        iteration
+      </text>
+      {groups.map((g, i) => (
+        <path
+          key={`${g.env} ${g.method}`}
+          d={band(g, x, y)}
+          fill={ink(inks[i % inks.length]!)}
+          fill-opacity="0.15"
+        />
+      ))}
+      {groups.map((g, i) => (
+        <path
+          key={`${g.env} ${g.method}`}
+          d={path(g.iteration, g.mean, x, y)}
+          fill="none"
+          stroke={ink(inks[i % inks.length]!)}
+          stroke-width="2"
+          stroke-dasharray={dashes[i % dashes.length]!}
+        />
+      ))}
+      {groups.map((g, i) => (
+        <g key={`${g.env} ${g.method}`} transform={`translate(${left + 12} ${top + 14 + 18 * i})`}>
+          <line
+            x2="26"
+            y1="-4"
+            y2="-4"
+            stroke={ink(inks[i % inks.length]!)}
+            stroke-width="2"
+            stroke-dasharray={dashes[i % dashes.length]!}
+          />
+          <text x="34" fill={text}>
+            {g.method} on {g.env}, {g.runs.length} {g.runs.length === 1 ? "run" : "runs"}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+type Place = (value: number) => number;
+
+function path(at: readonly number[], values: readonly Value[], x: Place, y: Place): string {
+  let out = "";
+  values.forEach((value, i) => {
+    if (value === null) return;
+    out += `${out === "" || values[i - 1] === null ? "M" : "L"}${x(at[i]!).toFixed(1)} ${y(value).toFixed(1)}`;
+  });
+  return out;
+}
+
+/** Between low and high, where both have an end. */
+function band({ iteration, low, high }: ComparedGroup, x: Place, y: Place): string {
+  const there = iteration.map((_, i) => i).filter((i) => low[i] != null && high[i] != null);
+  if (there.length === 0) return "";
+  const point = (i: number, value: Value | undefined): string =>
+    `${x(iteration[i]!).toFixed(1)} ${y(value ?? 0).toFixed(1)}`;
+  const upper = there.map((i) => point(i, high[i]));
+  const lower = there.toReversed().map((i) => point(i, low[i]));
+  return `M${[...upper, ...lower].join("L")}Z`;
+}
