@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { inks } from "./ink.ts";
 import { theme } from "./theme.tsx";
 import { digits } from "./words.ts";
 
@@ -25,7 +26,7 @@ interface ChartProps {
 }
 
 const height = 180;
-const inks = ["--line-1", "--line-2", "--line-3", "--line-4"];
+const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4"];
 
 export function Chart({
   title,
@@ -53,8 +54,7 @@ export function Chart({
   useEffect(() => {
     const node = place.current;
     if (!node) return;
-    const sheet = getComputedStyle(document.documentElement);
-    const ink = (name: string): string => sheet.getPropertyValue(name).trim();
+    const ink = inks();
     const axis = {
       stroke: ink("--faint"),
       grid: { stroke: ink("--line"), width: 1 },
@@ -79,7 +79,7 @@ export function Chart({
           { label: "iteration" },
           ...lines.map(({ name }, i) => ({
             label: name,
-            stroke: ink(inks[i % inks.length]!),
+            stroke: ink(lineInks[i % lineInks.length]!),
             width: 1.5,
             spanGaps: true,
             points: { show: x.length < 60, size: 4 },

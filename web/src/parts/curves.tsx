@@ -1,11 +1,12 @@
 /** Learning curves with intervals, as a drawing that can be saved as it is. */
 import type { RefObject } from "preact";
 import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
+import { inks } from "./ink.ts";
 
 const [width, height] = [760, 360];
 const [left, right, top, bottom] = [48, 16, 16, 40];
 /** Of lines and their bands; both are told apart without colour by their dashes. */
-const inks = ["--line-1", "--line-2", "--line-3", "--line-4"];
+const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4"];
 const dashes = ["", "7 4", "2 3", "10 3 2 3"];
 
 interface CurvesProps {
@@ -15,8 +16,7 @@ interface CurvesProps {
 }
 
 export function Curves({ groups, title, drawing }: CurvesProps) {
-  const sheet = getComputedStyle(document.documentElement);
-  const ink = (name: string): string => sheet.getPropertyValue(name).trim();
+  const ink = inks();
   const last = Math.max(1, ...groups.map((g) => g.iteration.at(-1) ?? 0));
   const x = (iteration: number): number => left + (iteration / last) * (width - left - right);
   const y = (share: number): number =>
@@ -54,7 +54,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
         <path
           key={`${g.env} ${g.method}`}
           d={band(g, x, y)}
-          fill={ink(inks[i % inks.length]!)}
+          fill={ink(lineInks[i % lineInks.length]!)}
           fill-opacity="0.15"
         />
       ))}
@@ -63,7 +63,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
           key={`${g.env} ${g.method}`}
           d={path(g.iteration, g.mean, x, y)}
           fill="none"
-          stroke={ink(inks[i % inks.length]!)}
+          stroke={ink(lineInks[i % lineInks.length]!)}
           stroke-width="2"
           stroke-dasharray={dashes[i % dashes.length]!}
         />
@@ -74,7 +74,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
             x2="26"
             y1="-4"
             y2="-4"
-            stroke={ink(inks[i % inks.length]!)}
+            stroke={ink(lineInks[i % lineInks.length]!)}
             stroke-width="2"
             stroke-dasharray={dashes[i % dashes.length]!}
           />
