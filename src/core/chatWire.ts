@@ -4,7 +4,7 @@ import { type Json, listOf, objectOf, textOf } from "./json.ts";
 import type { Message, Tool } from "./words.ts";
 
 /** A message as the protocol has it, in our words; what it says beside text stands as a mark in its place. */
-export function messageOf(value: Json): Message {
+export function chatMessage(value: Json): Message {
   const m = objectOf(value) ?? {};
   const name = textOf(m.name);
   const toolCallId = textOf(m.tool_call_id);

@@ -30,6 +30,7 @@ export const errorCodes = {
   "store.full": 1,
   "store.erased": 1,
   "store.refused": 1,
+  "import.invalid": 1,
   "task.none": 1,
   "chat.failed": 1,
   "budget.spent": 1,

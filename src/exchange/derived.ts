@@ -276,9 +276,11 @@ function pair(
 }
 
 function demonstration(signal: ReceivedSignal, reply: Reply, text: string): ServedLesson {
-  const shown = written(reply, text);
+  // the reply itself was shown as the right one: with its calls of tools
+  const itself = reply.given.message.content === text;
+  const shown: Trajectory = itself ? { ...replied(reply), origin: "demonstrated" } : written(reply, text);
   const task = taskOfPrompt(reply.response.prompt);
-  const id = `demonstration/${hashOf(task.id, text)}`;
+  const id = `demonstration/${hashOf(task.id, textOf(shown))}`;
   return {
     kind: "demonstration",
     id,

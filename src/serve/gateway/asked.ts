@@ -1,7 +1,7 @@
 /** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
 
 import { chatMessage, toolOf, withTools } from "../../core/chatWire.ts";
-import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
+import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/words.ts";
 
 type JsonObject = Readonly<Record<string, Json>>;
@@ -43,6 +43,3 @@ export function readAsked(body: Json | undefined): Asked | undefined {
     stream: given.stream === true,
   };
 }
-
-/** Replies asked for. */
-export const repliesOf = ({ settings }: Asked): number => numberOf(settings.n) ?? 1;

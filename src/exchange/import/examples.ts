@@ -1,0 +1,117 @@
+/** Training examples of others: replies that somebody chose, in no session. Ids follow from what is said. */
+import { createHash } from "node:crypto";
+import type { ServedChoice } from "../../core/served.ts";
+import { keyOf } from "../../core/toolCalls.ts";
+import type { Id, Message } from "../../core/words.ts";
+import { type Entry, feedback } from "./entry.ts";
+
+const hashOf = (...parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 24);
+
+const choiceOf = (message: Message): ServedChoice => ({ message, stop: "eos" });
+
+/** A call with these replies, in a session of its own unless said otherwise. */
+export function example(
+  prompt: readonly Message[],
+  replies: readonly Message[],
+  source: string,
+  of: { readonly session?: Id; readonly model?: string; readonly at?: number } = {},
+): Extract<Entry, { kind: "response" }> {
+  const id = `${source}:${hashOf(...prompt.map(keyOf), ...replies.map(keyOf))}`;
+  return {
+    kind: "response",
+    draft: {
+      id,
+      session: of.session ?? id,
+      at: of.at ?? 0,
+      ms: 0,
+      model: of.model ?? "",
+      settings: {},
+      prompt,
+      choices: replies.map(choiceOf),
+      status: "complete",
+      tags: {},
+    },
+  };
+}
+
+/**
+ * Every reply of a conversation that counts, as a call of one session, and shown as the right one.
+ * @param from place of the first message that may be learnt; what stands before is prompt.
+ */
+export function demonstrations(
+  messages: readonly Message[],
+  source: string,
+  from = 0,
+  counts: (place: number) => boolean = () => true,
+): readonly Entry[] {
+  const session = `${source}:${hashOf(...messages.map(keyOf))}`;
+  return messages.flatMap((message, i): readonly Entry[] => {
+    if (message.role !== "assistant" || i < from) return [];
+    // a millisecond apart, so that their order is known
+    const call = example(messages.slice(0, i), [message], source, { session, at: i });
+    const { id } = call.draft;
+    if (!counts(i)) return [call];
+    const shown = feedback({
+      id: `${id}/demonstration`,
+      kind: "demonstration",
+      channel: "demonstration",
+      about: [{ response: id }],
+      source,
+      at: i,
+      text: message.content,
+    });
+    return [call, shown];
+  });
+}
+
+/** Two replies to one prompt, the first one preferred. */
+export function preference(
+  prompt: readonly Message[],
+  chosen: Message,
+  rejected: Message,
+  source: string,
+): readonly Entry[] {
+  const call = example(prompt, [chosen, rejected], source);
+  const { id } = call.draft;
+  const about = [
+    { response: id, choice: 0 },
+    { response: id, choice: 1 },
+  ];
+  return [
+    call,
+    feedback({
+      id: `${id}/preference`,
+      kind: "preference",
+      channel: "preference",
+      about,
+      best: 0,
+      source,
+      at: 0,
+    }),
+  ];
+}
+
+/** One reply that was found good or bad. */
+export function judged(
+  prompt: readonly Message[],
+  reply: Message,
+  good: boolean,
+  source: string,
+): readonly Entry[] {
+  const call = example(prompt, [reply], source);
+  const { id } = call.draft;
+  return [
+    call,
+    feedback({
+      id: `${id}/${good ? "up" : "down"}`,
+      kind: "reaction",
+      channel: "label",
+      about: [{ response: id }],
+      source,
+      at: 0,
+      text: good ? "thumbs_up" : "thumbs_down",
+      value: Number(good),
+    }),
+  ];
+}

@@ -1,0 +1,163 @@
+/** Records of a file, one at a time, each with the line on which it begins. */
+import { createReadStream } from "node:fs";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
+
+export interface FileRecord {
+  /** From 1. */
+  readonly line: number;
+  readonly value: Json;
+}
+
+/**
+ * JSON lines, a JSON list, JSON values one after another, or CSV with a header, told apart by the first character: CSV
+ * begins with neither brace nor bracket. Cells of CSV are texts. However long the file, one record is in memory.
+ * @param bytes hears how many characters have been read.
+ * @throws WhetstoneError `import.invalid` with the line.
+ */
+export async function* readRecords(
+  file: string,
+  bytes: (read: number) => void = () => {},
+): AsyncGenerator<FileRecord> {
+  const chunks = textOf(file, bytes);
+  const { value: first = "" } = await chunks.next();
+  const begin = first.replace(/^\uFEFF/, "");
+  const all = joined(begin, chunks);
+  yield* /^\s*[[{]/.test(begin) || begin.trim() === "" ? jsonRecords(file, all) : csvRecords(file, all);
+}
+
+async function* textOf(file: string, bytes: (read: number) => void): AsyncGenerator<string> {
+  let read = 0;
+  try {
+    for await (const chunk of createReadStream(file, "utf8")) {
+      const text = String(chunk);
+      read += text.length;
+      bytes(read);
+      yield text;
+    }
+  } catch (cause) {
+    throw new WhetstoneError("import.invalid", {
+      where: file,
+      got: messageOf(cause),
+      expected: "a file that can be read",
+      mend: "Check the path.",
+      cause,
+    });
+  }
+}
+
+async function* joined(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+/** What is wrong with the record that begins on a line. */
+export function invalid(
+  file: string,
+  line: number,
+  got: string,
+  expected: string,
+  mend = "Correct the record, or take it out.",
+): WhetstoneError {
+  return new WhetstoneError("import.invalid", { where: `${file}, line ${line}`, got, expected, mend });
+}
+
+/** Objects at the top of a text, or in lists at its top. Everything else between them is commas and blanks. */
+async function* jsonRecords(file: string, chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
+  let [line, began] = [1, 0];
+  let text = "";
+  let depth = 0;
+  let quoted = false;
+  let escaped = false;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      const c = chunk[i]!;
+      if (c === "\n") line++;
+      if (depth === 0) {
+        if (c === "{") {
+          [depth, from, began] = [1, i, line];
+        } else if (!/[\s,[\]]/.test(c)) {
+          throw invalid(file, line, `"${chunk.slice(i, i + 20)}"`, "a JSON object");
+        }
+      } else if (quoted) {
+        if (escaped) escaped = false;
+        else if (c === "\\") escaped = true;
+        else if (c === '"') quoted = false;
+      } else if (c === '"') quoted = true;
+      else if (c === "{" || c === "[") depth++;
+      else if (c === "}" || c === "]") {
+        depth--;
+        if (depth > 0) continue;
+        yield { line: began, value: parsed(file, began, text + chunk.slice(from, i + 1)) };
+        text = "";
+      }
+    }
+    if (depth > 0) text += chunk.slice(from);
+  }
+  if (depth > 0)
+    throw invalid(file, began, "a record that never ends", "a whole JSON object", "Get the file again.");
+}
+
+function parsed(file: string, line: number, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (e) {
+    throw invalid(file, line, messageOf(e), "JSON");
+  }
+}
+
+/** Rows of RFC 4180 as objects by the header's names. */
+async function* csvRecords(file: string, chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
+  let header: readonly string[] | undefined;
+  for await (const { line, cells } of csvRows(file, chunks)) {
+    if (cells.length === 1 && cells[0] === "") continue;
+    if (!header) {
+      header = cells;
+      continue;
+    }
+    if (cells.length !== header.length) {
+      throw invalid(file, line, `${cells.length} cells`, `${header.length}, as the header has`);
+    }
+    yield { line, value: Object.fromEntries(header.map((name, i) => [name, cells[i]!])) };
+  }
+}
+
+interface CsvRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+async function* csvRows(file: string, chunks: AsyncIterable<string>): AsyncGenerator<CsvRow> {
+  let [line, began] = [1, 1];
+  let cells: string[] = [];
+  let cell = "";
+  /** Within quotes; just after a quote that may end them or be the first of two. */
+  let [quoted, closing] = [false, false];
+  for await (const chunk of chunks) {
+    for (const c of chunk) {
+      if (c === "\n") line++;
+      if (closing) {
+        closing = false;
+        if (c === '"') {
+          cell += c;
+          continue;
+        }
+        quoted = false;
+      }
+      if (quoted) {
+        if (c === '"') closing = true;
+        else cell += c;
+      } else if (c === '"' && cell === "") quoted = true;
+      else if (c === ",") {
+        cells.push(cell);
+        cell = "";
+      } else if (c === "\n") {
+        yield { line: began, cells: [...cells, cell] };
+        [cells, cell, began] = [[], "", line];
+      } else if (c !== "\r") cell += c;
+    }
+  }
+  if (quoted && !closing) throw invalid(file, began, "a quote that is never closed", "a whole row");
+  if (cells.length > 0 || cell !== "") yield { line: began, cells: [...cells, cell] };
+}
