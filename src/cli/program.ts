@@ -12,6 +12,7 @@ import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { addExport } from "./export.ts";
 import { addInit } from "./init.ts";
+import { addKeys } from "./keys.ts";
 import { addMethods } from "./methods.ts";
 import { createIo, type Io } from "./output.ts";
 import { addPlay } from "./play.ts";
@@ -52,6 +53,7 @@ export function createProgram(io: Io): Command {
     addRuns,
     addShow,
     addServe,
+    addKeys,
     addDashboard,
     addDoctor,
   ];

@@ -91,7 +91,7 @@ export function whetstone(options: ClientOptions): Client {
       user: feedback.user ?? user,
       source: feedback.source ?? source,
       at: feedback.at ?? Date.now(),
-      key: feedback.key ?? crypto.randomUUID(),
+      key: feedback.key ?? randomKey(),
     };
     return line.add(JSON.stringify(whole), signal);
   }
@@ -121,6 +121,10 @@ export function whetstone(options: ClientOptions): Client {
     },
   };
 }
+
+/** 128 random bits. `crypto.randomUUID` is not there in pages that came over plain HTTP. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
 const targetOf = (about: About): Target => (typeof about === "string" ? { response: about } : about);
 

@@ -77,6 +77,14 @@ export function storeRefusal(e: unknown): Refused | undefined {
         message: "The server cannot write at the moment, and nothing was kept. Send it again later.",
         retryAfter: 5,
       };
+    case "store.erased":
+      return {
+        status: 410,
+        code: "erased",
+        message: "What this is about was erased, and nothing more is taken about it. Nothing was kept.",
+      };
+    case "store.refused":
+      return { status: 400, code: "invalid_feedback", message: `${e.message} Nothing was kept.` };
     default:
       return undefined;
   }

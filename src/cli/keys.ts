@@ -1,0 +1,170 @@
+/** `whetstone keys`: who may ask the gateway and the inbox for what. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Command, Option } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import type { AccessKey, Scope } from "../core/served.ts";
+import { unknownName } from "../core/suggest.ts";
+import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
+import type { Production } from "../store/production.ts";
+import { seconds } from "./durations.ts";
+import { addCommand, type Io, table } from "./output.ts";
+import { productionOption } from "./production.ts";
+
+interface KeysOptions {
+  readonly store: string;
+}
+interface CreateOptions extends KeysOptions {
+  readonly scope: readonly Scope[];
+  readonly expires?: string;
+  readonly session?: string;
+  readonly response?: string;
+  readonly user?: string;
+}
+
+export function addKeys(program: Command, io: Io): void {
+  const keys = addCommand(program, "keys", "Make, list and revoke the keys of whetstone serve.", [
+    "whetstone keys create app --scope chat --scope feedback",
+    "whetstone keys create dashboard --scope read --expires 30d",
+    "whetstone keys list",
+    "whetstone keys revoke app",
+  ]);
+  addCommand(keys, "create", "Make a key. It is shown once, and kept nowhere: the store has its digest.", [
+    "whetstone keys create app --scope chat --scope feedback",
+    "whetstone keys create ops --scope admin --expires 12h",
+    "whetstone keys create survey --scope feedback --session support-4711 --expires 30d",
+  ])
+    .argument("<label>", "a name to know it by")
+    .addOption(
+      new Option("--scope <scope...>", "what it opens: answers, giving feedback, spans, reading, changing")
+        .choices(scopes)
+        .makeOptionMandatory(),
+    )
+    .option("--expires <duration>", "such as 12h or 90d (default: never)")
+    .option("--session <id>", "only for this session")
+    .option("--response <id>", "only for this response")
+    .option("--user <id>", "only in this user's name")
+    .addOption(productionOption())
+    .action(async (label: string, options: CreateOptions) => {
+      const now = Date.now();
+      const { expires } = options;
+      const only = onlyOf(options);
+      const { secret, key } = mintKey(
+        {
+          label,
+          scopes: [...new Set(options.scope)],
+          ...(only ? { only } : {}),
+          ...(expires === undefined ? {} : { expires: now + 1000 * seconds("--expires", expires) }),
+        },
+        now,
+      );
+      await withStore(options, async (production) => {
+        const taken = (await production.keys()).find((k) => k.label === label && isLive(k, now));
+        if (taken) throw labelTaken(label);
+        await production.putKey(key);
+      });
+      io.record({ type: "key", ...seen(key), secret });
+      if (!io.json) {
+        io.say(
+          secret,
+          "",
+          `Keep it now: it is shown this once. It opens ${key.scopes.join(", ")}${until(key)}.`,
+        );
+      }
+    });
+  addCommand(keys, "list", "List the keys: what each opens, and until when.", ["whetstone keys list"])
+    .addOption(productionOption())
+    .action((options: KeysOptions) =>
+      withStore(options, async (production) => {
+        const found = await production.keys();
+        for (const key of found) io.record({ type: "key", ...seen(key), state: stateOf(key) });
+        if (found.length === 0) {
+          return io.say(
+            "No keys yet. Make one with: whetstone keys create app --scope chat --scope feedback",
+          );
+        }
+        const rows = found
+          .toSorted((a, b) => a.created - b.created)
+          .map((key) => [
+            key.label,
+            key.id,
+            key.scopes.join(" "),
+            narrow(key.only),
+            day(key.created),
+            stateOf(key),
+          ]);
+        io.say(...table(["label", "id", "scopes", "only", "made (UTC)", "state"], rows));
+      }),
+    );
+  addCommand(keys, "revoke", "Revoke a key, and with it the tokens that pages got by it.", [
+    "whetstone keys revoke app",
+  ])
+    .argument("<label-or-id>", "of the key")
+    .addOption(productionOption())
+    .action((name: string, options: KeysOptions) =>
+      withStore(options, async (production) => {
+        const found = await production.keys();
+        const now = Date.now();
+        const live = found.filter((key) => isLive(key, now));
+        const key = live.find((k) => k.label === name) ?? found.find((k) => k.id === name);
+        if (!key) {
+          throw unknownName(
+            "key",
+            name,
+            live.map((k) => k.label),
+          );
+        }
+        const revoked: AccessKey = { ...key, revoked: key.revoked ?? now };
+        await production.putKey(revoked);
+        io.record({ type: "key", ...seen(revoked), state: "revoked" });
+        io.say(`${key.label} (${key.id}) is revoked. Servers that run refuse it within two seconds.`);
+      }),
+    );
+}
+
+async function withStore(
+  { store }: KeysOptions,
+  work: (production: Production) => Promise<void>,
+): Promise<void> {
+  if (!/^postgres(ql)?:\/\//.test(store)) mkdirSync(dirname(store), { recursive: true });
+  // loaded when it is asked for: databases take their time
+  const { openProduction } = await import("../store/openProduction.ts");
+  const production = await openProduction(store);
+  try {
+    await work(production);
+  } finally {
+    await production.close();
+  }
+}
+
+function onlyOf({ session, response, user }: CreateOptions): Only | undefined {
+  if (session === undefined && response === undefined && user === undefined) return undefined;
+  return {
+    ...(session === undefined ? {} : { session }),
+    ...(response === undefined ? {} : { response }),
+    ...(user === undefined ? {} : { user }),
+  };
+}
+
+const seen = ({ hash: _, ...key }: AccessKey) => key;
+const narrow = (only: Only = {}): string =>
+  Object.entries(only)
+    .map(([what, id]) => `${what} ${id}`)
+    .join(", ");
+const day = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ");
+const until = ({ expires }: AccessKey): string =>
+  expires === undefined ? "" : `, until ${day(expires)} UTC`;
+
+function stateOf(key: AccessKey): string {
+  if (key.revoked !== undefined) return `revoked ${day(key.revoked)}`;
+  if (key.expires === undefined) return "live";
+  return `${isLive(key, Date.now()) ? "live until" : "expired"} ${day(key.expires)}`;
+}
+
+const labelTaken = (label: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "keys create",
+    got: `the label "${label}", which a live key has`,
+    expected: "one of its own",
+    mend: "Choose another, or revoke that key first.",
+  });

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { Hono } from "hono";
+import { isWhetstoneError } from "../../src/core/errors.ts";
+import type { AccessKey, Scope } from "../../src/core/served.ts";
+import { type Gated, type GateOptions, gate, requireKeys } from "../../src/serve/auth.ts";
+import { mintKey, signToken } from "../../src/serve/keys.ts";
+
+const signing = randomBytes(32);
+
+/** A door with one thing behind it for each of two scopes, and a clock that stands. */
+function door(options: Partial<GateOptions> = {}) {
+  const keys = new Map<string, AccessKey>();
+  const clock = { now: 1_000_000, asked: 0 };
+  const production = {
+    keys: async () => {
+      clock.asked++;
+      return [...keys.values()];
+    },
+  };
+  const at = gate({ production, open: false, signing, now: () => clock.now, ...options });
+  const app = new Hono<Gated>()
+    .use(at.enter)
+    .get("/read", at.allow("read"), (c) => c.json({ key: c.var.caller.key ?? null }))
+    .post("/feedback", at.allow("feedback"), (c) => c.json({ only: c.var.caller.only ?? null }));
+  const mint = (scopes: readonly Scope[], more: Partial<AccessKey> = {}): string => {
+    const { secret, key } = mintKey({ label: "k", scopes }, clock.now);
+    keys.set(key.id, { ...key, ...more });
+    at.changed();
+    return secret;
+  };
+  const ask = (
+    path: string,
+    headers: Record<string, string> = {},
+    method = path === "/read" ? "GET" : "POST",
+  ) => app.request(`http://gate${path}`, { method, headers: { host: "gate.example", ...headers } });
+  const status = async (path: string, token: string): Promise<number> =>
+    (await ask(path, { authorization: `Bearer ${token}` })).status;
+  return { at, keys, clock, mint, ask, status };
+}
+
+test("a key opens what its scopes say, until it is revoked or expires", async () => {
+  const { mint, status, ask, keys, at, clock } = door();
+  const reader = mint(["read"]);
+  assert.equal(await status("/read", reader), 200);
+  assert.equal(await status("/feedback", reader), 403);
+  assert.equal(await status("/read", `${reader.slice(0, -1)}${reader.endsWith("A") ? "E" : "A"}`), 401);
+  const none = await ask("/read");
+  assert.equal(none.status, 401);
+  assert.equal(none.headers.get("www-authenticate"), "Bearer");
+  assert.equal(await status("/read", "sk-of-somebody-else"), 401);
+  const late = mint(["read"], { expires: clock.now + 500 });
+  assert.equal(await status("/read", late), 200);
+  clock.now += 500;
+  assert.equal(await status("/read", late), 401);
+  for (const key of keys.values()) keys.set(key.id, { ...key, revoked: clock.now });
+  at.changed();
+  assert.equal(await status("/read", reader), 401);
+});
+
+test("keys that another process made or revoked count two seconds later; the store is not asked each time", async () => {
+  const { status, keys, clock, mint } = door();
+  const known = mint(["read"]);
+  await status("/read", known);
+  const { secret, key } = mintKey({ label: "elsewhere", scopes: ["read"] }, clock.now);
+  keys.set(key.id, key);
+  assert.equal(await status("/read", secret), 401);
+  assert.equal(clock.asked, 1);
+  clock.now += 2000;
+  assert.equal(await status("/read", secret), 200);
+  assert.equal(clock.asked, 2);
+});
+
+test("a page's token opens feedback alone, and ends with its time or with the key it was asked for with", async () => {
+  const { mint, ask, status, keys, clock, at } = door();
+  mint(["feedback"]);
+  const [parent] = keys.keys();
+  const token = signToken({ key: parent!, expires: clock.now + 60_000, only: { session: "s" } }, signing);
+  const opened = await ask("/feedback", { authorization: `Bearer ${token}` });
+  assert.deepEqual(await opened.json(), { only: { session: "s" } });
+  assert.equal(await status("/read", token), 403);
+  const orphan = signToken({ key: "gone", expires: clock.now + 60_000, only: {} }, signing);
+  assert.equal(await status("/feedback", orphan), 401);
+  keys.set(parent!, { ...keys.get(parent!)!, revoked: clock.now });
+  at.changed();
+  assert.equal(await status("/feedback", token), 401);
+  keys.set(parent!, mintKey({ label: "k", scopes: ["feedback"] }, 0).key);
+  clock.now += 60_000;
+  assert.equal(await status("/feedback", token), 401);
+});
+
+test("on this machine no key is needed, and a wrong one of ours still opens nothing", async () => {
+  const { ask, mint } = door({ open: true });
+  const host = "localhost:8600";
+  assert.equal((await ask("/read", { host })).status, 200);
+  assert.equal((await ask("/read", { host: "127.0.0.1:8600" })).status, 200);
+  assert.equal((await ask("/read", { host: "[::1]:8600" })).status, 200);
+  // clients of providers always send something
+  assert.equal((await ask("/read", { host, authorization: "Bearer sk-dummy" })).status, 200);
+  assert.equal((await ask("/read", { host, authorization: `Bearer wst_${"0".repeat(16)}_x` })).status, 401);
+  const narrow = mint(["feedback"]);
+  assert.equal((await ask("/read", { host, authorization: `Bearer ${narrow}` })).status, 403);
+});
+
+test("a name that leads here by a trick of DNS, and pages of other sites, are refused", async () => {
+  const { ask } = door({ open: true, hosts: ["whetstone.local"] });
+  const host = "localhost:8600";
+  const refused = await ask("/read", { host: "evil.example:8600", origin: "http://evil.example:8600" });
+  assert.equal(refused.status, 403);
+  assert.equal(refused.headers.get("access-control-allow-origin"), null);
+  assert.equal((await ask("/read", { host: "whetstone.local:8600" })).status, 200);
+  for (const headers of [
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { origin: "http://localhost:3000" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ]) {
+    assert.equal((await ask("/feedback", { host, ...headers })).status, 403, JSON.stringify(headers));
+  }
+  assert.equal((await ask("/feedback", { host, origin: `http://${host}` })).status, 200);
+  assert.equal((await ask("/read", { host, "sec-fetch-site": "same-origin" })).status, 200);
+});
+
+test("CORS is closed unless an origin is named, and open to that one alone", async () => {
+  const page = "https://app.example.com";
+  const { ask, mint } = door({ origins: [page] });
+  const authorization = `Bearer ${mint(["feedback"])}`;
+  const asked = {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization",
+  };
+  const preflight = await ask("/feedback", { origin: page, ...asked }, "OPTIONS");
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), page);
+  assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /authorization/);
+  const posted = await ask("/feedback", { origin: page, authorization });
+  assert.equal(posted.headers.get("access-control-allow-origin"), page);
+  assert.equal(posted.headers.get("access-control-allow-credentials"), null);
+  assert.equal(posted.headers.get("x-content-type-options"), "nosniff");
+  // a page may read why it was refused
+  const refused = await ask("/feedback", { origin: page });
+  assert.deepEqual([refused.status, refused.headers.get("access-control-allow-origin")], [401, page]);
+  const other = await ask("/feedback", { origin: `${page}.evil.example`, ...asked }, "OPTIONS");
+  assert.deepEqual([other.status, other.headers.get("access-control-allow-origin")], [403, null]);
+});
+
+test("rates: by key, by token, and by address for keys that are none", async () => {
+  const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
+  const rates = { key: rate(1, 3), token: rate(1, 2), address: rate(1, 3), failed: rate(0.1, 2) };
+  const { mint, status, ask, clock } = door({ rates });
+  const key = mint(["read"]);
+  assert.deepEqual(await all(4, () => status("/read", key)), [200, 200, 200, 429]);
+  const refused = await ask("/read", { authorization: `Bearer ${key}` });
+  assert.equal(refused.headers.get("retry-after"), "1");
+  clock.now += 1000;
+  assert.deepEqual(await all(2, () => status("/read", key)), [200, 429]);
+  const token = (session: string) => signToken({ expires: clock.now + 1e6, only: { session } }, signing);
+  assert.deepEqual(await all(3, () => status("/feedback", token("a"))), [200, 200, 429]);
+  assert.deepEqual(await all(2, () => status("/feedback", token("b"))), [200, 429]);
+  // who guesses keys waits, also with a right one
+  const guess = `wst_${"0".repeat(16)}_${"A".repeat(43)}`;
+  assert.deepEqual(await all(3, () => status("/read", guess)), [401, 401, 429]);
+  clock.now += 5000;
+  assert.equal(await status("/read", mint(["read"])), 429);
+  clock.now += 5000;
+  assert.equal(await status("/read", mint(["read"])), 200);
+});
+
+/** One after the other. */
+async function all<T>(n: number, ask: () => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (let i = 0; i < n; i++) answers.push(await ask());
+  return answers;
+}
+
+test("no server for others without a key that is alive", async () => {
+  const { key } = mintKey({ label: "a", scopes: ["chat"], expires: 2000 }, 1000);
+  const having = (...keys: AccessKey[]) => ({ keys: async () => keys });
+  await requireKeys(having(), "127.0.0.1", 1500);
+  await requireKeys(having(key), "0.0.0.0", 1500);
+  for (const [production, now] of [
+    [having(), 1500],
+    [having(key), 2000],
+    [having({ ...key, revoked: 1200 }), 1500],
+  ] as const) {
+    await assert.rejects(
+      requireKeys(production, "0.0.0.0", now),
+      (e) => isWhetstoneError(e) && e.code === "config.invalid" && /whetstone keys create/.test(e.message),
+    );
+  }
+});
