@@ -22,19 +22,21 @@ interface Waiting {
   readonly answer?: { resolve(written: readonly Written[]): void; reject(e: unknown): void };
 }
 
-/** Entries of one transaction. More would make those that wait for it wait long. */
-const most = 2000;
+/** Responses, and entries that somebody waits for, of one transaction. More would make these wait long. */
+const mostServed = 500;
+const mostGiven = 2000;
 /** Milliseconds between tries while nothing can be written. */
 const pause = 250;
 
-export function recorder(production: Production, options: RecorderOptions = {}): Recorder {
+/** @param production what it writes to; it stays open when the recorder is closed. */
+export function recorder(production: Pick<Production, "write">, options: RecorderOptions = {}): Recorder {
   const delay = Math.min(100, options.delay ?? 50);
   const limit = options.limit ?? 10_000;
   const characters = options.characters ?? 64e6;
   /** Somebody waits for these. */
-  let urgent: Waiting[] = [];
+  const urgent: Waiting[] = [];
   /** Nobody does. */
-  let traffic: Waiting[] = [];
+  const traffic: Waiting[] = [];
   let trafficSize = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -43,22 +45,14 @@ export function recorder(production: Production, options: RecorderOptions = {}):
   let inHand = 0;
   let failing: RecorderState["failing"];
 
+  /** Traffic first, since signals may be about it; neither keeps the other waiting. */
   function take(): Waiting[] {
-    const taken: Waiting[] = [];
+    const served = traffic.splice(0, mostServed);
+    trafficSize -= sizeOf(served);
     let entries = 0;
-    for (const queue of [urgent, traffic]) {
-      let n = 0;
-      while (n < queue.length && (entries === 0 || entries + queue[n]!.entries.length <= most)) {
-        entries += queue[n]!.entries.length;
-        taken.push(queue[n++]!);
-      }
-      if (queue === urgent) urgent = urgent.slice(n);
-      else {
-        trafficSize -= sizeOf(traffic.slice(0, n));
-        traffic = traffic.slice(n);
-      }
-    }
-    return taken;
+    let n = 0;
+    for (; n < urgent.length && (n === 0 || entries < mostGiven); n++) entries += urgent[n]!.entries.length;
+    return [...served, ...urgent.splice(0, n)];
   }
 
   /** Writes what is taken; where one entry alone is to blame, each by itself. */
@@ -86,7 +80,7 @@ export function recorder(production: Production, options: RecorderOptions = {}):
         else if (refused) lost += responsesIn(one.entries);
         else again.push(one);
       }
-      traffic = [...again, ...traffic];
+      traffic.unshift(...again);
       trafficSize += sizeOf(again);
     } finally {
       inHand = 0;
@@ -147,7 +141,7 @@ export function recorder(production: Production, options: RecorderOptions = {}):
         await start();
         if (failing === undefined) continue;
         lost += traffic.length;
-        traffic = [];
+        traffic.length = 0;
         trafficSize = 0;
       }
       clearTimeout(timer);

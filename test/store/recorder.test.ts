@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { WhetstoneError } from "../../src/core/errors.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production, Write } from "../../src/store/production.ts";
+import { type RecorderOptions, recorder } from "../../src/store/recorder.ts";
+import { withCode } from "../train/world.ts";
+import { onEach } from "./each.ts";
+import { all, served, signal } from "./served.ts";
+
+/** A store in memory that writes when it is told to. */
+function gated() {
+  const batches: string[][] = [];
+  const open: { resolve(): void; reject(e: unknown): void }[] = [];
+  const idOf = (entry: Write): string => (entry.kind === "signal" ? entry.signal.id : entry.response.id);
+  const write: Production["write"] = async (batch) => {
+    await new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
+    batches.push(batch.map(idOf));
+    return batch.map((entry) => ({ id: idOf(entry), duplicate: false }));
+  };
+  /** Lets the write that waits go on, or fail, and what follows from it happen. */
+  const end = async (e?: unknown): Promise<void> => {
+    while (open.length === 0) await pause(1);
+    const waiting = open.shift()!;
+    if (e === undefined) waiting.resolve();
+    else waiting.reject(e);
+    await pause(0);
+  };
+  return { batches, end, write, waiting: () => open.length };
+}
+
+const recorderOn = (write: Production["write"], options: RecorderOptions = {}) =>
+  recorder({ write }, options);
+const failure = (code: "store.full" | "store.failed" | "store.erased") =>
+  new WhetstoneError(code, { where: "store", got: code, expected: "another", mend: "Mend it." });
+
+test("what arrives while a transaction is written goes into the next one, in its order", async () => {
+  const { batches, end, write } = gated();
+  const recording = recorderOn(write);
+  const first = recording.receive(signal("a"));
+  await pause(1);
+  const others = [recording.receive(signal("b")), recording.receiveAll([signal("c"), signal("d")])] as const;
+  recording.record(served("s", 0));
+  assert.equal(recording.state().pending, 5);
+  await end();
+  assert.deepEqual(await first, { id: "a", duplicate: false });
+  await end();
+  assert.deepEqual(await Promise.all(others), [
+    { id: "b", duplicate: false },
+    [
+      { id: "c", duplicate: false },
+      { id: "d", duplicate: false },
+    ],
+  ]);
+  assert.deepEqual(batches, [["a"], ["response-s-0", "b", "c", "d"]]);
+  assert.deepEqual(recording.state(), { pending: 0, recorded: 1, lost: 0 });
+});
+
+test("traffic waits for its delay, not longer, and not for ever", async () => {
+  const { batches, end, write, waiting } = gated();
+  const recording = recorderOn(write, { delay: 30 });
+  const begun = performance.now();
+  recording.record(served("s", 0));
+  recording.record(served("s", 1));
+  await pause(5);
+  assert.equal(waiting(), 0);
+  await end();
+  assert.ok(performance.now() - begun >= 29);
+  assert.deepEqual(batches, [["response-s-0", "response-s-1"]]);
+});
+
+test("a store that fails: signals are refused, traffic is tried again, all is counted", async () => {
+  const { batches, end, write } = gated();
+  const recording = recorderOn(write, { delay: 1, limit: 3 });
+  recording.record(served("s", 0));
+  const refused = assert.rejects(recording.receive(signal("a")), withCode("store.full"));
+  await end(failure("store.full"));
+  await refused;
+  assert.deepEqual(recording.state(), { pending: 1, recorded: 0, lost: 0, failing: "full" });
+  for (let t = 1; t < 5; t++) recording.record(served("s", t));
+  assert.deepEqual(recording.state(), { pending: 3, recorded: 0, lost: 2, failing: "full" });
+  await end();
+  assert.deepEqual(batches, [["response-s-0", "response-s-1", "response-s-2"]]);
+  assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 2 });
+
+  recording.record(served("s", 6));
+  const flushed = recording.flush();
+  await end(failure("store.failed"));
+  await flushed;
+  assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 3, failing: "failed" });
+});
+
+test("one entry to blame holds nobody else up", async () => {
+  const written: string[] = [];
+  const recording = recorderOn(async (batch) => {
+    const ids = batch.map((entry) => (entry.kind === "signal" ? entry.signal.id : entry.response.id));
+    if (ids.includes("gone")) throw failure("store.erased");
+    written.push(...ids);
+    return ids.map((id) => ({ id, duplicate: false }));
+  });
+  const good = [recording.receive(signal("a")), recording.receive(signal("b"))];
+  await assert.rejects(recording.receive(signal("gone")), withCode("store.erased"));
+  await Promise.all(good);
+  assert.deepEqual(written, ["a", "b"]);
+  await assert.rejects(recording.receive(signal("nul\0")), withCode("store.refused", /NUL/));
+  recording.record(served("s".repeat(600), 0));
+  assert.equal(recording.state().lost, 1);
+  assert.equal(recording.state().failing, undefined);
+});
+
+onEach("recorded is on disk after a flush, acknowledged at once", async (where) => {
+  const store = await openProduction(where);
+  const recording = recorder(store);
+  recording.record(served("s", 0));
+  await recording.recordDurably(served("s", 1));
+  const given = await Promise.all([
+    recording.receive(signal("a", { key: "k" })),
+    recording.receive(signal("b", { key: "k" })),
+  ]);
+  assert.deepEqual(given, [
+    { id: "a", duplicate: false },
+    { id: "a", duplicate: true },
+  ]);
+  await recording.close();
+  const again = await openProduction(where);
+  assert.equal((await all(again.responses())).length, 2);
+  assert.equal((await all(again.signals())).length, 1);
+  await again.close();
+  await store.close();
+});
