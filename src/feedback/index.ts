@@ -34,6 +34,7 @@ export { type NotedOptions, noted } from "./noted.ts";
 export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type PartialMatchOptions, partialMatch } from "./partialMatch.ts";
+export { type PersonalRewardOptions, personalReward } from "./personalReward.ts";
 export {
   lastWords,
   type PredictedReactionOptions,
