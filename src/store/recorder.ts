@@ -65,7 +65,8 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
       let at = 0;
       for (const { entries: own, answer } of taken) {
         recorded += responsesIn(own);
-        answer?.resolve(written.slice(at, (at += own.length)));
+        answer?.resolve(written.slice(at, at + own.length));
+        at += own.length;
       }
     } catch (e) {
       const refused = isWhetstoneError(e) && (e.code === "store.erased" || e.code === "store.refused");
