@@ -20,7 +20,8 @@ execFileSync(
     stdio: "inherit",
   },
 );
-const data = globSync("**/*.data.json", { cwd: join(root, "src") });
+// as they are: tables, and what browsers run
+const data = globSync(["**/*.data.json", "**/*.browser.js"], { cwd: join(root, "src") });
 for (const file of data) cpSync(join(root, "src", file), join(dist, file));
 
 // tsc rewrites imports, not the names of worker files: those have to follow the file's own extension

@@ -5,6 +5,7 @@ import type { ReceivedSignal } from "../core/served.ts";
 import type { Production, Recorder, Written } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { readFeedback } from "./feedback.ts";
+import { feedbackSnippet } from "./feedbackSnippet.ts";
 import { feedbackBody, readJson } from "./limits.ts";
 import { isAllWithin, narrowed } from "./narrow.ts";
 import { records } from "./records.ts";
@@ -24,7 +25,7 @@ export interface AcknowledgedList {
 }
 
 /**
- * `POST /v1/feedback`, and what {@link records} answers. 201 once it is on disk, 200 where all of it had come before. A list
+ * `POST /v1/feedback`, the script for pages at `GET /v1/feedback.js`, and what {@link records} answers. 201 once it is on disk, 200 where all of it had come before. A list
  * is taken whole or not at all, so that it can be sent again without doubling anything.
  */
 export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated> {
@@ -52,7 +53,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
       throw e;
     }
   });
-  return app.route("/", records(production, gate));
+  return app.get("/v1/feedback.js", feedbackSnippet()).route("/", records(production, gate));
 
   async function keep(signals: readonly ReceivedSignal[], list: boolean): Promise<readonly Acknowledged[]> {
     return list ? recorder.receiveAll(signals) : [await recorder.receive(signals[0]!)];
