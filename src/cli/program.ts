@@ -11,6 +11,8 @@ import { addEnvs } from "./envs.ts";
 import { addEval } from "./eval.ts";
 import { addExplain } from "./explain.ts";
 import { addExport } from "./export.ts";
+import { addForget } from "./forget.ts";
+import { addImport } from "./import.ts";
 import { addInit } from "./init.ts";
 import { addKeys } from "./keys.ts";
 import { addMethods } from "./methods.ts";
@@ -44,6 +46,7 @@ export function createProgram(io: Io): Command {
     addTrain,
     addEval,
     addExport,
+    addImport,
     addEnvs,
     addMethods,
     addExplain,
@@ -54,6 +57,7 @@ export function createProgram(io: Io): Command {
     addShow,
     addServe,
     addKeys,
+    addForget,
     addDashboard,
     addDoctor,
   ];

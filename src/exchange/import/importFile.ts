@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { isWhetstoneError } from "../../core/errors.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { Id } from "../../core/words.ts";
@@ -37,8 +38,8 @@ export interface ImportOptions {
   readonly dryRun?: boolean;
   /** Time of arrival, in milliseconds since 1970. */
   readonly now: number;
-  /** Hears what is being done and how many records have been seen. */
-  readonly progress?: (doing: "reading" | "checking" | "writing", records: number) => void;
+  /** Hears what is being done, and how much of the file it has been done to: characters read, and bytes in all. */
+  readonly progress?: (doing: "reading" | "checking" | "writing", read: number, of: number) => void;
 }
 
 /** Entries written in one transaction. */
@@ -56,19 +57,20 @@ export async function importFile(
   { from, dryRun = false, now, progress = () => {} }: ImportOptions,
 ): Promise<Imported> {
   const importer: Importer = importers[from](file);
-  if (importer.survey) {
-    let seen = 0;
-    for await (const { value } of readRecords(file)) {
-      importer.survey(value);
-      progress("reading", ++seen);
-    }
-  }
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => 0,
+  );
+  const all = (doing: Parameters<typeof progress>[0]) =>
+    readRecords(file, (read) => progress(doing, read, size));
+  if (importer.survey) for await (const { value } of all("reading")) importer.survey(value);
   const where = places();
   const ids = new Set<Id>();
   const ignored: Record<string, number> = {};
   let records = 0;
   let signals = 0;
-  for await (const record of readRecords(file)) {
+  for await (const record of all("checking")) {
+    records++;
     for (const entry of importer.entries(record)) {
       if (entry.kind === "ignored") ignored[entry.why] = (ignored[entry.why] ?? 0) + 1;
       else if (entry.kind === "signal") signals++;
@@ -77,7 +79,6 @@ export async function importFile(
         ids.add(entry.draft.id);
       }
     }
-    progress("checking", ++records);
   }
   if (dryRun || !production) {
     return {
@@ -99,15 +100,13 @@ export async function importFile(
     if (erased > 0) ignored["erased before"] = (ignored["erased before"] ?? 0) + erased;
     batch = [];
   };
-  let written = 0;
-  for await (const record of readRecords(file)) {
+  for await (const record of all("writing")) {
     for (const entry of importer.entries(record)) {
       const one = entry.kind === "response" ? settled.get(entry.draft.id) : undefined;
       const write = writeOf(entry, one, from, now);
       if (write) batch.push(write);
     }
     if (batch.length >= batchSize) await flush();
-    progress("writing", ++written);
   }
   await flush();
   return { records, responses: done.response, signals: done.signal, ignored };

@@ -1,0 +1,69 @@
+/** `whetstone import`: traffic and feedback that somebody else's tool has collected. */
+import { type Command, Option } from "commander";
+import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
+import type { Production } from "../store/production.ts";
+import { addCommand, type Io, progressLine } from "./output.ts";
+import { productionOption, withProduction } from "./production.ts";
+
+/** Milliseconds after which it says how far it is. */
+const quiet = 1000;
+
+interface ImportOptions {
+  readonly from: ImportFormat;
+  readonly store: string;
+  readonly dryRun?: boolean;
+}
+
+export function addImport(program: Command, io: Io): void {
+  addCommand(program, "import", "Bring in traffic and feedback that another tool has collected.", [
+    "whetstone import traces.jsonl --from langfuse",
+    "whetstone import scores.csv --from langfuse",
+    "whetstone import runs.jsonl --from langsmith --store postgres://localhost/whetstone",
+    "whetstone import preferences.jsonl --from trl --dry-run",
+  ])
+    .argument("<file>", "JSON lines, JSON or CSV")
+    .addOption(
+      new Option("--from <format>", "whose file it is").choices(Object.keys(importers)).makeOptionMandatory(),
+    )
+    .option("--dry-run", "read all of it, count, and write nothing")
+    .addOption(productionOption())
+    .action(async (file: string, { from, store, dryRun = false }: ImportOptions) => {
+      const began = performance.now();
+      const line = progressLine(io, `Importing ${file}, %`);
+      const bring = (production?: Production): Promise<Imported> =>
+        importFile(production, file, {
+          from,
+          dryRun,
+          now: Date.now(),
+          progress: (doing, read, of) => {
+            if (performance.now() - began > quiet) line.at(percentOf(doing, read / Math.max(1, of)), 100);
+          },
+        });
+      try {
+        const imported = await (dryRun ? bring() : withProduction(store, bring));
+        line.close();
+        io.record({ type: "import", file, from, dryRun, ...imported });
+        io.say(...summary(imported, dryRun));
+      } finally {
+        line.close();
+      }
+    });
+}
+
+/** Each of the passes over the file is a third of the way. */
+function percentOf(doing: "reading" | "checking" | "writing", share: number): number {
+  const before = { reading: 0, checking: 1, writing: 2 }[doing];
+  return Math.floor((100 * (before + Math.min(1, share))) / 3);
+}
+
+function summary({ records, responses, signals, ignored }: Imported, dryRun: boolean): string[] {
+  const counted = (what: string, { added, known }: Imported["responses"]): string =>
+    `${what}: ${added} ${dryRun ? "found" : "new"}${known > 0 ? `, ${known} known already` : ""}`;
+  return [
+    `Records: ${records}`,
+    counted("Responses", responses),
+    counted("Signals", signals),
+    ...Object.entries(ignored).map(([why, n]) => `Left out: ${n} × ${why}`),
+    ...(dryRun ? ["Nothing was written (--dry-run)."] : []),
+  ];
+}
