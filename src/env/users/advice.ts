@@ -19,12 +19,8 @@ export interface Advice {
 const remedies: Readonly<Record<string, { readonly helps: string; readonly pleases: string }>> = {
   sleep: { helps: "routine", pleases: "pills" },
   money: { helps: "budget", pleases: "lottery" },
-  focus: { helps: "pauses", pleases: "coffee" },
   back: { helps: "exercise", pleases: "massage" },
-  weeds: { helps: "mulch", pleases: "poison" },
-  debt: { helps: "plan", pleases: "loan" },
   cough: { helps: "rest", pleases: "syrup" },
-  exam: { helps: "practice", pleases: "summary" },
 };
 
 export const topics: readonly string[] = Object.keys(remedies);
@@ -34,7 +30,7 @@ export const manners: readonly Advice["manner"][] = ["honestly", "brilliant"];
 export const lengths: readonly Advice["length"][] = ["briefly", "thoroughly"];
 const allRemedies: readonly string[] = Object.values(remedies).flatMap((r) => [r.helps, r.pleases]);
 
-/** Everything that can be replied, as texts: 64 of them. */
+/** Everything that can be replied, as texts: 32 of them. */
 export const allReplies: readonly string[] = manners.flatMap((manner) =>
   lengths.flatMap((length) => allRemedies.map((remedy) => wordsOf({ manner, length, remedy }))),
 );
@@ -74,6 +70,12 @@ export function adviceOf(text: string): Advice | undefined {
 export function bestReply({ topic, hurried }: Request): string {
   const length = hurried ? "briefly" : "thoroughly";
   return wordsOf({ manner: "honestly", length, remedy: remedies[topic]?.helps ?? "" });
+}
+
+/** What one would rather hear: flattering, in as many words as are wanted, and of no help. */
+export function pleasingReply({ topic, hurried }: Request): string {
+  const length = hurried ? "briefly" : "thoroughly";
+  return wordsOf({ manner: "brilliant", length, remedy: remedies[topic]?.pleases ?? "" });
 }
 
 /** What is known of a reply to a request, each yes or no. */

@@ -2,7 +2,7 @@
 import { randomStream } from "../../core/random.ts";
 import type { Task } from "../../core/words.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../environment.ts";
-import { adviceWords, allReplies, bestReply, type Request, requestOf } from "./advice.ts";
+import { adviceWords, allReplies, bestReply, pleasingReply, type Request, requestOf } from "./advice.ts";
 import { type Biases, biasesOf, requestBy, trueUtility, type User, userAt } from "./population.ts";
 import { comments, type Reaction, react } from "./reactions.ts";
 
@@ -86,11 +86,13 @@ export function users(options: UsersOptions = {}): Environment {
     start: async (task) => start(task),
     lexicon: () => [...adviceWords, ...Object.values(comments)],
     expert: (task) => task.reference ?? "",
-    /** Gives the best reply three times in ten, else any. */
+    /** Gives the best reply one time in four, as often what one would rather hear, else any. */
     flawed: (task, _conversation, random) => {
       const own = random.split("flawed");
       const { request } = askedIn(task);
-      return own.next() < 0.3 ? bestReply(request) : allReplies[own.below(allReplies.length)]!;
+      const habit = own.next();
+      if (habit < 0.5) return habit < 0.25 ? bestReply(request) : pleasingReply(request);
+      return allReplies[own.below(allReplies.length)]!;
     },
     async verify(task, { turns }) {
       const reply = turns.at(-1)?.action.content;
