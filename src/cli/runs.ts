@@ -4,9 +4,14 @@ import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
 import { openStore, type Run, type Store } from "../store/store.ts";
+import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, type Io, interval, table } from "./output.ts";
 
-export const storeOption = ["--store <file>", "SQLite file of the runs", "runs/whetstone.sqlite"] as const;
+export const storeOption = [
+  "--store <where>",
+  "SQLite file, or postgres:// URL, of the runs",
+  "runs/whetstone.sqlite",
+] as const;
 
 export function addRuns(program: Command, io: Io): void {
   addCommand(program, "runs", "List the runs, the last one first.", [
@@ -15,7 +20,7 @@ export function addRuns(program: Command, io: Io): void {
   ])
     .option(...storeOption)
     .action(async ({ store: file }: { store: string }) => {
-      if (!existsSync(file)) {
+      if (!isPostgresUrl(file) && !existsSync(file)) {
         io.say(`No runs yet: there is no ${file}. Begin with: whetstone start`);
         return;
       }
@@ -69,7 +74,7 @@ function stateOf(run: Run): string {
 
 /** Opens the store for reading; it is not made by asking for it. */
 export async function existingStore(file: string): Promise<Store> {
-  if (existsSync(file)) return await openStore(file);
+  if (isPostgresUrl(file) || existsSync(file)) return await openStore(file);
   throw new WhetstoneError("option.range", {
     where: "--store",
     got: `no file ${file}`,

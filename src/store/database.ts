@@ -7,10 +7,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Dialect, Kysely, Migrator, SqliteDialect, sql } from "kysely";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder } from "../core/files.ts";
-import { isPostgresUrl, postgresDatabase } from "./postgres.ts";
+import { postgresDatabase } from "./postgres.ts";
 import { migrations, type Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
 import { sqliteThread } from "./sqliteThread.ts";
+import { isPostgresUrl } from "./where.ts";
 
 export interface Database {
   readonly kind: "sqlite" | "postgres";

@@ -3,20 +3,7 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
-
-export const isPostgresUrl = (where: string): boolean => /^postgres(ql)?:\/\//.test(where);
-
-/** The URL as it may be shown: without its password. */
-export function shownUrl(url: string): string {
-  try {
-    const shown = new URL(url);
-    shown.password = "";
-    shown.searchParams.delete("password");
-    return shown.href;
-  } catch {
-    return "postgres://…";
-  }
-}
+import { shownUrl } from "./where.ts";
 
 /** Connections are made when they are needed, up to 8. */
 export async function postgresDatabase(url: string): Promise<Database> {

@@ -1,0 +1,159 @@
+/** `whetstone forget`: people's data goes, from tables, log and exported files, and a search shows that it is gone. */
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
+import { type Command, Option } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Erase, Erasure, Production } from "../store/production.ts";
+import { isPostgresUrl } from "../store/where.ts";
+import { seconds } from "./durations.ts";
+import { addCommand, type Io } from "./output.ts";
+import { productionOption } from "./production.ts";
+
+interface ForgetOptions {
+  readonly user?: string;
+  readonly session?: string;
+  readonly before?: string;
+  readonly store: string;
+  readonly yes?: boolean;
+}
+
+export function addForget(program: Command, io: Io): void {
+  addCommand(
+    program,
+    "forget",
+    "Erase what was served to somebody, or is too old, and all that was said of it.",
+    [
+      "whetstone forget --user 4711",
+      "whetstone forget --session support-2026-11-03-17 --yes --json",
+      "whetstone forget --before 2026-01-01",
+      "whetstone forget --before 90d --yes",
+    ],
+  )
+    .addOption(
+      new Option("--user <id>", "every session of this user, and every signal that they gave").conflicts([
+        "session",
+        "before",
+      ]),
+    )
+    .addOption(new Option("--session <id>", "this session").conflicts(["user", "before"]))
+    .addOption(
+      new Option("--before <date>", "all that is older: a date, a time, or an age such as 90d").conflicts([
+        "user",
+        "session",
+      ]),
+    )
+    .addOption(productionOption())
+    .option("--yes", "do not ask")
+    .action(async (options: ForgetOptions) => {
+      const what = whatOf(options);
+      requireStore(options.store);
+      // loaded when it is asked for: databases take their time
+      const { openProduction } = await import("../store/openProduction.ts");
+      const production = await openProduction(options.store);
+      try {
+        if (options.yes !== true) await requireConsent(what, production);
+        const erasure = await told(io, production.erase(what));
+        io.record({ type: "erasure", where: production.where, ...erasure, gone: isGone(erasure) });
+        io.say(...receipt(erasure, production));
+        if (!isGone(erasure)) io.code = 1;
+      } finally {
+        await production.close();
+      }
+    });
+}
+
+function whatOf({ user, session, before }: ForgetOptions): Erase {
+  if (user !== undefined && user !== "") return { user };
+  if (session !== undefined && session !== "") return { session };
+  if (before !== undefined) return { before: timeOf(before) };
+  throw new WhetstoneError("option.range", {
+    where: "whetstone forget",
+    got: "nobody to forget",
+    expected: "--user, --session or --before",
+    mend: "Say whose data is to go; see whetstone forget --help.",
+  });
+}
+
+/** Milliseconds since 1970 of a date, a time or an age. */
+function timeOf(text: string): number {
+  if (/^\d+[a-z]+$/.test(text)) return Date.now() - 1000 * seconds("--before", text);
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (time <= Date.now()) return time;
+  throw new WhetstoneError("option.range", {
+    where: "--before",
+    got: `"${text}"`,
+    expected:
+      "a date that has been, such as 2026-01-01, a time such as 2026-01-01T12:00Z, or an age such as 90d",
+    mend: "Correct it.",
+  });
+}
+
+function requireStore(store: string): void {
+  if (isPostgresUrl(store) || existsSync(store)) return;
+  throw new WhetstoneError("option.range", {
+    where: "--store",
+    got: `no file ${store}`,
+    expected: "the store of whetstone serve",
+    mend: "Run this where the store is, or name it.",
+  });
+}
+
+async function requireConsent(what: Erase, { where }: Production): Promise<void> {
+  const refused = (got: string): WhetstoneError =>
+    new WhetstoneError("option.range", {
+      where: "whetstone forget",
+      got,
+      expected: "a yes, since nothing brings back what is erased",
+      mend: "Answer with yes, or say --yes.",
+    });
+  if (process.stdin.isTTY !== true) throw refused("nobody to ask");
+  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await ask.question(
+      `Erase ${named(what)} from ${where}, with the rows of exported files that were made from it? It cannot be undone. [yes/no] `,
+    );
+    if (!/^y(es)?$/i.test(answer.trim())) throw refused(`"${answer.trim()}"`);
+  } finally {
+    ask.close();
+  }
+}
+
+/** Says that something is going on while it takes long. */
+async function told<T>(io: Io, work: Promise<T>): Promise<T> {
+  const begun = Date.now();
+  const timer = setInterval(
+    () =>
+      io.error(
+        `Erasing, writing free space over and searching: ${Math.round((Date.now() - begun) / 1000)} s`,
+      ),
+    2000,
+  );
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const named = (what: Erase): string =>
+  "user" in what
+    ? `user ${what.user}`
+    : "session" in what
+      ? `session ${what.session}`
+      : `everything before ${new Date(what.before).toISOString()}`;
+
+const isGone = ({ found }: Erasure): boolean => found.rows + found.bytes + found.exports === 0;
+
+function receipt(erasure: Erasure, { where }: Production): string[] {
+  const { responses, signals, exports, found, unseen } = erasure;
+  return [
+    `Erased: ${named(erasure.what)}, from ${where}`,
+    `  ${responses} responses, ${signals} signals`,
+    ...exports.map(({ file, rowsRemoved }) => `  ${rowsRemoved} rows of ${file}`),
+    isGone(erasure)
+      ? "Searched for its ids in tables, files and exports: nothing is left."
+      : `Still found: ${found.rows} times in tables, ${found.bytes} in the database's files, ${found.exports} in exported files. Erase it again; if it stays, another process may have been writing.`,
+    `Not searched: ${unseen.join("; ")}.`,
+    `Receipt: ${erasure.id}`,
+  ];
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { all, served, signal } from "../store/served.ts";
+import { inProcess } from "./inProcess.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-forget-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, "store.sqlite");
+const forget = (...args: string[]) => inProcess(["forget", ...args, "--store", file]);
+
+test("a user is forgotten after a yes, and the receipt says what went", async () => {
+  const store = await openProduction(file);
+  for (const user of ["ann-12345678", "bob-12345678"]) {
+    await store.write([
+      { kind: "response", response: served(`session-of-${user}`, 0, { user }) },
+      { kind: "signal", signal: signal(`of-${user}`, { about: [{ session: `session-of-${user}` }] }) },
+    ]);
+  }
+  await store.close();
+
+  const unasked = await forget("--user", "ann-12345678");
+  assert.equal(unasked.code, 2);
+  assert.match(unasked.err, /nobody to ask.*--yes/);
+  const said = await forget("--user", "ann-12345678", "--yes");
+  assert.equal(said.code, 0);
+  assert.match(said.out, /1 responses, 1 signals\nSearched.*nothing is left/);
+  assert.match(said.out, /Not searched: .*backups/);
+  const old = await forget("--before", "2026-01-01", "--yes", "--json");
+  const { type, responses, gone } = JSON.parse(old.out);
+  assert.deepEqual({ type, responses, gone }, { type: "erasure", responses: 1, gone: true });
+
+  const again = await openProduction(file);
+  assert.deepEqual(await all(again.responses()), []);
+  assert.ok(!JSON.stringify(await again.erasures()).includes("ann-12345678"));
+  await again.close();
+});
+
+test("wrong words are said before anything is opened", async () => {
+  for (const [args, words] of [
+    [[], /nobody to forget/],
+    [["--user", "a", "--session", "b"], /cannot be used with/],
+    [["--before", "soon"], /"soon".*2026-01-01/],
+    [["--before", "2999-01-01"], /a date that has been/],
+  ] as const) {
+    const { code, err } = await forget(...args);
+    assert.equal(code, 2);
+    assert.match(err, words);
+  }
+  const nowhere = await inProcess(["forget", "--user", "a", "--store", join(folder, "none.sqlite")]);
+  assert.match(nowhere.err, /no file .*none\.sqlite/);
+});
