@@ -137,7 +137,11 @@ export function gateway(options: GatewayOptions): Gateway {
       counts[status]++;
       const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
       const choices = status === "failed" ? [] : exact;
-      const place = sessions.place(opened, user, choices);
+      const ending = now();
+      const place = sessions.place(
+        { ...opened, ...(user === undefined ? {} : { user }), at: ending },
+        choices,
+      );
       if (place.cut && choices.length > 0) {
         trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
         log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
@@ -146,7 +150,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const response = served(underway, { ...result, choices }, place, {
         status,
         ...(error === undefined ? {} : { error }),
-        at: now(),
+        at: ending,
       });
       if (durable) await recorder.recordDurably(response);
       else recorder.record(response);

@@ -26,8 +26,8 @@ export interface ProductionServerOptions {
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "rates">;
   /** Further routes, e.g. for spans. */
   readonly routes?: (gate: ReturnType<typeof makeGate>) => Hono<Gated>;
-  /** Milliseconds of traffic that sessions without a name go on from after a restart. Default one hour. */
-  readonly resume?: number;
+  /** Milliseconds of silence after which a session is forgotten, and what is read of the past at the start. Default one hour. */
+  readonly silence?: number;
   /** Milliseconds that calls may still take once it closes. Default 30 seconds. */
   readonly grace?: number;
   readonly log?: (line: string) => void;
@@ -50,9 +50,10 @@ export async function serveProduction(options: ProductionServerOptions): Promise
   const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
   await requireKeys(production, host);
   const door = makeGate({ production, signing, open: isLoopback(host), ...options.gate });
-  const sessions = sessionTable();
-  const since = Date.now() - (options.resume ?? 3_600_000);
-  for await (const response of production.responses({ from: since })) sessions.remember(response);
+  const silence = options.silence ?? 3_600_000;
+  const sessions = sessionTable({ silence });
+  for await (const response of production.responses({ from: Date.now() - silence }))
+    sessions.remember(response);
   const passing = gateway({
     production,
     recorder,

@@ -28,6 +28,12 @@ export interface Opened {
   readonly path: Path;
 }
 
+/** Whose call it was, and when it ended, in milliseconds since 1970. */
+export interface Ended {
+  readonly user?: Id;
+  readonly at: number;
+}
+
 /** A conversation as digests. */
 interface Path {
   readonly tools: string;
@@ -50,6 +56,8 @@ interface Head {
 interface Session {
   readonly id: Id;
   readonly user: Id | undefined;
+  /** Milliseconds since 1970 at which it was last heard of. */
+  heard: number;
   /** Trajectories so far. */
   trajectories: number;
   readonly heads: Map<string, Head>;
@@ -74,6 +82,8 @@ export interface SessionOptions {
   readonly most?: number;
   /** Replies remembered of one session, the last ones. Default 256. */
   readonly mostOfOne?: number;
+  /** Milliseconds of silence after which a session is forgotten. Default one hour. */
+  readonly silence?: number;
 }
 
 export interface SessionTable {
@@ -88,22 +98,24 @@ export interface SessionTable {
    * Where an answered call stands, which is remembered. Where there is no answer, it says where one would have stood.
    * Calls are placed in the order of their ends: a reply is placed before anything can go on from it.
    */
-  place(opened: Opened, user: Id | undefined, choices: readonly ServedChoice[]): Place;
+  place(call: Opened & Ended, choices: readonly ServedChoice[]): Place;
   /** A response that is stored already; a session's own in the order of their times. */
   remember(response: ServedResponse): void;
   state(session: Id): SessionState | undefined;
   readonly size: number;
 }
 
-export function sessionTable({ most = 100_000, mostOfOne = 256 }: SessionOptions = {}): SessionTable {
+export function sessionTable(options: SessionOptions = {}): SessionTable {
+  const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
   /** Sessions by the conversations that can go on. */
   const conversations = new Map<string, Id>();
   let replies = 0;
 
   /** The session, now the last active one. */
-  function touch(id: Id, user: Id | undefined): Session {
+  function touch(id: Id, user: Id | undefined, at: number): Session {
     const session = table.get(id) ?? begun(id, user);
+    session.heard = at;
     table.delete(id);
     table.set(id, session);
     return session;
@@ -135,7 +147,8 @@ export function sessionTable({ most = 100_000, mostOfOne = 256 }: SessionOptions
       drop(digest, session);
     }
     for (const oldest of table.values()) {
-      if (replies <= most || oldest === session) break;
+      const silent = session.heard - oldest.heard > silence;
+      if (oldest === session || (replies <= most && !silent)) break;
       for (const digest of oldest.heads.keys()) drop(digest, oldest);
       table.delete(oldest.id);
     }
@@ -161,8 +174,8 @@ export function sessionTable({ most = 100_000, mostOfOne = 256 }: SessionOptions
 
     knows: (session) => table.has(session),
 
-    place({ session: id, path }, user, choices) {
-      const session = touch(id, user);
+    place({ session: id, path, user, at }, choices) {
+      const session = touch(id, user, at);
       const found = path.upTo.findLast((digest) => session.heads.has(digest));
       const head = found === undefined ? undefined : session.heads.get(found);
       const goesOn = head?.open === true && head.tools === path.tools;
@@ -185,10 +198,10 @@ export function sessionTable({ most = 100_000, mostOfOne = 256 }: SessionOptions
       };
     },
 
-    remember({ session: id, trajectory: name, turn, prompt, choices, user, tags }) {
+    remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
       const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
       if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
-      const session = touch(id, user);
+      const session = touch(id, user, at);
       const path = pathOf(prompt);
       close(session, { trajectory, turn: turn - 1 });
       session.trajectories = Math.max(session.trajectories, trajectory + 1);
@@ -215,6 +228,7 @@ export const prefixTag = "whetstone.prefix";
 const begun = (id: Id, user: Id | undefined): Session => ({
   id,
   user,
+  heard: 0,
   trajectories: 0,
   heads: new Map(),
   prompts: new Set(),

@@ -15,13 +15,18 @@ const choice = (content: string, tokens?: TurnTokens): ServedChoice => ({
 });
 
 /** One call, answered at once. */
-function ask(table: SessionTable, prompt: readonly Message[], replies: readonly string[], session?: string) {
+function ask(
+  table: SessionTable,
+  prompt: readonly Message[],
+  replies: readonly string[],
+  session?: string,
+  at = 0,
+) {
   const opened = table.open({ prompt, ...(session === undefined ? {} : { session }) });
   return {
     session: opened.session,
     ...table.place(
-      opened,
-      undefined,
+      { ...opened, at },
       replies.map((r) => choice(r)),
     ),
   };
@@ -99,7 +104,7 @@ test("arguments written anew say the same, ids of calls are no words, and an emp
     toolCalls: [{ id, name: "t", arguments: given }],
   });
   const opened = table.open({ session: "s", prompt: [user("a")] });
-  table.place(opened, undefined, [{ message: call("1", '{"x": 1}'), stop: "eos" }]);
+  table.place({ ...opened, at: 0 }, [{ message: call("1", '{"x": 1}'), stop: "eos" }]);
   const prompt = [user("a"), call("2", '{"x":1}'), { role: "tool", content: "r", toolCallId: "2" } as const];
   assert.equal(ask(table, prompt, ["done"], "s").turn, 1);
 });
@@ -114,7 +119,7 @@ const tokens = (prompt: readonly number[], action: readonly number[]): TurnToken
 test("whether the next prompt's tokens begin with those of before is told, and does not cut", () => {
   const table = sessionTable();
   const turn = (prompt: readonly Message[], reply: string, exact: TurnTokens) =>
-    table.place(table.open({ session: "s", prompt }), undefined, [choice(reply, exact)]);
+    table.place({ ...table.open({ session: "s", prompt }), at: 0 }, [choice(reply, exact)]);
   const one = turn([user("a")], "b", tokens([1, 2], [3]));
   assert.equal(one.prefix, undefined);
   const two = turn([user("a"), assistant("b"), user("c")], "d", tokens([1, 2, 3, 9], [4]));
@@ -159,7 +164,7 @@ test("what is stored goes on where it was", () => {
   const prompt = [user("a"), assistant("b"), user("c"), assistant("d"), user("e")];
   const nameless = table.open({ prompt });
   assert.equal(nameless.session, "s");
-  assert.deepEqual(table.place(nameless, undefined, [choice("f")]), { trajectory: "s/0", turn: 2 });
+  assert.deepEqual(table.place({ ...nameless, at: 0 }, [choice("f")]), { trajectory: "s/0", turn: 2 });
   assert.equal(ask(table, [user("new")], ["x"], "s").trajectory, "s/2");
   assert.equal(ask(table, [user("a"), assistant("b"), user("x")], ["x"], "s").cut, "branched");
 });
@@ -173,6 +178,14 @@ test("memory is bounded: those silent longest are forgotten, and begin anew", ()
   for (let i = 0; i < 50; i++) ask(table, [user(`${i}`)], ["x"], "s49");
   assert.equal(ask(table, [user("49"), assistant("x"), user("y")], ["z"], "s49").turn, 1);
   assert.equal(ask(table, [user("40"), assistant("x"), user("y")], ["z"], "s49").turn, 0);
+});
+
+test("an hour of silence, and a session is forgotten", () => {
+  const table = sessionTable();
+  ask(table, [user("a")], ["b"], "s", 1000);
+  ask(table, [user("a")], ["b"], "t", 2000);
+  ask(table, [user("a")], ["b"], "u", 3_601_500);
+  assert.deepEqual([table.knows("s"), table.knows("t"), table.size], [false, true, 2]);
 });
 
 test("law: conversations that only go on are one trajectory each, however their calls are mixed", () => {

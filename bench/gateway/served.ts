@@ -1,0 +1,50 @@
+// The gateway in a process of its own, recording into SQLite: prints its URL; for every line that it hears, what it has used.
+import { liveVersions, serveProduction, upstream, versionOf } from "../../src/serve/gateway/index.ts";
+import { openProduction, recorder } from "../../src/store/index.ts";
+
+const [url = "", store = "", silence = "3600000"] = process.argv.slice(2);
+const production = await openProduction(store);
+const writing = recorder(production);
+const version = versionOf({ kind: "upstream", url: `${url}/v1` }, Date.now());
+await production.addVersion(version);
+const versions = await liveVersions({ production, open: async () => upstream({ url: `${url}/v1` }) });
+const server = await serveProduction({
+  production,
+  recorder: writing,
+  versions,
+  signing: new Uint8Array(32),
+  silence: Number(silence),
+  channels: ["thumbs"],
+});
+console.log(server.url);
+let input = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (text) => {
+  input += text;
+  for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n")) {
+    input = input.slice(end + 1);
+    globalThis.gc?.();
+    const { user, system } = process.cpuUsage();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    const { lost, recorded, pending } = writing.state();
+    console.log(
+      JSON.stringify({
+        cpuMs: (user + system) / 1000,
+        rss,
+        heapUsed,
+        external,
+        lost,
+        recorded,
+        pending,
+        ...server.state(),
+      }),
+    );
+  }
+});
+process.stdin.on("end", async () => {
+  await server.close();
+  await versions.close();
+  await writing.close();
+  await production.close();
+  process.exit(0);
+});
