@@ -1,5 +1,6 @@
 export { adamwStep } from "./adamw.ts";
 export type * from "./aftermath.ts";
+export * from "./artefact.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
 export { type Belief, beliefEntropy, uniformBelief, updated } from "./belief.ts";

@@ -1,0 +1,96 @@
+/** What an agent is told and what it remembers, as values: what learners without weights write. */
+import { createHash } from "node:crypto";
+import type { Id, Message } from "./words.ts";
+
+/** Where a part of an artefact came from, so that it can be traced and, with its source, removed. */
+export interface Provenance {
+  /** "person", "reflection", "bootstrap", "import"… */
+  readonly by: string;
+  readonly signals?: readonly Id[];
+  readonly trajectories?: readonly Id[];
+  readonly sessions?: readonly Id[];
+  readonly users?: readonly Id[];
+}
+
+/** A conversation that shows how it is done. */
+export interface Example {
+  readonly id: Id;
+  readonly messages: readonly Message[];
+  readonly provenance: Provenance;
+}
+
+/** What an agent is told before it begins. */
+export interface InstructionSet {
+  readonly kind: "instructions";
+  readonly system: string;
+  /** Descriptions in place of the tools' own, by name. */
+  readonly tools: Readonly<Record<string, string>>;
+  readonly examples: readonly Example[];
+}
+
+/** A lesson: what to do, or what to beware of, in situations like the one described. */
+export interface Experience {
+  readonly id: Id;
+  readonly kind: "strategy" | "warning";
+  readonly when: string;
+  readonly text: string;
+  /** What it has been worth so far, in the units of the reward that it was judged by. */
+  readonly score: number;
+  /** Times that it was shown. */
+  readonly shown: number;
+  readonly provenance: Provenance;
+}
+export interface ExperienceLibrary {
+  readonly kind: "experience";
+  readonly entries: readonly Experience[];
+}
+
+/** What was done once, and what came of it. */
+export interface Case {
+  readonly id: Id;
+  readonly situation: string;
+  readonly plan: string;
+  readonly success: boolean;
+  readonly provenance: Provenance;
+}
+export interface CaseMemory {
+  readonly kind: "cases";
+  readonly cases: readonly Case[];
+}
+
+/** A small policy that writes a hint, which is shown to a large one. */
+export interface Guide {
+  readonly kind: "guide";
+  /** Folder of a run or checkpoint, or the id of a version that answers. */
+  readonly policy: string;
+  /** How the hint stands in the large one's prompt; `{hint}` is replaced. */
+  readonly frame: string;
+}
+
+export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide;
+export type ArtefactKind = Artefact["kind"];
+
+/** One state of an artefact. Never changed: what is changed is a further version. */
+export interface ArtefactVersion<A extends Artefact = Artefact> {
+  /** Of its content alone: equal artefacts have equal ids. */
+  readonly id: Id;
+  /** Shared by all versions of what one person would call the same thing. */
+  readonly name: string;
+  readonly artefact: A;
+  /** Versions that it was made from: none at first, two where two were merged. */
+  readonly parents: readonly Id[];
+  readonly why: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+}
+
+/** The first 16 hexadecimal digits of the SHA-256 of its content, whatever the order of its keys. */
+export function artefactId(artefact: Artefact): Id {
+  return createHash("sha256").update(JSON.stringify(artefact, inOrder)).digest("hex").slice(0, 16);
+}
+
+/** A `JSON.stringify` replacer under which equal objects have equal texts. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
