@@ -1,6 +1,7 @@
 import { present } from "../core/errors.ts";
 import { overTurns } from "../core/places.ts";
 import type { Advantage } from "../core/slots.ts";
+import { mean } from "../core/statistics.ts";
 import type { Id } from "../core/words.ts";
 import { onTop } from "./returns.ts";
 
@@ -10,6 +11,10 @@ export interface ExponentialWeightsOptions {
   readonly note?: string;
   /** β ≥ 0, per unit of the note: 0 imitates everything alike, more leans to what was better. Default 4. */
   readonly beta?: number;
+  /** Further notes per turn, with the share e of each: log-ratios of policies that the imitator is to stay near. Default: none. */
+  readonly tilts?: Readonly<Record<string, number>>;
+  /** Divide by the mean weight of the turn's group, so that no state counts more than another. Default "none". */
+  readonly scale?: "none" | "group";
   /** Largest weight. Default 100. */
   readonly most?: number;
 }
@@ -17,37 +22,68 @@ export interface ExponentialWeightsOptions {
 /**
  * Weights for imitation, one per turn, on each of its tokens:
  *
- *     w = min(exp(β A), most)        A: the note of the turn
+ *     w = min(exp(β A + Σ_i e_i tilt_i) / Z, most)        A, tilt: notes of the turn; Z: 1, or the group's mean
  *
  * Likelihood weighted so has its optimum, where nothing is capped, at π(a | o) ∝ π_data(a | o) · exp(β A(o, a)): the
- * logits of an imitator moved by β A. Only members of units get weights. Stats: `weight`, their mean over turns, and
- * `capped`, the share at the cap.
+ * logits of an imitator moved by β A. With tilts ln(π_i/π_data) whose shares add up to 1 the data drop out, and the
+ * optimum is Π_i π_i^e_i · exp(β A): the best of A near the policies π_i. Z changes no optimum of a table, but keeps
+ * states with large weights from taking a small network over. Only members of units get weights; a turn that a note says
+ * NaN of has weight 0. Stats: `weight`, their mean over turns, and `capped`, the share at the cap.
  * Papers: "Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning"; moved logits: "Offline
- * RL for Natural Language Generation with Implicit Language Q Learning".
+ * RL for Natural Language Generation with Implicit Language Q Learning"; tilts: "Two-Stage Constrained Actor-Critic for
+ * Short Video Recommendation".
  */
 export function exponentialWeights(options: ExponentialWeightsOptions = {}): Advantage<null> {
-  const { note = "advantage", beta = 4, most = 100 } = options;
+  const { note = "advantage", beta = 4, tilts = {}, scale = "none", most = 100 } = options;
   return {
     name: "exponentialWeights",
     init: () => null,
-    apply: (evidence, _state, soFar) => {
-      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
-      const noted = present(evidence.notes[note], "exponentialWeights", `note "${note}"`);
+    apply: ({ trajectories, units, notes }, _state, soFar) => {
+      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const terms = Object.entries({ ...tilts, [note]: beta }).map(([name, share]) => ({
+        noted: present(notes[name], "exponentialWeights", `note "${name}"`),
+        share,
+      }));
+      const exponents = units.flatMap(({ group, members }) =>
+        members.flatMap((id) => {
+          const t = byId.get(id);
+          const own = terms.flatMap(({ noted, share }) => {
+            const said = noted.get(id);
+            return said ? [Array.from(said, (x) => share * x)] : [];
+          });
+          if (!t || own.length < terms.length) return [];
+          return [{ t, group, own: own.reduce((sum, of) => sum.map((x, k) => x + of[k]!)) }];
+        }),
+      );
+      const middle = scale === "group" ? logMeans(exponents) : new Map<Id, number>();
       const weights = new Map<Id, Float32Array>();
-      let [sum, capped, turns] = [0, 0, 0];
-      for (const id of evidence.units.flatMap((unit) => unit.members)) {
-        const [t, advantage] = [byId.get(id), noted.get(id)];
-        if (!t || !advantage) continue;
-        const perTurn = advantage.map((a) => Math.min(Math.exp(beta * a), most));
-        weights.set(id, overTurns(t, perTurn));
-        turns += perTurn.length;
-        for (const w of perTurn) {
-          sum += w;
-          if (w === most) capped++;
-        }
+      const all: number[] = [];
+      for (const { t, group, own } of exponents) {
+        const perTurn = own.map((x) =>
+          Number.isNaN(x) ? 0 : Math.min(Math.exp(x - (middle.get(group) ?? 0)), most),
+        );
+        weights.set(t.id, overTurns(t, perTurn));
+        all.push(...perTurn);
       }
-      const stats = turns === 0 ? {} : { weight: sum / turns, capped: capped / turns };
+      const stats =
+        all.length === 0
+          ? {}
+          : { weight: mean(all), capped: all.filter((w) => w === most).length / all.length };
       return { advantages: onTop(weights, soFar), next: null, stats };
     },
   };
+}
+
+/** ln of the mean of e^x over all turns of each group, without overflow. */
+function logMeans(
+  exponents: readonly { readonly group: Id; readonly own: readonly number[] }[],
+): Map<Id, number> {
+  const groups = Map.groupBy(exponents, ({ group }) => group);
+  return new Map(
+    [...groups].map(([group, members]) => {
+      const xs = members.flatMap(({ own }) => own.filter((x) => !Number.isNaN(x)));
+      const top = xs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+      return [group, top + Math.log(mean(xs.map((x) => Math.exp(x - top))))];
+    }),
+  );
 }

@@ -1,9 +1,12 @@
 import type { Objective } from "../core/model.ts";
+import type { ModelId } from "../core/words.ts";
 import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link policyGradient}. */
 export interface PolicyGradientOptions {
+  /** The model that learns. Default: the one that acted. */
+  readonly model?: ModelId;
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
   /** Multiplies the loss, where it stands beside others. Default 1. */
@@ -29,9 +32,10 @@ export interface PolicyGradientOptions {
  * "MiniMax-M1: Scaling Test-Time Compute Efficiently with Lightning Attention" (CISPO).
  */
 export function policyGradient(options: PolicyGradientOptions = {}): Objective<Totals> {
-  const { normaliser = "tokens", coefficient = 1, importance } = options;
+  const { normaliser = "tokens", coefficient = 1, importance, model } = options;
   return {
     name: "policyGradient",
+    ...(model === undefined ? {} : { model }),
     together: "row",
     wants: () => ({}),
     ...(importance && { columns: async (ctx, batch) => ({ [oldColumn]: await oldLogp(ctx, batch) }) }),
