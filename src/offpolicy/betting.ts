@@ -12,20 +12,19 @@ export interface Bettor {
 }
 
 /**
- * λ_t = √(2 ln(1/α) / (σ̂²_{t−1} · horizon)), with σ̂² the variance about the running mean and one made-up observation of
- * mean ½ and variance ¼ to begin with. Where the number of observations is not known beforehand, t ln(1 + t) stands for the
- * horizon: bets then shrink, and pay at any time ("Estimating means of bounded random variables by betting", the
- * predictable plug-in).
- * @param alpha the error at which the capital is to be read. Any bets are valid, these ones are quick.
+ * λ_t = √(2 ln(1/α) / (σ̂²_{t−1} · horizon(t))), with σ̂² the variance about the running mean and one made-up observation of
+ * mean ½ and variance ¼ to begin with ("Estimating means of bounded random variables by betting"). Any bets are valid that
+ * are made without foresight; these ones are at their best where the horizon is the number of observations that it takes.
+ * @param alpha the error at which the capital is to be read.
  */
-export function bettor(alpha: number, horizon?: number): Bettor {
+export function bettor(alpha: number, horizon: (t: number) => number): Bettor {
   let n = 0;
   let sum = 0.5;
   let squares = 0.25;
   return {
     bet: () => {
       const t = n + 1;
-      return Math.sqrt((2 * Math.log(1 / alpha)) / ((squares / t) * (horizon ?? t * Math.log(1 + t))));
+      return Math.sqrt((2 * Math.log(1 / alpha)) / ((squares / t) * horizon(t)));
     },
     see: (x) => {
       n++;
@@ -45,7 +44,8 @@ export function bettor(alpha: number, horizon?: number): Bettor {
  * one looks.
  */
 export function lowerBound(xs: ArrayLike<number>, alpha: number, horizon?: number): number {
-  const player = bettor(alpha, horizon);
+  // where the number is not known, bets shrink so that they pay at any time: the predictable plug-in
+  const player = bettor(alpha, (t) => horizon ?? t * Math.log(1 + t));
   const bets = new Float64Array(xs.length);
   let most = 0;
   for (let i = 0; i < xs.length; i++) {

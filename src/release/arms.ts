@@ -1,0 +1,164 @@
+/** Two arms of a live comparison, and what may be said of them at any moment. */
+import type { Interval } from "../core/statistics.ts";
+import { type Capital, capital } from "./capital.ts";
+import { asymptoticHalfWidth, type Moments, moments } from "./moments.ts";
+
+/** Where the candidate's mean is allowed to be, given the baseline's. Does not fall as the baseline rises. */
+export type Limit = (baseline: number) => number;
+
+/** A comparison of means that stays valid however often, and whenever, one looks. */
+export interface Arms {
+  see(arm: "candidate" | "baseline", x: number): void;
+  readonly candidate: { readonly n: number; readonly mean: number };
+  readonly baseline: { readonly n: number; readonly mean: number };
+  /** Whether the candidate's mean is shown to be above (below) the limit, at one-sided error α over all looks together. */
+  shown(side: "above" | "below", limit: Limit, alpha: number): boolean;
+  /** Of candidate − baseline, at two-sided error α over all looks together. */
+  difference(alpha: number): Interval;
+}
+
+/**
+ * For means of numbers in [0, 1]; exact at any sample size. To show that μ_c > limit(μ_b) the money of who bets that the
+ * candidate is above x is multiplied by that of who bets that the baseline is below m (a tenth of the money each stays on one
+ * arm alone), and the product must reach 1 / α for every m with x = limit(m): for the true m, both are losing games if the claim is false. The infimum over m is taken over
+ * cells, each with the lesser of what its ends allow, so that the resolution costs power and never validity. Betting on both
+ * arms at once takes the effort of one test where bounds of each arm apart would take nearly twice.
+ */
+export function boundedArms(alpha = 0.025, cells = 500): Arms {
+  // an arm brings the more evidence the fewer of the units it has: bets are in proportion to the other arm's share
+  const horizon = (mine: () => number, other: () => number) => () => {
+    const [m, o] = [mine() + 1, other() + 1];
+    return Math.max(planned, (m * o) / (m + o)) * ((m + o) / o) ** 2;
+  };
+  const candidate: Capital = capital(
+    alpha,
+    cells,
+    horizon(
+      () => candidate.n,
+      () => baseline.n,
+    ),
+  );
+  const baseline: Capital = capital(
+    alpha,
+    cells,
+    horizon(
+      () => baseline.n,
+      () => candidate.n,
+    ),
+  );
+  const shown: Arms["shown"] = (side, limit, error) =>
+    evidence(money(candidate, baseline, side), side, limit, cells) >= Math.log(1 / error);
+  return {
+    see: (arm, x) => (arm === "candidate" ? candidate : baseline).see(x),
+    candidate,
+    baseline,
+    shown,
+    difference: (error) => {
+      const enough = Math.log(2 / error);
+      const lowMoney = money(candidate, baseline, "above");
+      const highMoney = money(candidate, baseline, "below");
+      const at = (k: number): Limit => {
+        const delta = k / cells;
+        return (m) => m + delta;
+      };
+      return {
+        mean: candidate.mean - baseline.mean,
+        low: -1 + furthest(cells, (k) => evidence(lowMoney, "above", at(k - cells), cells) >= enough) / cells,
+        high:
+          1 - furthest(cells, (k) => evidence(highMoney, "below", at(cells - k), cells) >= enough) / cells,
+        n: candidate.n + baseline.n,
+      };
+    },
+  };
+}
+
+/** n_c n_b / (n_c + n_b) for which bets are made as if the end were there; later ones shrink as 1 / √t. */
+const planned = 200;
+
+interface Money {
+  readonly candidate: Float64Array;
+  readonly baseline: Float64Array;
+}
+
+const money = (candidate: Capital, baseline: Capital, side: "above" | "below"): Money =>
+  side === "above"
+    ? { candidate: candidate.above(), baseline: baseline.below() }
+    : { candidate: candidate.below(), baseline: baseline.above() };
+
+/** The greatest k in 0 … 2 cells for which all up to it are shown; 0 where none is. */
+function furthest(cells: number, shown: (k: number) => boolean): number {
+  let [low, high] = [0, 2 * cells];
+  while (low < high) {
+    const k = Math.ceil((low + high) / 2);
+    if (shown(k)) low = k;
+    else high = k - 1;
+  }
+  return low;
+}
+
+/** ln of the shares of the money that go on both arms at once, and on either alone: where one arm says all, the other must not lose it. */
+const [onBoth, onOne] = [Math.log(0.8), Math.log(0.1)];
+/** Rounding that keeps a limit on the grid from falling into the next cell. */
+const rounding = 1e-9;
+
+/** ln of the least product over all baseline means, cell by cell. */
+function evidence(
+  { candidate, baseline }: Money,
+  side: "above" | "below",
+  limit: Limit,
+  cells: number,
+): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let j = 0; j < cells; j++) {
+    // of a cell [j, j + 1]: above, the hardest limit is at its upper end, and the least money on "below" at its lower
+    const [near, far] = side === "above" ? [j, j + 1] : [j + 1, j];
+    const x = limit(far / cells) * cells;
+    if (side === "above" ? x < -rounding : x > cells + rounding) continue; // no candidate could be there
+    const i = side === "above" ? Math.ceil(x - rounding) : Math.floor(x + rounding);
+    const [won, lost] = [candidate[Math.min(cells, Math.max(0, i))]!, baseline[near]!];
+    least = Math.min(least, Math.max(won + lost + onBoth, won + onOne, lost + onOne));
+  }
+  return least;
+}
+
+/** Units in each arm before anything is said of means without bounds. */
+export const leastUnits = 30;
+
+/**
+ * For numbers without bounds, such as milliseconds: an asymptotic confidence sequence ("Time-uniform central limit theory
+ * and asymptotic confidence sequences"), a normal mixture about mean_c − limit(mean_b). Says nothing before
+ * {@link leastUnits} in each arm. Limits must be straight lines.
+ */
+export function unboundedArms(): Arms {
+  const [candidate, baseline] = [moments(), moments()];
+  const about = (limit: Limit, alpha: number) => {
+    const slope = limit(1) - limit(0);
+    return {
+      mean: candidate.mean - limit(baseline.mean),
+      half: halfWidth(candidate, baseline, slope, alpha),
+    };
+  };
+  return {
+    see: (arm, x) => (arm === "candidate" ? candidate : baseline).see(x),
+    candidate,
+    baseline,
+    shown: (side, limit, alpha) => {
+      const { mean, half } = about(limit, 2 * alpha);
+      return side === "above" ? mean - half > 0 : mean + half < 0;
+    },
+    difference: (alpha) => {
+      const { mean, half } = about((m) => m, alpha);
+      const n = candidate.n + baseline.n;
+      if (!Number.isFinite(half)) return { mean, low: Number.NEGATIVE_INFINITY, high: half, n };
+      return { mean, low: mean - half, high: mean + half, n };
+    },
+  };
+}
+
+function halfWidth(candidate: Moments, baseline: Moments, slope: number, alpha: number): number {
+  if (candidate.n < leastUnits || (slope !== 0 && baseline.n < leastUnits)) return Number.POSITIVE_INFINITY;
+  const square =
+    candidate.variance / candidate.n + (slope === 0 ? 0 : slope ** 2 * baseline.variance) / baseline.n;
+  const units = slope === 0 ? candidate.n : 1 / (1 / candidate.n + 1 / baseline.n);
+  return Math.sqrt(square) * asymptoticHalfWidth(units, alpha);
+}

@@ -1,0 +1,80 @@
+/** Shares that follow what was seen. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Random } from "../core/random.ts";
+import type { Id } from "../core/words.ts";
+
+/** What was seen of one version. */
+export interface Seen {
+  readonly version: Id;
+  readonly rewards: readonly number[];
+}
+
+export interface BanditOptions {
+  /** No share falls below it, so that every version goes on being measured and no weight exceeds 1 / floor. Default 0.05. */
+  readonly floor?: number;
+  /** Rewards lie in here; `undefined` for rewards without bounds. Default [0, 1]. */
+  readonly range?: readonly [low: number, high: number] | undefined;
+  /** Draws from the posteriors. Default 4000. */
+  readonly draws?: number;
+  readonly random: Random;
+}
+
+/** Gamma(shape, 1) for shape ≥ 1, by "A Simple Method for Generating Gamma Variables". */
+function gamma(shape: number, random: Random): number {
+  const d = shape - 1 / 3;
+  for (;;) {
+    const x = random.normal();
+    const v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(1 - random.next()) < 0.5 * x * x + d - d * v + d * Math.log(v)) return d * v;
+  }
+}
+
+/** A draw from what is believed of a version's mean. */
+function posterior(
+  { rewards }: Seen,
+  range: readonly [number, number] | undefined,
+): (random: Random) => number {
+  const n = rewards.length;
+  const sum = rewards.reduce((so, r) => so + r, 0);
+  if (range) {
+    // Beta(1 + Σ x, 1 + n − Σ x), fractions of a success counting as such
+    const won = (sum - n * range[0]) / (range[1] - range[0]);
+    return (random) => {
+      const [a, b] = [gamma(1 + won, random), gamma(1 + n - won, random)];
+      return range[0] + ((range[1] - range[0]) * a) / (a + b);
+    };
+  }
+  // too few to know the spread: anything may be
+  if (n < 2) return (random) => 1e9 * random.normal();
+  const mean = sum / n;
+  const error = Math.sqrt(rewards.reduce((so, r) => so + (r - mean) ** 2, 0) / (n - 1) / n);
+  return (random) => mean + error * random.normal();
+}
+
+/**
+ * Thompson sampling as shares: floor + (1 − K floor) · P(version is the best of K), the probability taken over draws from
+ * the posteriors of the means: Beta for rewards with bounds, normal for others ("An Empirical Evaluation of Thompson
+ * Sampling"). The shares are the propensities that are logged.
+ * @throws WhetstoneError `option.range` for a floor that K versions have no room for.
+ */
+export function thompsonShares(seen: readonly Seen[], options: BanditOptions): Record<Id, number> {
+  const { floor = 0.05, draws = 4000, random } = options;
+  const range = "range" in options ? options.range : ([0, 1] as const);
+  if (seen.length === 0 || !(floor > 0 && floor * seen.length <= 1)) {
+    throw new WhetstoneError("option.range", {
+      where: "thompsonShares",
+      got: `a floor of ${floor} for ${seen.length} versions`,
+      expected: "at least one version, and a floor above 0 that all of them together leave room for",
+      mend: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
+    });
+  }
+  const posteriors = seen.map((s) => posterior(s, range));
+  const wins = new Array<number>(seen.length).fill(0);
+  for (let draw = 0; draw < draws; draw++) {
+    const means = posteriors.map((next) => next(random));
+    wins[means.indexOf(Math.max(...means))]! += 1;
+  }
+  return Object.fromEntries(
+    seen.map(({ version }, k) => [version, floor + (1 - seen.length * floor) * (wins[k]! / draws)]),
+  );
+}

@@ -1,0 +1,80 @@
+/** What those have won who bet that a mean lies elsewhere: one arm of a live comparison, for numbers in [0, 1]. */
+import { WhetstoneError } from "../core/errors.ts";
+import { bettor, stake } from "../offpolicy/betting.ts";
+
+/** Bets against all candidate means j / cells, j = 0 … cells, at once. */
+export interface Capital {
+  readonly n: number;
+  readonly mean: number;
+  see(x: number): void;
+  /** ln of the money of who bet that the mean is above j / cells, [cells + 1], falling in j. */
+  above(): Float64Array;
+  /** The same of who bet that it is below, rising in j. */
+  below(): Float64Array;
+}
+
+/** Factors of 0.5 to `cells` are multiplied this often before their logarithm is taken: within the range of a double. */
+const atOnce = 16;
+
+/**
+ * Π_t (1 + min(λ_t, ½ / m) (x_t − m)) for each m from below, and mirrored from above: fair games if the mean is m, and losing
+ * ones if it is on the other side, so that either grows to 1/α with probability α at most, at whatever moment one looks
+ * ("Estimating means of bounded random variables by betting").
+ * @param alpha error that the bets are made for. @param cells resolution, at most 1,000.
+ * @param horizon number of observations for which the next bet is made, from what was seen before it.
+ */
+export function capital(alpha: number, cells: number, horizon: () => number): Capital {
+  const [up, down] = [wagers(cells), wagers(cells)];
+  const player = bettor(alpha, horizon);
+  let [n, sum] = [0, 0];
+  return {
+    get n() {
+      return n;
+    },
+    get mean() {
+      return sum / n;
+    },
+    see: (x) => {
+      if (!(x >= 0 && x <= 1)) throw outside(x);
+      const bet = player.bet();
+      player.see(x);
+      up.see(x, bet);
+      down.see(1 - x, bet);
+      n++;
+      sum += x;
+    },
+    above: () => up.money(),
+    below: () => down.money().reverse(),
+  };
+}
+
+function wagers(cells: number) {
+  const product = new Float64Array(cells + 1).fill(1);
+  const log = new Float64Array(cells + 1);
+  let since = 0;
+  const settle = (): void => {
+    for (let j = 0; j <= cells; j++) {
+      log[j]! += Math.log(product[j]!);
+      product[j] = 1;
+    }
+    since = 0;
+  };
+  return {
+    see(x: number, bet: number): void {
+      for (let j = 0; j <= cells; j++) {
+        const m = j / cells;
+        product[j]! *= 1 + Math.min(bet, stake / m) * (x - m);
+      }
+      if (++since === atOnce) settle();
+    },
+    money: (): Float64Array => log.map((so, j) => so + Math.log(product[j]!)),
+  };
+}
+
+const outside = (x: number): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "capital",
+    got: `${x}`,
+    expected: "a number from 0 to 1",
+    mend: "State the range that the numbers have; they are scaled by it.",
+  });

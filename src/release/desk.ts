@@ -1,0 +1,237 @@
+/** Where it is decided which versions answer: reads what was served and said, and writes splits. */
+import { randomUUID } from "node:crypto";
+import { WhetstoneError } from "../core/errors.ts";
+import { randomStream } from "../core/random.ts";
+import type { Split, Version } from "../core/served.ts";
+import { checkShares } from "../core/shares.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Id } from "../core/words.ts";
+import { type Estimate, estimateValue, versionRatio } from "../offpolicy/index.ts";
+import type { Production } from "../store/production.ts";
+import { type BanditOptions, thompsonShares } from "./bandit.ts";
+import { type Evidence, gatherEvidence, meanValue, type Reward, type UnitEvidence } from "./evidence.ts";
+import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
+import { type Judgement, judge } from "./verdict.ts";
+
+/** Settings of {@link releaseDesk}. */
+export interface DeskOptions {
+  readonly production: Production;
+  /** Default: the mean of all values given on any channel. */
+  readonly reward?: Reward;
+  /** What a reward can be. Default [0, 1], as thumbs, ratings and outcomes arrive. `undefined`: without bounds. */
+  readonly range?: readonly [low: number, high: number] | undefined;
+  /** Default {@link defaultGuardrails}. */
+  readonly guardrails?: readonly Guardrail[];
+  /** Milliseconds that a unit's feedback may take. Default one hour. */
+  readonly window?: number;
+  /** Milliseconds after a unit's first response within which its responses count for guardrails. Default one minute. */
+  readonly settling?: number;
+  /** See {@link judge}. With several candidates each gets its part. Default 0.05. */
+  readonly level?: number;
+  readonly minimumEffect?: number;
+  readonly now?: () => number;
+}
+
+/** One version of the current split. */
+export interface LiveVersion {
+  readonly version: Id;
+  readonly name: string;
+  readonly share: number;
+  /** Units whose windows have closed, and that are still open. */
+  readonly units: number;
+  readonly open: number;
+  /** Self-normalised, by propensity, over closed units with a reward: an interval for one look. Absent: no rewards. */
+  readonly estimate?: Estimate;
+}
+
+/** What is live and what is to be thought of it. */
+export interface ReleaseState {
+  readonly split?: Split;
+  /** The version that candidates are compared with: of those live, the one that has been so for the longest. */
+  readonly baseline?: Id;
+  readonly live: readonly LiveVersion[];
+  readonly judgements: readonly (Judgement & { readonly version: Id })[];
+}
+
+export interface ReleaseDesk {
+  state(): Promise<ReleaseState>;
+  /** @throws WhetstoneError for shares that are none, or of versions that are not known. */
+  split(shares: Readonly<Record<Id, number>>, why: string, unit?: Split["unit"]): Promise<Split>;
+  /** All traffic to one version. */
+  promote(version: Id, why: string): Promise<Split>;
+  /** Shares stay as they are; that it was decided is on record. */
+  hold(why: string): Promise<Split>;
+  /** A version's share goes to the others in proportion. Of two, that is the way back to the other. */
+  rollBack(version: Id, why: string): Promise<Split>;
+  /** Shares by what was seen under the current ones: {@link thompsonShares}. */
+  rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<Split>;
+}
+
+const sameShares = (a: Split, b: Split): boolean =>
+  a.unit === b.unit &&
+  Object.keys(a.shares).length === Object.keys(b.shares).length &&
+  Object.entries(a.shares).every(([version, share]) => b.shares[version] === share);
+
+/** The last split and those before it that only say the same again: their evidence belongs together. */
+function currentSeries(splits: readonly Split[]): Split[] {
+  const last = splits.at(-1);
+  const from = splits.findLastIndex((split) => last && !sameShares(split, last)) + 1;
+  return splits.slice(from);
+}
+
+/** Of the live versions the one that entered the splits first and has stayed since. */
+function baselineOf(splits: readonly Split[]): Id | undefined {
+  const live = Object.keys(splits.at(-1)?.shares ?? {});
+  const since = (version: Id): number =>
+    splits.findLastIndex((split) => split.shares[version] === undefined) + 1;
+  const largest = (version: Id): number => splits[since(version)]?.shares[version] ?? 0;
+  return live.sort((a, b) => since(a) - since(b) || largest(b) - largest(a) || (a < b ? -1 : 1))[0];
+}
+
+/** Reads and decides; a split that it writes counts within a second, wherever the gateway runs. */
+export function releaseDesk(options: DeskOptions): ReleaseDesk {
+  const {
+    production,
+    guardrails = defaultGuardrails,
+    level = 0.05,
+    minimumEffect = 0,
+    now = Date.now,
+  } = options;
+  const range = "range" in options ? options.range : ([0, 1] as const);
+
+  async function write(split: Omit<Split, "id" | "since">): Promise<Split> {
+    const known = (await production.versions()).map((v) => v.id);
+    const stranger = Object.keys(split.shares).find((id) => !known.includes(id));
+    if (stranger !== undefined) throw unknownName("split", stranger, known);
+    const made: Split = {
+      id: randomUUID(),
+      since: now(),
+      ...split,
+      shares: checkShares("split", split.shares),
+    };
+    await production.addSplit(made);
+    return made;
+  }
+
+  async function current(): Promise<Split> {
+    const split = (await production.splits()).at(-1);
+    if (split) return split;
+    throw new WhetstoneError("config.invalid", {
+      where: "release",
+      got: "a store without a split",
+      expected: "shares of versions",
+      mend: "Begin with: whetstone versions split VERSION=1",
+    });
+  }
+
+  const evidenceOf = (splits: readonly Split[]): Promise<Evidence> =>
+    gatherEvidence(production, {
+      splits,
+      guardrails,
+      reward: options.reward ?? meanValue(),
+      window: options.window ?? 3_600_000,
+      settling: options.settling ?? 60_000,
+      now: now(),
+    });
+
+  function judged(closed: readonly UnitEvidence[], baseline: Id, candidate: Id, part: number): Judgement {
+    const evidence = judge({ guardrails, range, level: part, minimumEffect });
+    for (const { version, reward, measures } of closed) {
+      if (version !== candidate && version !== baseline) continue;
+      const arm = version === candidate ? "candidate" : "baseline";
+      evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
+    }
+    return evidence.judgement();
+  }
+
+  return {
+    async state() {
+      const splits = await production.splits();
+      const split = splits.at(-1);
+      const baseline = baselineOf(splits);
+      if (!split || baseline === undefined) return { live: [], judgements: [] };
+      const names = new Map((await production.versions()).map((v: Version) => [v.id, v.name]));
+      const { closed, open } = await evidenceOf(currentSeries(splits));
+      const versions = Object.keys(split.shares);
+      const candidates = versions.filter((version) => version !== baseline);
+      return {
+        split,
+        baseline,
+        live: versions.map((version): LiveVersion => {
+          const estimate = liveValue(closed, version, range);
+          return {
+            version,
+            name: names.get(version) ?? version,
+            share: split.shares[version]!,
+            units: closed.filter((unit) => unit.version === version).length,
+            open: open[version] ?? 0,
+            ...(estimate ? { estimate } : {}),
+          };
+        }),
+        judgements: candidates.map((version) => ({
+          version,
+          ...judged(closed, baseline, version, level / candidates.length),
+        })),
+      };
+    },
+    split: async (shares, why, unit = "session") => write({ shares, why, unit }),
+    promote: async (version, why) => {
+      const unit = (await production.splits()).at(-1)?.unit ?? "session";
+      return write({ shares: { [version]: 1 }, unit, why });
+    },
+    hold: async (why) => {
+      const { shares, unit } = await current();
+      return write({ shares, unit, why });
+    },
+    rollBack: async (version, why) => {
+      const { shares, unit } = await current();
+      const left = Object.entries(shares).filter(([other]) => other !== version);
+      if (left.length === Object.keys(shares).length)
+        throw unknownName("roll back", version, Object.keys(shares));
+      const sum = left.reduce((so, [, share]) => so + share, 0);
+      if (left.length === 0) {
+        throw new WhetstoneError("option.range", {
+          where: "roll back",
+          got: `${version}, which answers alone`,
+          expected: "a split with another version that can take over",
+          mend: "Promote the version that is to answer in its place.",
+        });
+      }
+      return write({ shares: Object.fromEntries(left.map(([v, share]) => [v, share / sum])), unit, why });
+    },
+    async rebalance({ floor = 0.05 } = {}) {
+      const splits = await production.splits();
+      const { shares, unit } = await current();
+      const series = splits.slice(splits.findLastIndex((s) => !sameVersions(s.shares, shares)) + 1);
+      const { closed } = await evidenceOf(series);
+      const seen = Object.keys(shares).map((version) => ({
+        version,
+        rewards: closed.flatMap((u) => (u.version === version && u.reward !== undefined ? [u.reward] : [])),
+      }));
+      const random = randomStream("bandit").split(splits.length);
+      const next = thompsonShares(seen, { floor, range, random });
+      return write({
+        shares: next,
+        unit,
+        why: `bandit: shares by ${closed.length} units, none below ${floor}`,
+      });
+    },
+  };
+}
+
+const sameVersions = (a: Split["shares"], b: Split["shares"]): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((version) => version in b);
+
+/** Self-normalised over all units with a reward: what the version would earn if it answered everybody. */
+function liveValue(
+  closed: readonly UnitEvidence[],
+  version: Id,
+  range: readonly [number, number] | undefined,
+): Estimate | undefined {
+  const samples = closed.flatMap(({ unit, version: answered, propensity, reward }) =>
+    reward === undefined
+      ? []
+      : [{ cluster: unit, ratios: [versionRatio(version, answered, propensity)], rewards: [reward] }],
+  );
+  return samples.some((s) => s.ratios[0]! > 0) ? estimateValue(samples, range ? { range } : {}) : undefined;
+}

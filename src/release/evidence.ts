@@ -1,0 +1,164 @@
+/** Live evidence as it stands in the store: units, what they were given, and what came of it. */
+import type { ReceivedSignal, ServedResponse, Split, Target } from "../core/served.ts";
+import type { Id } from "../core/words.ts";
+import type { Production } from "../store/production.ts";
+import type { Guardrail } from "./guardrails.ts";
+import { unitOf } from "./split.ts";
+
+/** The number that signals about one unit come to. Undefined: they say nothing of it. */
+export type Reward = (signals: readonly ReceivedSignal[]) => number | undefined;
+
+/** Mean of the values of all signals on a channel, or on any. */
+export const meanValue =
+  (channel?: string): Reward =>
+  (signals) => {
+    let [sum, n] = [0, 0];
+    for (const signal of signals) {
+      if (signal.value === undefined || (channel !== undefined && signal.channel !== channel)) continue;
+      sum += signal.value;
+      n++;
+    }
+    return n > 0 ? sum / n : undefined;
+  };
+
+/** What one unit came to under one series of splits. */
+export interface UnitEvidence {
+  readonly unit: Id;
+  /** Whose it was first: what counts, whoever answered later. */
+  readonly version: Id;
+  readonly propensity: number;
+  /** Milliseconds since 1970 of its first response. */
+  readonly first: number;
+  readonly responses: number;
+  readonly reward?: number;
+  /** By guardrail. */
+  readonly measures: Readonly<Record<string, number>>;
+}
+
+export interface EvidenceOptions {
+  /** One split, or several with the same shares that followed one another. */
+  readonly splits: readonly Split[];
+  readonly guardrails: readonly Guardrail[];
+  readonly reward: Reward;
+  /** Milliseconds after its first response within which a unit's signals have to arrive to count. */
+  readonly window: number;
+  /** Milliseconds after its first response within which a unit's responses count for guardrails. */
+  readonly settling: number;
+  readonly now: number;
+}
+
+export interface Evidence {
+  /** Units whose windows have closed, in that order. What they say does not change any more. */
+  readonly closed: readonly UnitEvidence[];
+  /** Units whose windows are still open, by version. */
+  readonly open: Readonly<Record<Id, number>>;
+}
+
+interface Gathering {
+  readonly unit: Id;
+  readonly version: Id;
+  readonly propensity: number;
+  readonly first: number;
+  responses: number;
+  readonly sums: Map<string, { sum: number; n: number }>;
+  readonly signals: ReceivedSignal[];
+}
+
+/**
+ * Reads what was served under the splits and what was said of it until the windows closed, by time of arrival: a signal that
+ * comes later cannot change what was already looked at. Only numbers are kept of responses, so that memory grows with units
+ * and signals alone.
+ */
+export async function gatherEvidence(production: Production, options: EvidenceOptions): Promise<Evidence> {
+  const { splits, guardrails, reward, window, settling, now } = options;
+  const bySplit = new Map(splits.map((split) => [split.id, split]));
+  const units = new Map<Id, Gathering>();
+  const unitOfResponse = new Map<Id, Gathering>();
+  const from = Math.min(...splits.map((split) => split.since));
+  for await (const response of production.responses({ from })) {
+    const split = response.split === undefined ? undefined : bySplit.get(response.split);
+    if (!split) continue;
+    const found = unitAt(units, split, response);
+    found.responses++;
+    // of several units in one session (one per response), the session's feedback goes to the first
+    for (const name of [
+      response.id,
+      response.session,
+      response.trajectory,
+      `${response.trajectory} ${response.turn}`,
+    ]) {
+      if (!unitOfResponse.has(name)) unitOfResponse.set(name, found);
+    }
+    if (response.at <= found.first + settling) measureResponse(found, response, guardrails);
+  }
+  for await (const signal of production.signals({ from })) {
+    const found = signal.about
+      .map((target) => unitOfTarget(unitOfResponse, target))
+      .find((unit) => unit !== undefined);
+    if (found && signal.received <= found.first + window) found.signals.push(signal);
+  }
+  const closed: UnitEvidence[] = [];
+  const open: Record<Id, number> = {};
+  for (const unit of [...units.values()].sort((a, b) => a.first - b.first)) {
+    if (now >= unit.first + Math.max(window, settling)) closed.push(finish(unit, guardrails, reward));
+    else open[unit.version] = (open[unit.version] ?? 0) + 1;
+  }
+  return { closed, open };
+}
+
+function unitAt(units: Map<Id, Gathering>, split: Split, response: ServedResponse): Gathering {
+  const id = unitOf(split, { ...response, response: response.id });
+  const known = units.get(id);
+  if (known) return known;
+  const { version, propensity, at: first } = response;
+  const begun: Gathering = {
+    unit: id,
+    version,
+    propensity,
+    first,
+    responses: 0,
+    sums: new Map(),
+    signals: [],
+  };
+  units.set(id, begun);
+  return begun;
+}
+
+function unitOfTarget(known: ReadonlyMap<Id, Gathering>, target: Target): Gathering | undefined {
+  if (target.response !== undefined) return known.get(target.response);
+  if (target.trajectory === undefined)
+    return target.session === undefined ? undefined : known.get(target.session);
+  return known.get(target.turn === undefined ? target.trajectory : `${target.trajectory} ${target.turn}`);
+}
+
+function measureResponse(unit: Gathering, response: ServedResponse, guardrails: readonly Guardrail[]): void {
+  for (const { name, measure } of guardrails) {
+    const x = measure.of === "response" ? measure.value(response) : undefined;
+    if (x === undefined) continue;
+    const so = unit.sums.get(name) ?? { sum: 0, n: 0 };
+    unit.sums.set(name, { sum: so.sum + x, n: so.n + 1 });
+  }
+}
+
+function finish(
+  { unit, version, propensity, first, responses, sums, signals }: Gathering,
+  guardrails: readonly Guardrail[],
+  reward: Reward,
+): UnitEvidence {
+  const measures: Record<string, number> = {};
+  for (const [name, { sum, n }] of sums) measures[name] = sum / n;
+  for (const { name, measure } of guardrails) {
+    const x = measure.of === "signals" ? measure.value(signals) : undefined;
+    if (x !== undefined) measures[name] = x;
+  }
+  const value = reward(signals);
+  return {
+    unit,
+    version,
+    propensity,
+    first,
+    responses,
+    measures,
+    ...(value === undefined ? {} : { reward: value }),
+  };
+}

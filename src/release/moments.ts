@@ -1,0 +1,44 @@
+/** Means and variances as numbers come in, and how far a mean may stray at any moment. */
+
+export interface Moments {
+  readonly n: number;
+  readonly mean: number;
+  /** Divisor n − 1; NaN below two. */
+  readonly variance: number;
+  see(x: number): void;
+}
+
+/** Welford's recursion. */
+export function moments(): Moments {
+  let [n, mean, squares] = [0, 0, 0];
+  return {
+    get n() {
+      return n;
+    },
+    get mean() {
+      return n > 0 ? mean : Number.NaN;
+    },
+    get variance() {
+      return n > 1 ? squares / (n - 1) : Number.NaN;
+    },
+    see: (x) => {
+      n++;
+      const off = x - mean;
+      mean += off / n;
+      squares += off * (x - mean);
+    },
+  };
+}
+
+/** Units at which the sequence is at its tightest. */
+const planned = 100;
+
+/**
+ * Half width of a confidence sequence, in standard errors, after t units: √(2 (1 + 1 / (t ρ²)) ln(√(t ρ² + 1) / α)), the
+ * boundary of a normal mixture. ρ is chosen to be tightest at 100 units: ρ² = (−2 ln α + ln(1 − 2 ln α)) / 100.
+ * @param alpha two-sided error over all looks together.
+ */
+export function asymptoticHalfWidth(t: number, alpha: number): number {
+  const rho = (-2 * Math.log(alpha) + Math.log(1 - 2 * Math.log(alpha))) / planned;
+  return Math.sqrt(2 * (1 + 1 / (t * rho)) * Math.log(Math.sqrt(t * rho + 1) / alpha));
+}

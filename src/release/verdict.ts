@@ -1,0 +1,178 @@
+/** Promote, hold or roll back: what live evidence allows to be said, however often one asks. */
+
+import type { Interval } from "../core/statistics.ts";
+import { studentCdf } from "../core/statistics.ts";
+import { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
+import { type Guardrail, sayBound } from "./guardrails.ts";
+
+/** One unit whose window has closed, in the order in which windows closed. */
+export interface Outcome {
+  readonly arm: "candidate" | "baseline";
+  /** Absent: nobody said anything. That is missing, not 0. */
+  readonly reward?: number;
+  /** By guardrail; absent where it does not apply. */
+  readonly measures: Readonly<Record<string, number>>;
+}
+
+export interface JudgeOptions {
+  readonly guardrails?: readonly Guardrail[];
+  /** What a reward can be. Default [0, 1]. `undefined` for rewards without bounds. */
+  readonly range?: readonly [low: number, high: number] | undefined;
+  /**
+   * Probability of any wrong promotion or roll-back, over all looks and guardrails together, where the versions are equal.
+   * Half of it is the outcome's, the rest is shared out to guardrails. Default 0.05.
+   */
+  readonly level?: number;
+  /** Promoted is what is shown to be better by more than this; below 0 it is how much worse it may be. Default 0. */
+  readonly minimumEffect?: number;
+}
+
+export interface Arm {
+  readonly units: number;
+  /** Units with a reward, and its mean. */
+  readonly rewarded: number;
+  readonly mean: number;
+}
+
+export interface GuardrailState {
+  readonly name: string;
+  readonly candidate: number;
+  readonly baseline: number;
+  readonly bound: string;
+  /** Broken and kept are shown; open is neither. */
+  readonly state: "broken" | "open" | "kept";
+}
+
+export interface Judgement {
+  readonly decision: "promote" | "hold" | "roll back";
+  readonly why: string;
+  readonly candidate: Arm;
+  readonly baseline: Arm;
+  /** Of mean rewards, candidate − baseline, valid at every look at this confidence. */
+  readonly difference: Interval;
+  readonly confidence: number;
+  readonly guardrails: readonly GuardrailState[];
+  /** Why to be careful with the comparison. */
+  readonly doubts: readonly string[];
+}
+
+/** The bound as a line of the baseline's mean, both divided by `scale`. */
+function limitOf({ bound: { kind, value } }: Guardrail, scale: number): Limit {
+  switch (kind) {
+    case "absolute":
+      return () => value / scale;
+    case "difference":
+      return (baseline) => baseline + value / scale;
+    case "factor":
+      return (baseline) => baseline * value;
+  }
+}
+
+interface Watched {
+  readonly guardrail: Guardrail;
+  readonly arms: Arms;
+  readonly scale: number;
+}
+
+/** Evidence that grows unit by unit. */
+export interface Judge {
+  see(outcome: Outcome): void;
+  judgement(): Judgement;
+}
+
+/**
+ * A candidate is rolled back as soon as a guardrail is shown to be broken or the mean reward to be lower, promoted as soon as
+ * the mean reward is shown to be higher, and held otherwise. All tests hold at every look together: numbers with bounds by
+ * betting (exact), others by asymptotic confidence sequences; see arms.ts. Units count alike, however many responses they
+ * have, by the version that they were given first (intention to treat).
+ */
+export function judge(options: JudgeOptions = {}): Judge {
+  const { guardrails = [], level = 0.05, minimumEffect = 0 } = options;
+  const range = "range" in options ? options.range : ([0, 1] as const);
+  const [low, scale] = range ? [range[0], range[1] - range[0]] : [0, 1];
+  const error = level / 2;
+  const alpha = error / Math.max(1, guardrails.length);
+  const rewards = range ? boundedArms(error / 2) : unboundedArms();
+  const watched = guardrails.map((guardrail): Watched => {
+    const bounded = guardrail.most !== undefined;
+    return { guardrail, arms: bounded ? boundedArms(alpha) : unboundedArms(), scale: guardrail.most ?? 1 };
+  });
+  const units = { candidate: 0, baseline: 0 };
+  const sideOf = (arm: "candidate" | "baseline"): Arm => ({
+    units: units[arm],
+    rewarded: rewards[arm].n,
+    mean: low + scale * rewards[arm].mean,
+  });
+  return {
+    see({ arm, reward, measures }) {
+      units[arm]++;
+      if (reward !== undefined) rewards.see(arm, (reward - low) / scale);
+      for (const { guardrail, arms, scale: most } of watched) {
+        const x = measures[guardrail.name];
+        if (x !== undefined) arms.see(arm, x / most);
+      }
+    },
+    judgement() {
+      const states = watched.map((w) => stateOf(w, alpha));
+      const [candidate, baseline] = [sideOf("candidate"), sideOf("baseline")];
+      const above: Limit = (m) => m + minimumEffect / scale;
+      const below: Limit = (m) => m + Math.min(0, minimumEffect) / scale;
+      const broken = states.filter((s) => s.state === "broken");
+      const worse = rewards.shown("below", below, error / 2);
+      const better = rewards.shown("above", above, error / 2);
+      const decision = broken.length > 0 || worse ? "roll back" : better ? "promote" : "hold";
+      const scaled = rewards.difference(error);
+      const why =
+        broken.length > 0
+          ? `guardrail ${broken.map((s) => s.name).join(", ")} broken`
+          : worse
+            ? "the mean reward is lower"
+            : better
+              ? `the mean reward is higher${minimumEffect === 0 ? "" : ` than the baseline's ${minimumEffect > 0 ? "+" : "−"} ${Math.abs(minimumEffect)}`}`
+              : "neither is shown to be better yet";
+      return {
+        decision,
+        why,
+        candidate,
+        baseline,
+        difference: {
+          mean: scale * scaled.mean,
+          low: scale * scaled.low,
+          high: scale * scaled.high,
+          n: scaled.n,
+        },
+        confidence: 1 - error,
+        guardrails: states,
+        doubts: doubtsOf(candidate, baseline),
+      };
+    },
+  };
+}
+
+function stateOf({ guardrail, arms, scale }: Watched, alpha: number): GuardrailState {
+  const limit = limitOf(guardrail, scale);
+  const [bad, good] =
+    guardrail.worse === "higher" ? (["above", "below"] as const) : (["below", "above"] as const);
+  return {
+    name: guardrail.name,
+    candidate: scale * arms.candidate.mean,
+    baseline: scale * arms.baseline.mean,
+    bound: sayBound(guardrail.bound),
+    state: arms.shown(bad, limit, alpha) ? "broken" : arms.shown(good, limit, alpha) ? "kept" : "open",
+  };
+}
+
+/** Those who answer are compared; if one version makes more people answer, they are not alike. */
+function doubtsOf(candidate: Arm, baseline: Arm): string[] {
+  const [n, m] = [candidate.units, baseline.units];
+  const answering = [candidate.rewarded / n, baseline.rewarded / m] as const;
+  const together = (candidate.rewarded + baseline.rewarded) / (n + m);
+  const error = Math.sqrt(together * (1 - together) * (1 / n + 1 / m));
+  const p = 2 * studentCdf(-Math.abs(answering[0] - answering[1]) / error, n + m);
+  if (!(p < 0.001)) return [];
+  const percent = (x: number): string => `${(100 * x).toFixed(0)} %`;
+  return [
+    `feedback comes from ${percent(answering[0])} of the candidate's units and from ${percent(answering[1])} of the ` +
+      "baseline's: the means are of different people",
+  ];
+}
