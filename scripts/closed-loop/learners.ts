@@ -16,7 +16,7 @@ export interface Learner {
   readonly reward: () => StatefulHelper<Features, number | null, number>;
 }
 
-const fit = { strength: 1e-3, passes: 150, learningRate: 0.1 };
+const fit = { strength: 1e-2, passes: 150, learningRate: 0.1 };
 
 export const learners = {
   naive: {
@@ -48,12 +48,21 @@ export function heardOn(channel: string, all: readonly Logged[]): Heard[] {
       .map((exposure) => {
         const turn = trajectory.turns[exposure.about.turn ?? 0];
         const answer = signals.findLast((signal: Signal) => signal.exposure === exposure.id);
-        const asked = turn?.prompt.at(-1)?.content ?? "";
         return {
-          x: crossedWords(asked, turn?.action.content ?? ""),
+          x: featuresOf(turn?.prompt.at(-1)?.content ?? "", turn?.action.content ?? ""),
           y: (answer && signalValue(answer)) ?? null,
           weight: 1,
         };
       }),
   );
 }
+
+/** Words of the reply with their places, alone and with each word asked: a word said elsewhere is another one. */
+export const featuresOf = (asked: string, replied: string): Features =>
+  crossedWords(
+    asked,
+    replied
+      .split(/\s+/)
+      .map((word, place) => `${place}:${word}`)
+      .join(" "),
+  );

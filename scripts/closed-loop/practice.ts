@@ -7,7 +7,6 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { alreadyOver, defineEnvironment, type Environment } from "../../src/env/environment.ts";
 import { users } from "../../src/env/index.ts";
 import { learntReward } from "../../src/feedback/learntReward.ts";
-import { crossedWords } from "../../src/helper/crossedWords.ts";
 import type { Features } from "../../src/helper/ridge.ts";
 import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
@@ -15,6 +14,7 @@ import { klPenalty } from "../../src/objective/klPenalty.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { demonstrated } from "../../src/rollout/demonstrated.ts";
 import { practise } from "../../src/train/index.ts";
+import { featuresOf } from "./learners.ts";
 
 /** A service that is neither good nor bad: imitates somebody who gives the best reply three times in ten, else any. */
 export async function beginner(
@@ -65,7 +65,7 @@ export async function nextVersion(next: NextVersion): Promise<Model> {
       feedback: learntReward({
         keep: 0,
         features: (_ctx, { turns }) =>
-          crossedWords(turns[0]?.prompt.at(-1)?.content ?? "", turns[0]?.action.content ?? ""),
+          featuresOf(turns[0]?.prompt.at(-1)?.content ?? "", turns[0]?.action.content ?? ""),
       }),
       objective: [clippedRatio({ clip: { low, high } }), klPenalty({ coefficient: 0.02 })],
     }),
@@ -82,7 +82,7 @@ export async function nextVersion(next: NextVersion): Promise<Model> {
     engine: live,
     seed,
     iterations,
-    method: improvement.build({ tasks: 16, groupSize: 8, learningRate: 1e-3 }),
+    method: improvement.build({ tasks: 16, groupSize: 8, learningRate: 2e-3 }),
     stop,
   });
   return policy;

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../../src/core/files.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Logged } from "../../src/core/served.ts";
+import type { Logged, ReceivedSignal, ServedResponse, Split } from "../../src/core/served.ts";
 import type { Id } from "../../src/core/words.ts";
 import { visitorChannels } from "../../src/env/users/visitors.ts";
 import { logged } from "../../src/exchange/index.ts";
+import { gathered } from "../../src/exchange/sessions.ts";
 import { liveVersions, openVersion, policy, serveProduction } from "../../src/serve/gateway/index.ts";
 import { openProduction, type Production, recorder } from "../../src/store/index.ts";
 
@@ -18,11 +19,19 @@ export interface Service {
   readonly production: Production;
   /** A further version that can be asked, held under its id. */
   add(id: Id, model: Model, parent?: Id): Promise<void>;
-  /** Looks for a new split now, not in a second. */
-  refresh(): Promise<void>;
-  /** All that was served, with what was said of it, visit by visit. */
-  logged(): Promise<readonly Logged[]>;
+  /** Shares of the visits from now on. */
+  split(id: Id, shares: Split["shares"], why: string): Promise<void>;
+  /** Responses from a time on (milliseconds since 1970), each with what was said of it, by visit. */
+  heard(since: number): Promise<readonly Answered[]>;
+  /** The same traffic in the words that learning uses. */
+  logged(since: number): Promise<readonly Logged[]>;
   close(): Promise<void>;
+}
+
+/** A response, and what was said of it. */
+export interface Answered {
+  readonly response: ServedResponse;
+  readonly signals: readonly ReceivedSignal[];
 }
 
 /** Starts with one version, which answers everything. The store is a file of its own that goes when the service does. */
@@ -64,13 +73,22 @@ export async function startService(
     url: server.url,
     production,
     add,
-    refresh: versions.refresh,
-    async logged() {
+    async split(id, shares, why) {
+      await production.addSplit({ id, shares, unit: "session", since: Date.now(), why });
+      await versions.refresh();
+    },
+    async heard(since) {
       await record.flush();
-      const all: Logged[] = [];
-      for await (const one of logged(production)) all.push(one);
-      // by visit, not by the moment at which each happened to be answered
-      return all.sort((a, b) => a.session.localeCompare(b.session, "en", { numeric: true }));
+      const responses = await gathered(production.responses({ from: since }));
+      const signals = await gathered(production.signals({ from: since }));
+      const about = Map.groupBy(signals, (signal) => signal.about[0]?.response);
+      return responses
+        .map((response) => ({ response, signals: about.get(response.id) ?? [] }))
+        .sort((a, b) => byVisit(a.response, b.response));
+    },
+    async logged(since) {
+      await record.flush();
+      return (await gathered(logged(production, { from: since }))).sort(byVisit);
     },
     async close() {
       await server.close();
@@ -81,3 +99,7 @@ export async function startService(
     },
   };
 }
+
+/** By visit, not by the moment at which each happened to be answered. */
+const byVisit = (a: { readonly session: Id }, b: { readonly session: Id }): number =>
+  a.session.localeCompare(b.session, "en", { numeric: true });

@@ -1,0 +1,125 @@
+/** The closed loop: users talk to a gateway, say what they say, and the next version is learnt from that and let in with care. */
+import type { Model } from "../../src/core/model.ts";
+import { mean } from "../../src/core/statistics.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { type Visit, visitors } from "../../src/env/users/visitors.ts";
+import { type Heard, heardOn, type Learner } from "./learners.ts";
+import { beginner, nextVersion } from "./practice.ts";
+import { type Tried, tried } from "./release.ts";
+import { type Service, startService } from "./service.ts";
+
+/** How long everything takes. */
+export interface Plan {
+  readonly rounds: number;
+  /** Visits of a round. */
+  readonly visits: number;
+  /** Visits between two looks at a candidate. */
+  readonly batch: number;
+  /** Iterations of imitation before anything is served, and of practice for each candidate. */
+  readonly imitation: number;
+  readonly practice: number;
+}
+
+export const usualPlan: Plan = { rounds: 4, visits: 500, batch: 100, imitation: 200, practice: 30 };
+export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
+
+/** One round, as whoever knows the truth sees it. */
+export interface Round {
+  readonly learner: string;
+  /** 0: before anything was learnt; the last one: after everything was. */
+  readonly round: number;
+  /** Mean true utility of what users got, in [0, 1]. */
+  readonly utility: number;
+  /** Share of likes among thumbs. */
+  readonly likes: number;
+  readonly visits: number;
+  /** Which version answered the next visit, and what was decided about the candidate of this round. */
+  readonly live: string;
+  readonly decision?: Tried["judgement"]["decision"];
+  readonly why?: string;
+}
+
+export interface Setting {
+  readonly engine: Engine;
+  readonly seed: number;
+  readonly plan: Plan;
+  readonly stop: AbortSignal;
+  readonly report: (round: Round) => void;
+}
+
+/** The policy that all learners begin with. */
+export const firstVersion = ({ engine, seed, plan, stop }: Setting): Promise<Model> =>
+  beginner(engine, seed, plan.imitation, stop);
+
+/** All rounds of one learner, and one more in which nothing is learnt: what its users get in the end. */
+export async function closedLoop(
+  learner: Learner,
+  first: Model,
+  setting: Setting,
+): Promise<readonly Round[]> {
+  const { seed, plan, stop } = setting;
+  const service = await startService("v0", first, { tokens: 3 });
+  try {
+    const people = visitors({ url: service.url, seed, stop });
+    const rounds: Round[] = [];
+    const heard: Heard[] = [];
+    let live: Held = { id: "v0", model: first };
+    const done = (round: number, visits: readonly Visit[], more: Partial<Round> = {}): void => {
+      const made = { learner: learner.name, round, live: live.id, ...measured(visits), ...more };
+      rounds.push(made);
+      setting.report(made);
+    };
+
+    let since = Date.now();
+    let visits = await people.come(plan.visits);
+    await people.tell();
+    done(0, visits);
+    for (let round = 1; round <= plan.rounds; round++) {
+      const asked = await listened(service, learner, since, heard);
+      const reward = learner.reward();
+      await reward.fit(heard);
+      const model = await nextVersion({
+        from: live.model,
+        requests: asked,
+        reward,
+        seed: seed * 1000 + round,
+        iterations: plan.practice,
+        stop,
+      });
+      const candidate: Held = { id: `v${round}`, model };
+      await service.add(candidate.id, model, live.id);
+      since = Date.now();
+      const trial = { service, people, live: live.id, candidate: candidate.id, channel: learner.channel };
+      const { judgement, visits: served } = await tried({ ...trial, visits: plan.visits, batch: plan.batch });
+      if (judgement.decision === "promote") live = candidate;
+      done(round, served, { decision: judgement.decision, why: judgement.why });
+    }
+    visits = await people.come(plan.visits);
+    done(plan.rounds + 1, visits);
+    return rounds;
+  } finally {
+    await service.close();
+  }
+}
+
+interface Held {
+  readonly id: string;
+  readonly model: Model;
+}
+
+/** Adds what was served since then, and what was heard of it. @returns what was asked. */
+async function listened(
+  service: Service,
+  { channel }: Learner,
+  since: number,
+  heard: Heard[],
+): Promise<readonly string[]> {
+  const logged = await service.logged(since);
+  heard.push(...heardOn(channel, logged));
+  return logged.map(({ trajectory }) => trajectory.turns[0]?.prompt.at(-1)?.content ?? "");
+}
+
+function measured(visits: readonly Visit[]): Pick<Round, "utility" | "likes" | "visits"> {
+  const thumbs = visits.flatMap(({ reaction }) => (reaction.thumb === undefined ? [] : [reaction.thumb]));
+  return { utility: mean(visits.map((v) => v.utility)), likes: mean(thumbs), visits: visits.length };
+}
