@@ -17,3 +17,17 @@ export function seconds(where: string, text: string): number {
     mend: "Write a number and its unit.",
   });
 }
+
+/** Milliseconds since 1970 of a date, a time, or an age before now. @example timeOf("--since", "30d", Date.now()) */
+export function timeOf(where: string, text: string, now: number): number {
+  if (/^\d+[a-z]+$/.test(text)) return now - 1000 * seconds(where, text);
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (time <= now) return time;
+  throw new WhetstoneError("option.range", {
+    where,
+    got: `"${text}"`,
+    expected:
+      "a date that has been, such as 2026-01-01, a time such as 2026-01-01T12:00Z, or an age such as 90d",
+    mend: "Correct it.",
+  });
+}

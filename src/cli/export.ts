@@ -1,47 +1,156 @@
-/** `whetstone export`: trained weights as other tools take them. */
+/** `whetstone export`: trained weights, and what people taught in production, as other tools take them. */
 import { mkdir, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import { addCommand, type Io } from "./output.ts";
-import { storeOption } from "./runs.ts";
+import type { Dropped } from "../exchange/derived.ts";
+import { exportFile } from "../exchange/export/exportFile.ts";
+import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts";
+import { timeOf } from "./durations.ts";
+import { addCommand, duration, type Io } from "./output.ts";
+import { productionOption, withProduction } from "./production.ts";
 import { findWeights } from "./weights.ts";
 
+const weightForms = ["peft", "safetensors"] as const;
+type WeightForm = (typeof weightForms)[number];
+
 interface ExportOptions {
-  readonly to: "peft" | "safetensors";
+  readonly to: WeightForm | ExportFormat;
   readonly out: string;
+  readonly since?: string;
+  readonly channel?: string;
+  readonly servedBy?: string;
+  readonly minRating?: string;
   readonly base?: string;
   readonly type: "F32" | "BF16";
   readonly store: string;
 }
 
 export function addExport(program: Command, io: Io): void {
-  addCommand(program, "export", "Write a run's weights as other tools take them.", [
-    "whetstone export facts-grpo-1 --to safetensors --out exported",
-    "whetstone export runs/support/best --to peft --base Qwen/Qwen2.5-0.5B-Instruct --out adapter",
-  ])
-    .argument("<run-or-checkpoint>", "a run's id or folder, or the folder of a checkpoint")
+  addCommand(
+    program,
+    "export",
+    "Write a run's weights, or training data from production, as other tools take them.",
+    [
+      "whetstone export facts-grpo-1 --to safetensors --out exported",
+      "whetstone export runs/support/best --to peft --base Qwen/Qwen2.5-0.5B-Instruct --out adapter",
+      "whetstone export --to trl-preference --out pairs.jsonl",
+      "whetstone export --to messages --min-rating 0.75 --since 30d --out liked.jsonl",
+    ],
+  )
+    .argument("[run-or-checkpoint]", "of weights: a run's id or folder, or the folder of a checkpoint")
     .addOption(
-      new Option("--to <form>", "a PEFT adapter, or a Hugging Face folder with the adapter merged in")
-        .choices(["peft", "safetensors"])
+      new Option(
+        "--to <form>",
+        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; training data: conversations, or TRL's formats",
+      )
+        .choices([...weightForms, ...Object.keys(exportFormats)])
         .makeOptionMandatory(),
     )
-    .requiredOption("--out <folder>", "a folder that is empty or not there yet")
+    .requiredOption("--out <path>", "weights: a folder that is empty or not there yet; data: a new file")
     .option("--base <name>", "what the adapter's config names as its model (default: where the run began)")
     .addOption(
       new Option("--type <type>", "of the numbers of merged weights").choices(["F32", "BF16"]).default("F32"),
     )
-    .option(...storeOption)
-    .action(async (name: string, { to, out, base, type, store }: ExportOptions) => {
-      const { weights, begun } = await findWeights("export", name, store);
-      await requireEmpty(out);
-      const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
-      if (to === "peft") await exportAdapter(weights, out, base ?? begun?.stated.model ?? "");
-      else await exportWeights(weights, out, type);
-      io.record({ type: "export", to, out: resolve(out), from: weights });
-      io.say(`Written: ${out}`);
+    .option("--since <when>", "data: only what was served since then: a date, or a time such as 30d")
+    .option("--channel <name>", "data: only what follows from feedback on this channel")
+    .option("--served-by <version>", "data: only conversations that this version answered")
+    .option("--min-rating <n>", "data: only conversations whose mean rating is at least so high")
+    .addOption(productionOption())
+    .action(async (name: string | undefined, options: ExportOptions) => {
+      const { to } = options;
+      if (isWeights(to)) await exportRun(name, { ...options, to }, io);
+      else await exportData(name, { ...options, to }, io);
     });
+}
+
+const isWeights = (to: ExportOptions["to"]): to is WeightForm => weightForms.some((form) => form === to);
+
+async function exportRun(
+  name: string | undefined,
+  { to, out, base, type, store }: ExportOptions & { readonly to: WeightForm },
+  io: Io,
+): Promise<void> {
+  if (name === undefined) {
+    throw new WhetstoneError("name.unknown", {
+      where: "export",
+      got: `--to ${to} without a run`,
+      expected: "the run or checkpoint whose weights are meant",
+      mend: "Name it; whetstone runs lists them.",
+    });
+  }
+  const { weights, begun } = await findWeights("export", name, store);
+  await requireEmpty(out);
+  const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
+  if (to === "peft") await exportAdapter(weights, out, base ?? begun?.stated.model ?? "");
+  else await exportWeights(weights, out, type);
+  io.record({ type: "export", to, out: resolve(out), from: weights });
+  io.say(`Written: ${out}`);
+}
+
+async function exportData(
+  name: string | undefined,
+  { to, out, store, since, channel, servedBy, minRating }: ExportOptions & { readonly to: ExportFormat },
+  io: Io,
+): Promise<void> {
+  if (name !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "export",
+      got: `"${name}" beside --to ${to}`,
+      expected: "no run: training data comes from the store of production",
+      mend: "Leave it out, and name the store with --store.",
+    });
+  }
+  const now = Date.now();
+  const began = performance.now();
+  let said = began;
+  const done = await withProduction(
+    store,
+    (production) =>
+      exportFile(production, out, {
+        to,
+        now,
+        filter: {
+          ...(since === undefined ? {} : { from: timeOf("--since", since, now) }),
+          ...(channel === undefined ? {} : { channel }),
+          ...(servedBy === undefined ? {} : { version: servedBy }),
+        },
+        ...(minRating === undefined ? {} : { minRating: ratingOf(minRating) }),
+        progress: (rows) => {
+          if (performance.now() - said < 2000) return;
+          said = performance.now();
+          io.error(`Exporting: ${rows} rows after ${duration((said - began) / 1000)}`);
+        },
+      }),
+    "there",
+  );
+  io.record({ type: "export", to, out: done.file, rows: done.rows, dropped: done.dropped });
+  io.say(
+    `Written: ${out}, ${done.rows} rows`,
+    ...Object.entries(done.dropped).map(([why, n]) => `Left out: ${n} × ${whys[why as keyof typeof whys]}`),
+    ...(done.rows === 0 ? ["Nothing fits: see docs/data.md for what each format is made from."] : []),
+  );
+}
+
+/** Why nothing followed from feedback, for people. */
+const whys = {
+  same: "a correction of blanks, case or punctuation alone",
+  duplicate: "the very same lesson came before",
+  overruled: "its giver said otherwise later",
+  noReply: "about no single reply that is known",
+  otherPrompt: "a comparison of replies to different prompts",
+} as const satisfies Readonly<Record<Dropped["why"], string>>;
+
+function ratingOf(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isFinite(value)) return value;
+  throw new WhetstoneError("option.range", {
+    where: "--min-rating",
+    got: `"${text}"`,
+    expected: "a number, such as 0.75: thumbs and stars count from 0 to 1",
+    mend: "Correct the number.",
+  });
 }
 
 /** Makes the folder. Other files beside an export would be taken for parts of it. */

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Erase, Erasure, Production } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { seconds } from "./durations.ts";
+import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
 import { productionOption } from "./production.ts";
 
@@ -65,26 +65,12 @@ export function addForget(program: Command, io: Io): void {
 function whatOf({ user, session, before }: ForgetOptions): Erase {
   if (user !== undefined && user !== "") return { user };
   if (session !== undefined && session !== "") return { session };
-  if (before !== undefined) return { before: timeOf(before) };
+  if (before !== undefined) return { before: timeOf("--before", before, Date.now()) };
   throw new WhetstoneError("option.range", {
     where: "whetstone forget",
     got: "nobody to forget",
     expected: "--user, --session or --before",
     mend: "Say whose data is to go; see whetstone forget --help.",
-  });
-}
-
-/** Milliseconds since 1970 of a date, a time or an age. */
-function timeOf(text: string): number {
-  if (/^\d+[a-z]+$/.test(text)) return Date.now() - 1000 * seconds("--before", text);
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (time <= Date.now()) return time;
-  throw new WhetstoneError("option.range", {
-    where: "--before",
-    got: `"${text}"`,
-    expected:
-      "a date that has been, such as 2026-01-01, a time such as 2026-01-01T12:00Z, or an age such as 90d",
-    mend: "Correct it.",
   });
 }
 

@@ -81,15 +81,23 @@ export async function writeFlushed(path: string, data: FileData): Promise<void> 
       await handle.close();
     }
   } catch (e) {
-    throw writeError(path, e);
+    throw e instanceof WhetstoneError ? e : writeError(path, e);
   }
 }
 
-/** Replaces a file whole: written aside, flushed, renamed. */
-export async function replaceFile(path: string, data: FileData): Promise<void> {
+/**
+ * Replaces a file whole: written aside, flushed, renamed.
+ * @param announce done once all of it is on the disk, and before it takes its name.
+ */
+export async function replaceFile(
+  path: string,
+  data: FileData,
+  announce: () => Promise<void> = async () => {},
+): Promise<void> {
   const aside = `${path}.partial`;
   try {
     await writeFlushed(aside, data);
+    await announce();
     await rename(aside, path);
     await flushFolder(dirname(path));
   } catch (e) {

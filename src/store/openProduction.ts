@@ -161,7 +161,7 @@ export function productionOn(database: Database, secret: Buffer): Production {
     splits: () => records<Split>("split"),
     putKey: (key) => guarded(() => addRecord(db, "key", key, "replace")),
     keys: () => records<AccessKey>("key"),
-    addExport: (record) => guarded(() => addRecord(db, "export", record)),
+    addExport: (record) => guarded(() => addRecord(db, "export", record, "replace")),
     exports: () => records<ExportRecord>("export"),
     erase: (what) =>
       guarded(() => {

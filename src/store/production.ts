@@ -105,6 +105,7 @@ export interface Production {
   putKey(key: AccessKey): Promise<void>;
   keys(): Promise<readonly AccessKey[]>;
 
+  /** Adds it, or replaces the one with its id: what a file held before counts no more. */
   addExport(record: ExportRecord): Promise<void>;
   exports(): Promise<readonly ExportRecord[]>;
   /** Gone from tables, free pages, log and exported files when the promise resolves; later signals about it are refused. */

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { WhetstoneError } from "../../core/errors.ts";
+import { removeFolder, replaceFile } from "../../core/files.ts";
+import type { Id } from "../../core/words.ts";
+import type { ExportRecord, Production } from "../../store/production.ts";
+import { type Dropped, type LessonFilter, lessonsFrom } from "../derived.ts";
+import { type ExportFormat, exportFormats, type RowOptions } from "./formats.ts";
+
+/** Settings of {@link exportFile}. */
+export interface ExportOptions extends RowOptions {
+  readonly to: ExportFormat;
+  readonly filter?: LessonFilter;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Hears how many rows have been written. */
+  readonly progress?: (rows: number) => void;
+}
+
+export interface Exported {
+  readonly file: string;
+  readonly rows: number;
+  /** Feedback from which nothing followed, by why. */
+  readonly dropped: Readonly<Partial<Record<Dropped["why"], number>>>;
+}
+
+/**
+ * Writes training data, one JSON object a line: aside, flushed, and made known to the store before it takes its name, so
+ * that no file of people's words is there that an erasure does not know. Equal rows are written once.
+ * @throws WhetstoneError `run.exists` for a file that is there; `store.erased` where something was erased meanwhile: then
+ *   there is no file.
+ */
+export async function exportFile(
+  production: Production,
+  out: string,
+  { to, filter = {}, now, progress = () => {}, ...options }: ExportOptions,
+): Promise<Exported> {
+  const file = resolve(out);
+  if (existsSync(file)) throw exists(file);
+  const began = Date.now();
+  const rows: ExportRecord["rows"][number][] = [];
+  const dropped: Partial<Record<Dropped["why"], number>> = {};
+  const written = new Set<string>();
+  async function* lines(): AsyncGenerator<string> {
+    for await (const lesson of lessonsFrom(production, filter)) {
+      if (lesson.kind === "dropped") {
+        dropped[lesson.why] = (dropped[lesson.why] ?? 0) + 1;
+        continue;
+      }
+      const row = exportFormats[to](lesson, options);
+      if (!row) continue;
+      const line = lineOf(row);
+      const digest = createHash("sha256").update(line).digest("base64");
+      if (written.has(digest)) continue;
+      written.add(digest);
+      rows.push({ sessions: lesson.from.sessions, users: lesson.from.users });
+      progress(rows.length);
+      yield line;
+    }
+  }
+  const id = `export:${createHash("sha256").update(file).digest("hex").slice(0, 24)}`;
+  await replaceFile(file, lines(), () => production.addExport({ id, file, format: to, at: now, rows }));
+  if (await wasErased(production, id, rows, began)) {
+    await removeFolder(file);
+    throw new WhetstoneError("store.erased", {
+      where: file,
+      got: "an erasure while it was written",
+      expected: "a file without what was erased",
+      mend: "It has been removed again; export once more.",
+    });
+  }
+  return { file, rows: rows.length, dropped };
+}
+
+/** One line, also for readers that take the two separators of Unicode for ends of lines. */
+const lineOf = (row: Readonly<Record<string, unknown>>): string =>
+  `${JSON.stringify(row).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+
+/** Whether something of the rows may have gone between reading it and now. */
+async function wasErased(
+  production: Production,
+  id: Id,
+  rows: ExportRecord["rows"],
+  began: number,
+): Promise<boolean> {
+  const record = (await production.exports()).find((one) => one.id === id);
+  if (record?.rows.length !== rows.length) return true;
+  if ((await production.erasures()).some(({ at }) => at >= began)) return true;
+  const gone = new Set(rows.flatMap(({ sessions }) => sessions));
+  for (let offset = 0; gone.size > 0; offset += page) {
+    const some = await production.sessions({ limit: page, offset });
+    for (const session of some) gone.delete(session.id);
+    if (some.length < page) break;
+  }
+  return gone.size > 0;
+}
+
+const page = 1000;
+
+const exists = (file: string): WhetstoneError =>
+  new WhetstoneError("run.exists", {
+    where: "--out",
+    got: `${file}, which is there already`,
+    expected: "a new file",
+    mend: "Choose another name, or remove it.",
+  });

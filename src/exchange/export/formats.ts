@@ -1,0 +1,82 @@
+/** Rows of training data in the forms that other tools take. */
+import type { ServedLesson } from "../../core/lessons.ts";
+import { signalValue } from "../../core/signal.ts";
+import { mean } from "../../core/statistics.ts";
+import type { Message, Trajectory } from "../../core/words.ts";
+import { hfConversation, hfMessage } from "./messages.ts";
+
+/** What makes rows of lessons. */
+export interface RowOptions {
+  /** Only conversations whose mean rating (scores, reactions and rewards with a value) is at least so high. */
+  readonly minRating?: number;
+}
+
+/** One row; none where the lesson is nothing for this format. */
+type MakeRow = (lesson: ServedLesson, options: RowOptions) => Readonly<Record<string, unknown>> | undefined;
+
+/** The prompt of a single reply, with its tools, and the reply. */
+function singleOf(
+  t: Trajectory,
+): { readonly prompt: readonly Message[]; readonly reply: Message } | undefined {
+  const [turn] = t.turns;
+  return turn && { prompt: turn.prompt, reply: turn.action };
+}
+
+function asked(prompt: readonly Message[]) {
+  const { messages, tools } = hfConversation(prompt);
+  return { prompt: messages, ...(tools === undefined ? {} : { tools }) };
+}
+
+/** Every format by its name. The columns are those of TRL's conversational formats. */
+export const exportFormats = {
+  /** Whole conversations: `{messages, tools?}`. */
+  messages: (lesson, options) => {
+    if (lesson.kind !== "conversation" || !isRated(lesson, options)) return undefined;
+    const last = lesson.logged.trajectory.turns.at(-1);
+    return last && { ...hfConversation([...last.prompt, last.action]) };
+  },
+  /** What people showed, and with a least rating also the replies of conversations that have it: `{prompt, completion}`. */
+  "trl-sft": (lesson, options) => {
+    if (lesson.kind === "demonstration") {
+      const shown = singleOf(lesson.shown);
+      return shown && { ...asked(shown.prompt), completion: [hfMessage(shown.reply)] };
+    }
+    if (lesson.kind !== "conversation" || options.minRating === undefined || !isRated(lesson, options)) {
+      return undefined;
+    }
+    const last = lesson.logged.trajectory.turns.at(-1);
+    return last && { ...asked(last.prompt), completion: [hfMessage(last.action)] };
+  },
+  /** `{prompt, chosen, rejected}`. */
+  "trl-preference": (lesson) => {
+    if (lesson.kind !== "pair" || lesson.strength < 0.5) return undefined;
+    const [chosen, rejected] = [singleOf(lesson.chosen), singleOf(lesson.rejected)];
+    if (!chosen || !rejected) return undefined;
+    return {
+      ...asked(chosen.prompt),
+      chosen: [hfMessage(chosen.reply)],
+      rejected: [hfMessage(rejected.reply)],
+    };
+  },
+  /** `{prompt, completion, label}`. */
+  "trl-unpaired": (lesson) => {
+    const judged = lesson.kind === "verdict" ? singleOf(lesson.reply) : undefined;
+    if (lesson.kind !== "verdict" || !judged) return undefined;
+    return { ...asked(judged.prompt), completion: [hfMessage(judged.reply)], label: lesson.good };
+  },
+  /** What was asked first: `{prompt}`. */
+  "trl-prompts": (lesson, options) =>
+    lesson.kind === "conversation" && isRated(lesson, options) ? asked(lesson.task.prompt) : undefined,
+} as const satisfies Readonly<Record<string, MakeRow>>;
+export type ExportFormat = keyof typeof exportFormats;
+
+function isRated(
+  { logged }: Extract<ServedLesson, { kind: "conversation" }>,
+  { minRating }: RowOptions,
+): boolean {
+  if (minRating === undefined) return true;
+  const values = logged.signals.flatMap((signal) =>
+    signal.kind === "preference" ? [] : (signalValue(signal) ?? []),
+  );
+  return values.length > 0 && mean(values) >= minRating;
+}

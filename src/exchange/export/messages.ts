@@ -1,0 +1,52 @@
+/** Messages as Hugging Face's chat templates and TRL read them. */
+import { onlyOffers, parsed } from "../../core/toolCalls.ts";
+import type { Message, Tool } from "../../core/words.ts";
+
+/** A conversation with the tools that it offers. As JSON text, since their schemas differ from row to row. */
+export interface HfConversation {
+  readonly messages: readonly HfMessage[];
+  readonly tools?: string;
+}
+
+export interface HfMessage {
+  readonly role: Message["role"];
+  readonly content: string;
+  readonly name?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: "function";
+    readonly function: { readonly name: string; readonly arguments: unknown };
+  }[];
+  readonly tool_call_id?: string;
+}
+
+/** A message that is there for its tools alone is left out: they stand apart. */
+export function hfConversation(messages: readonly Message[]): HfConversation {
+  const tools = messages.flatMap((message) => message.tools ?? []);
+  return {
+    messages: messages.filter((message) => !onlyOffers(message)).map(hfMessage),
+    ...(tools.length > 0 ? { tools: JSON.stringify(tools.map(declared)) } : {}),
+  };
+}
+
+/** Arguments of calls stand as values, where they are JSON: templates write them themselves. */
+export function hfMessage({ role, content, name, toolCalls, toolCallId }: Message): HfMessage {
+  return {
+    role,
+    content,
+    ...(name === undefined ? {} : { name }),
+    ...(toolCalls && {
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        type: "function" as const,
+        function: { name: call.name, arguments: parsed(call.arguments) ?? call.arguments },
+      })),
+    }),
+    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+  };
+}
+
+const declared = ({ name, description, parameters }: Tool) => ({
+  type: "function",
+  function: { name, description, parameters },
+});
