@@ -119,10 +119,13 @@ export function gate(options: GateOptions): Gate {
     enter: async (c, next) => {
       const refused = strange(c.req.raw);
       if (refused) return refusal(refused);
-      return crossOrigin(c, async () => {
+      const answer = async (): Promise<void> => {
         await next();
         c.res.headers.set("x-content-type-options", "nosniff");
-      });
+      };
+      // what is no page's business needs no headers for pages, which would have every answer made anew
+      if (c.req.raw.headers.get("origin") === null && c.req.method !== "OPTIONS") return answer();
+      return crossOrigin(c, answer);
     },
     allow: (scope) => async (c, next) => {
       const { headers } = c.req.raw;

@@ -159,7 +159,8 @@ export function limitedServer(
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
     },
-    getRequestListener(answer, { overrideGlobalObjects: false }),
+    // its own Response is written in one go, where the standard one takes a detour by streams
+    getRequestListener(answer),
   );
   server.maxHeadersCount = 100;
   server.maxConnections = connections;

@@ -62,6 +62,11 @@ function shownChoice(value: Json, extra: Asking["extra"]): Json {
 
 /** JSON text with another `id`; all else stays as it is written. @param was its id so far. */
 export function withId(text: string, was: string, id: string): string {
+  // as most write it
+  const compact = `"id":"${was}"`;
+  const at = text.indexOf(compact);
+  if (at >= 0 && at === text.indexOf('"id"'))
+    return `${text.slice(0, at)}"id":"${id}"${text.slice(at + compact.length)}`;
   const escaped = JSON.stringify(was).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return text.replace(new RegExp(`("id"\\s*:\\s*)${escaped}`), (_, name) => `${name}${JSON.stringify(id)}`);
 }
