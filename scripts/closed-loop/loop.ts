@@ -23,6 +23,9 @@ export interface Plan {
 export const usualPlan: Plan = { rounds: 4, visits: 500, batch: 100, imitation: 200, practice: 30 };
 export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
 
+/** Of the policy, a transformer of about 80,000 parameters. */
+export const policySize = { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 };
+
 /** One round, as whoever knows the truth sees it. */
 export interface Round {
   readonly learner: string;
