@@ -4,9 +4,18 @@
  * What is measured between teacher q and student p. "forward": KL(q ‖ p), which asks the student to cover all that the
  * teacher says; "reverse": KL(p ‖ q), which asks it to say nothing else; `{ jensenShannon: α }`, with α in (0, 1) and
  * m = (1 − α) p + α q: (1 − α) KL(p ‖ m) + α KL(q ‖ m). The last one shrinks to 0 as α → 0 or 1: it is no path between
- * the two, and each α wants a step size of its own.
+ * the two, and each α wants a step size of its own. `{ softened: T }` is forward as well, between distributions over the
+ * ids alone whose logits are divided by T > 0, times T² so that its slopes keep their size:
+ *
+ *     T² KL(softmax(ln q / T) ‖ softmax(ln p / T))          no bucket: the ids should be the whole vocabulary, or nearly
+ *
+ * which at T > 1 makes much of the unlikely ids ("Distilling the Knowledge in a Neural Network").
  */
-export type DivergenceKind = "forward" | "reverse" | { readonly jensenShannon: number };
+export type DivergenceKind =
+  | "forward"
+  | "reverse"
+  | { readonly jensenShannon: number }
+  | { readonly softened: number };
 
 /** A divergence at one token, in nats, and its slopes ∂D/∂ln p[j], [k]. */
 export interface DivergenceAt {
@@ -28,6 +37,7 @@ export function divergenceAt(
   p_K: ArrayLike<number>,
   q_K: ArrayLike<number>,
 ): DivergenceAt {
+  if (typeof kind === "object" && "softened" in kind) return softenedAt(kind.softened, p_K, q_K);
   const [p_tail, q_tail] = [tailOf(p_K), tailOf(q_K)];
   const term = terms(kind);
   const tail = term(p_tail, q_tail, Math.log(p_tail), Math.log(q_tail));
@@ -43,6 +53,26 @@ export function divergenceAt(
   return { value, slope_K };
 }
 
+function softenedAt(T: number, p_K: ArrayLike<number>, q_K: ArrayLike<number>): DivergenceAt {
+  const [logp_K, logq_K] = [softened(p_K, T), softened(q_K, T)];
+  let value = 0;
+  const slope_K = logp_K.map((logp, j) => {
+    const q = Math.exp(logq_K[j]!);
+    if (q > 0) value += T * T * q * (logq_K[j]! - logp);
+    // ∂/∂u of KL between softmaxes is p − q, and u = ln p / T
+    return T * (Math.exp(logp) - q);
+  });
+  return { value, slope_K };
+}
+
+/** ln softmax(x / T). */
+function softened(x_K: ArrayLike<number>, T: number): Float64Array {
+  const u_K = Float64Array.from(x_K, (x) => x / T);
+  const most = u_K.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const total = most + Math.log(u_K.reduce((sum, u) => sum + Math.exp(u - most), 0));
+  return u_K.map((u) => u - total);
+}
+
 function tailOf(logp_K: ArrayLike<number>): number {
   let rest = 1;
   for (let j = 0; j < logp_K.length; j++) rest -= Math.exp(logp_K[j]!);
@@ -52,7 +82,7 @@ function tailOf(logp_K: ArrayLike<number>): number {
 /** One summand of D, and its slope ∂/∂ln p. */
 type Term = (p: number, q: number, logp: number, logq: number) => { value: number; slope: number };
 
-function terms(kind: DivergenceKind): Term {
+function terms(kind: Exclude<DivergenceKind, { readonly softened: number }>): Term {
   if (kind === "forward")
     return (_p, q, logp, logq) => ({ value: q === 0 ? 0 : q * (logq - logp), slope: -q });
   if (kind === "reverse") {

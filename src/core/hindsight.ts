@@ -57,6 +57,24 @@ export function hindsightColumns(
   return columns;
 }
 
+/**
+ * The same columns for targets that are already packed: what a teacher says at each of them.
+ * @param ids [A, k] row-major. @param logp ln q at the ids, [A, k].
+ */
+export function hindsightColumnsOf(
+  teacher: string,
+  { k, ids, logp }: HindsightRows,
+): Readonly<Record<string, Float32Array>> {
+  const nth = (xs: ArrayLike<number>, j: number): Float32Array =>
+    Float32Array.from({ length: xs.length / k }, (_, a) => xs[a * k + j]!);
+  return Object.fromEntries(
+    Array.from({ length: k }, (_, j) => [
+      [idColumn(teacher, j), nth(ids, j)],
+      [logpColumn(teacher, j), nth(logp, j)],
+    ]).flat(),
+  );
+}
+
 /** What a teacher says in a batch. */
 export interface HindsightRows {
   readonly k: number;

@@ -1,6 +1,8 @@
+import type { Batch } from "../core/batch.ts";
 import { type DivergenceKind, divergenceAt } from "../core/divergence.ts";
-import { type HindsightRows, hindsightIn } from "../core/hindsight.ts";
-import type { Objective } from "../core/model.ts";
+import { present } from "../core/errors.ts";
+import { type HindsightRows, hindsightColumnsOf, hindsightIn } from "../core/hindsight.ts";
+import type { Frozen, Objective } from "../core/model.ts";
 import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
@@ -10,6 +12,11 @@ export interface DistillationOptions {
   readonly divergence?: DivergenceKind;
   /** Name of the teacher. Default "teacher". */
   readonly teacher?: string;
+  /**
+   * A frozen model that is the teacher and reads the very rows that are learnt from, asked for so many of its likeliest
+   * ids (all there are, if fewer). Default: none, an estimator has brought what the teacher says.
+   */
+  readonly asks?: { readonly frozen: string; readonly topk: number };
   /** Weighs each token by its importance ratio, held at this number; no gradient goes through it. Default: no weights. */
   readonly importance?: number;
   /** Default "tokens". */
@@ -25,17 +32,18 @@ export interface DistillationOptions {
  *
  * D runs over the teacher's ids and a bucket for all the others. Its gradient reaches every word the teacher spoke of,
  * also those not written. Only the step at hand is asked about: what a token does to later ones is left to an estimator.
- * The teacher's columns come from an estimator (`teacherGap`, `disagreementToGo`). A token about which the teacher said
+ * The teacher's columns come from an estimator (`teacherGap`, `disagreementToGo`), or from a frozen model. A token about which the teacher said
  * nothing is left out, also of the normaliser, and counted as unknown; so is one without a ratio, which the normaliser
  * still counts.
  *
  * Stats, as sums: tokens, divergence (nats), unknown.
  * Papers: "Reinforcement Learning via Self-Distillation"; forward: "Reinforcement Learning from Rich Feedback with
- * Distributional DAgger".
+ * Distributional DAgger"; a frozen model,
+ * softened: "RLVF: Learning from Verbal Feedback without Overgeneralization".
  */
 export function distillation(options: DistillationOptions = {}): Objective<Totals> {
   const { divergence = { jensenShannon: 0.5 }, teacher = "teacher" } = options;
-  const { importance, normaliser = "tokens", coefficient = 1 } = options;
+  const { importance, normaliser = "tokens", coefficient = 1, asks } = options;
   return {
     name: "distillation",
     together: "row",
@@ -43,8 +51,11 @@ export function distillation(options: DistillationOptions = {}): Objective<Total
       const { k, ids } = hindsightIn(batch, teacher);
       return k > 0 ? { at: { ids, width: k } } : {};
     },
-    ...(importance !== undefined && {
-      columns: async (ctx, batch) => ({ [oldColumn]: await oldLogp(ctx, batch) }),
+    ...((importance !== undefined || asks) && {
+      columns: async (ctx, batch) => ({
+        ...(importance !== undefined && { [oldColumn]: await oldLogp(ctx, batch) }),
+        ...(asks && (await saidBy(ctx.frozen(asks.frozen), batch, asks.topk, teacher))),
+      }),
     }),
     prepare: async (_ctx, batch) => totalsOf(batch, speaks(hindsightIn(batch, teacher))),
     evaluate: ({ logp, at }, batch, totals) => {
@@ -71,6 +82,17 @@ export function distillation(options: DistillationOptions = {}): Objective<Total
       return { loss: stats.loss, cotangents: at ? { at: cotangent } : {}, stats };
     },
   };
+}
+
+/** What a frozen model says at every target of a batch. */
+async function saidBy(
+  of: Frozen,
+  batch: Batch,
+  topk: number,
+  teacher: string,
+): Promise<Readonly<Record<string, Float32Array>>> {
+  const outputs = await of.score(batch, { topk: Math.min(topk, of.codec.vocabulary) });
+  return hindsightColumnsOf(teacher, present(outputs.topk, "distillation", "most probable ids"));
 }
 
 /** Whether the teacher said anything about a token. */

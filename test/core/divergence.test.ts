@@ -8,6 +8,7 @@ const kinds: readonly DivergenceKind[] = [
   "reverse",
   { jensenShannon: 0.5 },
   { jensenShannon: 0.2 },
+  { softened: 5 },
 ];
 const logs = (ps: readonly number[]): Float64Array => Float64Array.from(ps, Math.log);
 const near = (got: number, expected: number, within = 1e-9): void =>
@@ -23,6 +24,23 @@ test("numbers by hand, with a bucket for the rest", () => {
   near(divergenceAt({ jensenShannon: 0.5 }, p, q).value, 0.5 * Math.log(4 / 3) + 0.25 * Math.log(2 / 3));
   // forward: −q[j] + p[j] q[tail] / p[tail] = −1/4 + (1/2)(1/2)/(1/4) = 3/4 and −1/4 + (1/4)(1/2)/(1/4) = 1/4
   assert.deepEqual([...divergenceAt("forward", p, q).slope_K], [0.75, 0.25]);
+});
+
+test("softened: over the ids alone, at their own temperature, times its square", () => {
+  // p = (8/9, 1/9), q = (1/2, 1/2); at T = 3 cube roots: p̃ = (2/3, 1/3), q̃ = (1/2, 1/2)
+  const [p, q] = [logs([8 / 9, 1 / 9]), logs([0.5, 0.5])];
+  const { value, slope_K } = divergenceAt({ softened: 3 }, p, q);
+  near(value, 9 * 0.5 * (Math.log(3 / 4) + Math.log(3 / 2)));
+  near(slope_K[0]!, 3 * (2 / 3 - 1 / 2));
+  near(slope_K[1]!, 3 * (1 / 3 - 1 / 2));
+  // a common factor is no matter: nothing is said of the other ids
+  near(divergenceAt({ softened: 3 }, logs([8 / 90, 1 / 90]), q).value, value);
+  // what neither ever says is silent
+  const never = [Math.log(0.5), Math.log(0.5), Number.NEGATIVE_INFINITY];
+  assert.deepEqual(divergenceAt({ softened: 5 }, never, never), {
+    value: 0,
+    slope_K: Float64Array.of(0, 0, 0),
+  });
 });
 
 test("never negative, and 0 without slope where both agree", () => {

@@ -28,6 +28,8 @@ agrees(
   teacher,
 );
 
+agrees("distillation, softened", distillation({ divergence: { softened: 5 } }), teacher);
+
 const near = (got: number, expected: number, within = 1e-6): void =>
   assert.ok(Math.abs(got - expected) <= within, `${got}, expected ${expected}`);
 
@@ -56,6 +58,26 @@ test("the mean over taught tokens of ratio times divergence", async () => {
   assert.equal(stats.unknown, 1);
 });
 
+test("a frozen model that is the teacher is asked at the rows themselves, for its likeliest ids", async () => {
+  const codec = lexiconCodec(["a b", "say"]);
+  const model = tabularModel("policy", newWeights(codec, "message"), 16);
+  const prompt = codec.open([{ role: "user", content: "say" }]);
+  const logits = model.weights.part("logits");
+  logits.row(prompt.join(" "));
+  logits.array("weights").set([0, Math.log(3), 0, Math.log(2)]); // of end, a, b and say: 1/7, 3/7, 1/7, 2/7
+  model.weights.changed();
+  const reference = await model.freeze();
+  const rows = pairRows([{ prompt, target: codec.encode("b") }]);
+  const batch = { ...batchOfRows([{ behaviour: [-1], advantage: [0] }]), ...rows };
+  const objective = distillation({ teacher: "base", asks: { frozen: "reference", topk: 2 } });
+  const columns = await objective.columns?.(ctxOf({ frozen: () => reference }), batch);
+  assert.deepEqual(columns?.["base.id.0"], Float32Array.from(codec.encode("a")));
+  assert.deepEqual(columns?.["base.id.1"], Float32Array.from(codec.encode("say")));
+  near(columns?.["base.logp.0"]?.[0] ?? Number.NaN, Math.log(3 / 7));
+  near(columns?.["base.logp.1"]?.[0] ?? Number.NaN, Math.log(2 / 7));
+  assert.deepEqual(objective.wants({ tokens: 1, rows: 1 }, withColumns(batch, columns ?? {})).at?.width, 2);
+});
+
 test("without any teacher nothing is wanted and nothing learnt", async () => {
   const batch = batchOfRows([{ behaviour: [-1], advantage: [1] }]);
   const objective = distillation();
@@ -66,7 +88,7 @@ test("without any teacher nothing is wanted and nothing learnt", async () => {
   assert.equal(cotangents.at, undefined);
 });
 
-for (const divergence of ["forward", "reverse", { jensenShannon: 0.3 }] as const) {
+for (const divergence of ["forward", "reverse", { jensenShannon: 0.3 }, { softened: 5 }] as const) {
   test(`over a whole vocabulary and over part of it, ${JSON.stringify(divergence)}: slopes of a softmax's logits`, async () => {
     const codec = lexiconCodec(["a b c", "say"]);
     const model = tabularModel("policy", newWeights(codec, "message"), 16);
