@@ -22,6 +22,7 @@ import type { Environment } from "./environment.ts";
 import { errands } from "./errands.ts";
 import { facts } from "./facts/facts.ts";
 import { faults } from "./faults.ts";
+import { feed } from "./feed.ts";
 import { followUps } from "./followUps.ts";
 import { functions } from "./functions/functions.ts";
 import { gridworld } from "./gridworld.ts";
@@ -49,6 +50,7 @@ import { screens } from "./screens.ts";
 import { sequences } from "./sequences.ts";
 import { shop } from "./shop.ts";
 import { sql } from "./sql/sql.ts";
+import { tastes } from "./tastes.ts";
 import { textMaze } from "./textMaze.ts";
 import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
@@ -58,6 +60,7 @@ import { toolWorld } from "./toolWorld/toolWorld.ts";
 import { trajectoryJudge } from "./toolWorld/trajectoryJudge.ts";
 import { users } from "./users/users.ts";
 import { votes } from "./votes.ts";
+import { wishes } from "./wishes.ts";
 import { wordle } from "./wordle/wordle.ts";
 
 export { type McpOptions, type McpServer, type McpTask, mcpEnvironment } from "./adapters/mcp.ts";
@@ -105,6 +108,7 @@ export { facts } from "./facts/facts.ts";
 export type { Gap } from "./facts/gaps.ts";
 export { gapOf, gaps } from "./facts/gaps.ts";
 export { type FaultsOptions, faultOf, faults } from "./faults.ts";
+export { type FeedOptions, feed } from "./feed.ts";
 export { type FollowUpsOptions, followUps } from "./followUps.ts";
 export { type FunctionsOptions, functions } from "./functions/functions.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
@@ -152,6 +156,7 @@ export {
   worthOf,
 } from "./shop.ts";
 export { type SqlQuestionsOptions, sql } from "./sql/sql.ts";
+export { type TastesOptions, tastes } from "./tastes.ts";
 export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
@@ -170,6 +175,7 @@ export {
   adviceOf,
   allReplies,
   bestReply,
+  pleasingReply,
   type Qualities,
   qualitiesOf,
   type Request,
@@ -190,6 +196,7 @@ export {
 export { preferred, type Reaction, react, reactionChance } from "./users/reactions.ts";
 export { type UsersOptions, users } from "./users/users.ts";
 export { type VotesOptions, votes } from "./votes.ts";
+export { type Scope, scopeOf, signatures, type WishesOptions, wish, wishes } from "./wishes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";
 
@@ -251,6 +258,16 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "follow-ups",
     summary: "answer with one word; what the asker says to it mostly shows whether it was right",
     make: () => followUps(),
+  },
+  {
+    name: "tastes",
+    summary: "choose a thing for users of different tastes, of whom a few comparisons are known",
+    make: () => tastes(),
+  },
+  {
+    name: "feed",
+    summary: "choose clips that are watched long and still liked; the ones watched longest are not",
+    make: () => feed(),
   },
   {
     name: "annotated",
@@ -398,6 +415,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "clarification",
     summary: "make a call for a user who left things out: ask what matters and is open, then submit",
     make: () => clarification(),
+  },
+  {
+    name: "wishes",
+    summary: "sign mails as ever, but for those that the user's wish speaks of",
+    make: () => wishes(),
   },
   {
     name: "counsel",

@@ -86,7 +86,10 @@ import { flr } from "./user-feedback/flr.ts";
 import { nous } from "./user-feedback/nous.ts";
 import { rlhs } from "./user-feedback/rlhs.ts";
 import { rluf } from "./user-feedback/rluf.ts";
+import { rlvfC3po } from "./user-feedback/rlvf-c3po.ts";
 import { speakrl } from "./user-feedback/speakrl.ts";
+import { tscac } from "./user-feedback/tscac.ts";
+import { vpl } from "./user-feedback/vpl.ts";
 
 export {
   a2tgpo,
@@ -159,6 +162,7 @@ export {
   rloo,
   rltf,
   rluf,
+  rlvfC3po,
   rToQstar,
   scoreSelfCorrect,
   scrlSubproblemCurriculum,
@@ -173,9 +177,11 @@ export {
   srpoSelfImproving,
   t1RlScaling,
   text2grad,
+  tscac,
   turnPpo,
   ufoTryAgain,
   visurf,
+  vpl,
 };
 
 export const methods: readonly Recipe[] = [
@@ -265,5 +271,8 @@ export const methods: readonly Recipe[] = [
   nous,
   rlhs,
   rluf,
+  rlvfC3po,
   speakrl,
+  tscac,
+  vpl,
 ];

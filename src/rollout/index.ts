@@ -33,7 +33,9 @@ export {
   type RetryWithFeedbackOptions,
   retryWithFeedback,
 } from "./retryWithFeedback.ts";
+export { type ScopedFeedbackOptions, scopedFeedback } from "./scopedFeedback.ts";
 export { type SelfPurifiedOptions, selfPurified } from "./selfPurified.ts";
+export { type WithCorrectionsOptions, withCorrections } from "./withCorrections.ts";
 export {
   criticRole,
   critiqueAsked,
