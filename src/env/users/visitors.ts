@@ -1,5 +1,6 @@
 /** The population at the door of a real server: asks over HTTP as OpenAI's clients do, and leaves feedback. */
 import PQueue from "p-queue";
+import pRetry from "p-retry";
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
@@ -107,7 +108,12 @@ export function visitors(options: VisitorsOptions): Visitors {
     };
     const signal = options.stop;
     const sent = { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) };
-    const response = await fetch(`${url}${path}`, sent).catch((e: unknown) => {
+    // a connection that the server has just closed for idleness is worth another try, as official clients make it
+    const response = await pRetry(() => fetch(`${url}${path}`, sent), {
+      retries: 3,
+      minTimeout: 50,
+      ...(signal ? { signal } : {}),
+    }).catch((e: unknown) => {
       signal?.throwIfAborted();
       throw failed(messageOf(e), e);
     });
