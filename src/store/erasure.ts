@@ -10,6 +10,7 @@ import { hashOf, type Subject } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
 import type { Erase, Erasure, ExportRecord } from "./production.ts";
 import { addRecord, readRecords } from "./records.ts";
+import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
 
@@ -30,10 +31,10 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     response: new Set(),
     session: new Set(),
     trajectory: new Set(),
-    user: new Set("user" in what ? [what.user] : []),
+    user: new Set("user" in what ? keptNames(secret, what.user) : []),
     signal: new Set(),
   };
-  const touched = await sessionsOf(db, what);
+  const touched = await sessionsOf(db, secret, what);
   const exports = await rewriteExports(db, (record, row) =>
     "before" in what && record.at < what.before
       ? true
@@ -69,12 +70,17 @@ const pseudonym = (secret: Buffer, what: Erase): Erase =>
       ? { session: `erased:${hashOf(secret, "session", what.session)}` }
       : what;
 
+/** As it was given, and as redaction writes it where it holds personal data. */
+const keptNames = (secret: Buffer, name: string): Id[] => [
+  ...new Set([name, redactor({}, secret).name(name)]),
+];
+
 /** Sessions of which something goes. */
-async function sessionsOf(db: Kysely<Tables>, what: Erase): Promise<Set<Id>> {
-  if ("session" in what) return new Set([what.session]);
+async function sessionsOf(db: Kysely<Tables>, secret: Buffer, what: Erase): Promise<Set<Id>> {
+  if ("session" in what) return new Set(keptNames(secret, what.session));
   const query = db.selectFrom("responses").select("session").distinct();
   const rows = await ("user" in what
-    ? query.where("user_id", "=", what.user)
+    ? query.where("user_id", "in", keptNames(secret, what.user))
     : query.where("at", "<", what.before)
   ).execute();
   return new Set(rows.map((row) => row.session));

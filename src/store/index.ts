@@ -1,5 +1,6 @@
-export { openProduction } from "./openProduction.ts";
+export { openProduction, type ProductionOptions } from "./openProduction.ts";
 export type * from "./production.ts";
 export * from "./recorder.ts";
+export * from "./redaction.ts";
 export type { RunState } from "./schema.ts";
 export * from "./store.ts";

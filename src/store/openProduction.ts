@@ -18,6 +18,7 @@ import type {
 } from "./production.ts";
 import { type Recent, recent } from "./recent.ts";
 import { addRecord, readRecords } from "./records.ts";
+import { type RedactionOptions, redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import {
   packResponse,
@@ -27,6 +28,11 @@ import {
   unpackResponse,
   unpackSignal,
 } from "./served.ts";
+
+export interface ProductionOptions {
+  /** What is taken out before anything is stored. Default: nothing is. */
+  readonly redaction?: RedactionOptions;
+}
 
 /** Rows that are read at a time. */
 const page = 200;
@@ -38,12 +44,12 @@ const atHand = 16e6;
 /**
  * Opens or creates a store.
  * @param where a SQLite file, or the URL of a PostgreSQL database.
- * @throws WhetstoneError `store.failed`, `store.full`.
+ * @throws WhetstoneError `store.failed`, `store.full`; `option.range` for a pattern that could run long.
  */
-export async function openProduction(where: string): Promise<Production> {
+export async function openProduction(where: string, options: ProductionOptions = {}): Promise<Production> {
   const database = await connect(where, "own thread");
   try {
-    return productionOn(database, await secretOf(database.db));
+    return productionOn(database, await secretOf(database.db), options);
   } catch (e) {
     await database.close();
     throw database.failure(e);
@@ -51,8 +57,13 @@ export async function openProduction(where: string): Promise<Production> {
 }
 
 /** @param secret the store's own, of `secretOf`. */
-export function productionOn(database: Database, secret: Buffer): Production {
+export function productionOn(
+  database: Database,
+  secret: Buffer,
+  options: ProductionOptions = {},
+): Production {
   const { db, where } = database;
+  const redacting = options.redaction && redactor(options.redaction, secret);
   /** By trajectory, what its next turn will go on from. */
   const latest = recent<Id, ServedResponse>(atHand, weightOf);
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -63,7 +74,8 @@ export function productionOn(database: Database, secret: Buffer): Production {
     }
   };
 
-  async function write(batch: readonly Write[]): Promise<readonly Written[]> {
+  async function write(given: readonly Write[]): Promise<readonly Written[]> {
+    const batch = redacting ? given.map(redacting.entry) : given;
     for (const entry of batch) requireStorable(entry);
     const bases = new Map<Id, ServedResponse>();
     const responses: ResponsesTable[] = [];

@@ -145,7 +145,13 @@ export interface SettingsTable {
   value: string;
 }
 
+export interface RunTagsTable {
+  run: string;
+  tag: string;
+}
+
 export interface Tables {
+  run_tags: RunTagsTable;
   runs: RunsTable;
   metrics: MetricsTable;
   trajectories: TrajectoriesTable;
@@ -162,6 +168,7 @@ export interface Tables {
 export const migrations = (bytes: ColumnDataType): Record<string, Migration> => ({
   "001-runs": { up: (db: Kysely<unknown>) => createRuns(db, bytes) },
   "002-production": { up: (db: Kysely<unknown>) => createProduction(db, bytes) },
+  "003-tags": { up: createTags },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -311,6 +318,15 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
     .createTable("settings")
     .addColumn("name", "text", (c) => c.primaryKey())
     .addColumn("value", "text", (c) => c.notNull())
+    .execute();
+}
+
+async function createTags(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("run_tags")
+    .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
+    .addColumn("tag", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("run_tags_key", ["run", "tag"])
     .execute();
 }
 

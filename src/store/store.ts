@@ -1,12 +1,13 @@
 /** Runs, metrics, trajectories and evaluations in one database. */
 
 import { basename, resolve } from "node:path";
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
 import { connect, type Database } from "./database.ts";
-import type { RunState, RunsTable, TrajectoriesTable } from "./schema.ts";
+import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
 import { bytesOf, float32Of } from "./tokens.ts";
 import { packTrajectory, unpackTrajectory } from "./turns.ts";
 
@@ -79,6 +80,25 @@ export interface TrajectoryFilter {
   readonly limit?: number;
 }
 
+/** What to look for among the trajectories of a run. */
+export interface TrajectorySearch {
+  /** Iterations, half-open. */
+  readonly from?: number;
+  readonly until?: number;
+  readonly phase?: string;
+  readonly outcome?: Outcome;
+  /** Rewards, both ends included. */
+  readonly least?: number;
+  readonly most?: number;
+  /** Stands somewhere in the transcript, in upper or lower case. */
+  readonly text?: string;
+  readonly order: "newest" | "best" | "worst" | "longest";
+  readonly offset: number;
+  readonly limit: number;
+}
+/** How a trajectory ended, as people ask for it: "done" is an end that nobody judged. */
+export type Outcome = "success" | "no success" | "done" | "truncated" | "failed";
+
 export interface Metric {
   readonly iteration: number;
   readonly name: string;
@@ -135,8 +155,17 @@ export interface Store {
   measured(run: string): Promise<{ readonly names: readonly string[]; readonly iterations: number }>;
   evaluations(run: string): Promise<readonly Evaluation[]>;
   trajectories(run: string, filter?: TrajectoryFilter): Promise<readonly TrajectorySummary[]>;
+  /** One page of those that fit, and how many there are. */
+  searchTrajectories(
+    run: string,
+    search: TrajectorySearch,
+  ): Promise<{ readonly found: readonly TrajectorySummary[]; readonly total: number }>;
   /** With its turns and tokens: the first that fits. */
   trajectory(run: string, filter: TrajectoryFilter): Promise<StoredTrajectory | undefined>;
+  /** Words that people gave to runs, by run. */
+  tags(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** Replaces the tags of a run. */
+  setTags(run: string, tags: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -399,6 +428,36 @@ export function storeOn({ db, where: file, failure, close }: Database): Store {
     trajectories: (run, filter = {}) =>
       guarded(async () => (await select(run, filter).select(summaryColumns).execute()).map(summaryOf)),
 
+    searchTrajectories: (run, search) =>
+      guarded(async () => {
+        const fitting = searched(db, run, search);
+        const { total } = await fitting
+          .select((e) => e.fn.countAll<number | string>().as("total"))
+          .executeTakeFirstOrThrow();
+        const rows = await inOrder(fitting.select(summaryColumns), search.order)
+          .limit(search.limit)
+          .offset(search.offset)
+          .execute();
+        return { found: rows.map(summaryOf), total: Number(total) };
+      }),
+
+    tags: () =>
+      guarded(async () => {
+        const rows = await db.selectFrom("run_tags").selectAll().orderBy("tag").execute();
+        const byRun = new Map<string, string[]>();
+        for (const { run, tag } of rows) byRun.set(run, [...(byRun.get(run) ?? []), tag]);
+        return byRun;
+      }),
+
+    setTags: (run, tags) =>
+      guarded(() =>
+        db.transaction().execute(async (tx) => {
+          await tx.deleteFrom("run_tags").where("run", "=", run).execute();
+          const rows = [...new Set(tags)].map((tag) => ({ run, tag }));
+          if (rows.length > 0) await tx.insertInto("run_tags").values(rows).execute();
+        }),
+      ),
+
     trajectory: (run, filter) =>
       guarded(async () => {
         const row = await select(run, { ...filter, limit: 1 })
@@ -418,6 +477,47 @@ export function storeOn({ db, where: file, failure, close }: Database): Store {
 }
 
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+function searched(db: Kysely<Tables>, run: string, search: TrajectorySearch) {
+  let query = db.selectFrom("trajectories").where("run", "=", run);
+  if (search.from !== undefined) query = query.where("iteration", ">=", search.from);
+  if (search.until !== undefined) query = query.where("iteration", "<", search.until);
+  if (search.phase !== undefined) query = query.where("phase", "=", search.phase);
+  if (search.least !== undefined) query = query.where("reward", ">=", search.least);
+  if (search.most !== undefined) query = query.where("reward", "<=", search.most);
+  switch (search.outcome) {
+    case undefined:
+      break;
+    case "success":
+    case "no success":
+      query = query
+        .where("end_kind", "=", "done")
+        .where("success", "=", search.outcome === "success" ? 1 : 0);
+      break;
+    case "done":
+      query = query.where("end_kind", "=", "done").where("success", "is", null);
+      break;
+    default:
+      query = query.where("end_kind", "=", search.outcome);
+  }
+  if (search.text) {
+    // as it stands in the JSON that holds the transcript
+    const written = JSON.stringify(search.text.toLowerCase()).slice(1, -1);
+    const pattern = `%${written.replaceAll(/[!%_]/g, "!$&")}%`;
+    query = query.where(sql<boolean>`lower(data) like ${pattern} escape '!'`);
+  }
+  return query;
+}
+
+function inOrder<T>(query: SelectQueryBuilder<Tables, "trajectories", T>, order: TrajectorySearch["order"]) {
+  const first = {
+    newest: query,
+    best: query.orderBy(sql`coalesce(reward, -1e300)`, "desc"),
+    worst: query.orderBy(sql`coalesce(reward, 1e300)`),
+    longest: query.orderBy("turns", "desc"),
+  }[order];
+  return first.orderBy("iteration", "desc").orderBy("phase").orderBy("id");
+}
 
 const summaryColumns = [
   "run",

@@ -1,0 +1,97 @@
+/** Patterns of users' own, of which it is known beforehand that no text makes them run long. */
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+
+/** Ways through a pattern that a matcher may have to try from one place of a text. */
+export const mostPaths = 500;
+
+/**
+ * Compiles a pattern whose number of ways through, and with it the time for one place of a text, is bounded:
+ * ways(ab) = ways(a) ways(b), ways(a|b) = ways(a) + ways(b), ways(a{m,n}) = Σ ways(a)^k for k = m…n.
+ * `*`, `+` and `{n,}` have no such bound, and back references and looks around are not counted: all are refused.
+ * @throws WhetstoneError `option.range`.
+ */
+export function boundedPattern(where: string, pattern: string): RegExp {
+  const refused = (got: string, expected: string, mend: string): WhetstoneError =>
+    new WhetstoneError("option.range", { where, got, expected, mend });
+  let compiled: RegExp;
+  try {
+    compiled = new RegExp(pattern, "gu");
+  } catch (e) {
+    throw refused(messageOf(e), "a regular expression", "Correct the pattern.");
+  }
+  if (compiled.exec("")) {
+    throw refused(
+      `/${pattern}/, which finds nothing everywhere`,
+      "one that finds something",
+      "Let it need a character.",
+    );
+  }
+  const ways = waysThrough(pattern);
+  if (ways === undefined) {
+    throw refused(
+      `/${pattern}/`,
+      "one without back references and looks to the side",
+      "Name what is to be found alone, with \\b where it begins and ends.",
+    );
+  }
+  if (ways <= mostPaths) return compiled;
+  throw refused(
+    `/${pattern}/ with ${Number.isFinite(ways) ? ways : "unlimited"} ways through it`,
+    `at most ${mostPaths}, so that no text can make it run for minutes`,
+    "Write {1,20} for +, {0,20} for *, and fewer parts of varying length.",
+  );
+}
+
+/** Of a pattern that compiles in Unicode mode. @returns nothing where it has parts that are not counted. */
+export function waysThrough(pattern: string): number | undefined {
+  let at = 0;
+  let countable = true;
+
+  function alternatives(): number {
+    let ways = sequence();
+    while (pattern[at] === "|") {
+      at++;
+      ways += sequence();
+    }
+    return ways;
+  }
+  function sequence(): number {
+    let ways = 1;
+    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") ways *= repeated(atom());
+    return ways;
+  }
+  /** One character, class or group. */
+  function atom(): number {
+    const c = pattern[at++];
+    if (c === "(") {
+      const named = /^\?(?::|<[^=!>][^>]*>)/.exec(pattern.slice(at));
+      if (named) at += named[0].length;
+      else if (pattern[at] === "?") countable = false;
+      const ways = alternatives();
+      at++;
+      return ways;
+    }
+    if (c === "[") {
+      while (pattern[at] !== "]") at += pattern[at] === "\\" ? 2 : 1;
+      at++;
+    } else if (c === "\\") {
+      if (/[1-9k]/.test(pattern[at]!)) countable = false;
+      const long = /^(?:[pPu]\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})/.exec(pattern.slice(at));
+      at += long ? long[0].length : 1;
+    }
+    return 1;
+  }
+  function repeated(ways: number): number {
+    const found = /^(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/.exec(pattern.slice(at));
+    if (!found) return ways;
+    at += found[0].length;
+    const [, sign, low, comma, high] = found;
+    const from = sign === "+" ? 1 : Number(low ?? 0);
+    const to = sign === "?" ? 1 : sign || (comma && high === "") ? Infinity : Number(comma ? high : low);
+    let sum = 0;
+    for (let k = from; k <= to && sum <= mostPaths; k++) sum += ways ** k;
+    return to === Infinity ? Infinity : sum;
+  }
+  const ways = alternatives();
+  return countable ? ways : undefined;
+}
