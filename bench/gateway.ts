@@ -55,7 +55,8 @@ async function measure(stream: boolean): Promise<Measured> {
     void done.finally(() => running.delete(done));
   };
   const warm: number[] = [];
-  await steadily(rate, 5, (n) => send(n % 2 === 0 ? directly : by, warm, 1e6 + n));
+  // until what runs often is compiled
+  await steadily(2 * rate, 10, (n) => send(n % 2 === 0 ? directly : by, warm, 1e6 + (n >> 1)));
   await Promise.all(running);
   const before = await gateway.usage();
   // even numbers directly, odd ones through the gateway: what disturbs the machine disturbs both

@@ -33,11 +33,12 @@ const bodies = (stream: boolean): readonly string[] =>
   );
 const said = { whole: bodies(false), stream: bodies(true) };
 
-/** The `n`th request of a load: of conversations that take turns, `together` at a time. */
+/** The `n`th request of a load: of conversations that take turns, `together` at a time, each at another point. */
 export function call(n: number, stream: boolean, together: number) {
-  const round = Math.floor(n / together);
-  const session = `${Math.floor(round / turns)}-${n % together}`;
-  return { body: said[stream ? "stream" : "whole"][round % turns]!, session };
+  const place = n % together;
+  const step = Math.floor(n / together) + (place % turns);
+  const session = `${Math.floor(step / turns)}-${place}`;
+  return { body: said[stream ? "stream" : "whole"][step % turns]!, session };
 }
 
 /** @returns milliseconds until the last byte. */
