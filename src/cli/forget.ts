@@ -1,10 +1,10 @@
 /** `whetstone forget`: people's data goes, from tables, log and exported files, and a search shows that it is gone. */
 import { existsSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Erase, Erasure, Production } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
+import { requireConsent } from "./consent.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
 import { productionOption } from "./production.ts";
@@ -51,7 +51,13 @@ export function addForget(program: Command, io: Io): void {
       const { openProduction } = await import("../store/openProduction.ts");
       const production = await openProduction(options.store);
       try {
-        if (options.yes !== true) await requireConsent(what, production);
+        if (options.yes !== true) {
+          await requireConsent(
+            "whetstone forget",
+            `Erase ${named(what)} from ${production.where}, with the rows of exported files that were made from it? It cannot be undone.`,
+            "a yes, since nothing brings back what is erased",
+          );
+        }
         const erasure = await told(io, production.erase(what));
         io.record({ type: "erasure", where: production.where, ...erasure, gone: isGone(erasure) });
         io.say(...receipt(erasure, production));
@@ -82,26 +88,6 @@ function requireStore(store: string): void {
     expected: "the store of whetstone serve",
     mend: "Run this where the store is, or name it.",
   });
-}
-
-async function requireConsent(what: Erase, { where }: Production): Promise<void> {
-  const refused = (got: string): WhetstoneError =>
-    new WhetstoneError("option.range", {
-      where: "whetstone forget",
-      got,
-      expected: "a yes, since nothing brings back what is erased",
-      mend: "Answer with yes, or say --yes.",
-    });
-  if (process.stdin.isTTY !== true) throw refused("nobody to ask");
-  const ask = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await ask.question(
-      `Erase ${named(what)} from ${where}, with the rows of exported files that were made from it? It cannot be undone. [yes/no] `,
-    );
-    if (!/^y(es)?$/i.test(answer.trim())) throw refused(`"${answer.trim()}"`);
-  } finally {
-    ask.close();
-  }
 }
 
 /** Says that something is going on while it takes long. */

@@ -23,6 +23,7 @@ import { addServe } from "./serve.ts";
 import { addShow } from "./show.ts";
 import { addStart } from "./start.ts";
 import { addTrain } from "./train.ts";
+import { addVersions } from "./versions.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted after saving. */
 export const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -57,6 +58,7 @@ export function createProgram(io: Io): Command {
     addShow,
     addServe,
     addKeys,
+    addVersions,
     addForget,
     addDashboard,
     addDoctor,

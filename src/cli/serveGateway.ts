@@ -99,7 +99,9 @@ const names = (list: string): string[] =>
     .filter((name) => name !== "");
 
 /** The version that the flags state, if they state one. */
-async function statedVersion(flags: GatewayFlags): Promise<Version | undefined> {
+export async function statedVersion(
+  flags: Pick<GatewayFlags, "upstream" | "policy" | "model" | "upstreamKeyEnv" | "exact" | "store">,
+): Promise<Version | undefined> {
   const { upstream: url, policy: run, model, upstreamKeyEnv: keyEnv, exact, store } = flags;
   if (url !== undefined && run !== undefined) {
     throw new WhetstoneError("option.range", {

@@ -1,0 +1,116 @@
+/** Versions, splits and judgements in words, and versions and shares as people write them. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Split, Version } from "../core/served.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Id } from "../core/words.ts";
+import { sayEstimate } from "../offpolicy/index.ts";
+import type { GuardrailState, Judgement, ReleaseState } from "../release/index.ts";
+import { number, percent, table } from "./output.ts";
+
+export const noSplit = "No split: the last one answers. Begin one with: whetstone versions split VERSION=1";
+
+/** A version by its id, its name, or the beginning of one. */
+export function named(known: readonly Version[], text: string, where: string): Version {
+  const exact = known.filter((v) => v.id === text || v.name === text);
+  const found =
+    exact.length > 0 ? exact : known.filter((v) => v.id.startsWith(text) || v.name.startsWith(text));
+  if (found.length === 1) return found[0]!;
+  const ids = known.flatMap((v) => (v.name === v.id ? [v.id] : [v.name, v.id]));
+  if (found.length === 0) throw unknownName(where, text, ids);
+  throw new WhetstoneError("option.range", {
+    where,
+    got: `${text}, which ${found.length} versions begin with or are called`,
+    expected: "one of them",
+    mend: `Say which by its id: ${found.map((v) => v.id).join(", ")}.`,
+  });
+}
+
+export function sharesOf(known: readonly Version[], stated: readonly string[]): Record<Id, number> {
+  const shares: Record<Id, number> = {};
+  for (const text of stated) {
+    const at = text.lastIndexOf("=");
+    const share = text.slice(at + 1).endsWith("%")
+      ? Number(text.slice(at + 1, -1)) / 100
+      : Number(text.slice(at + 1));
+    if (at <= 0 || at === text.length - 1 || Number.isNaN(share)) {
+      throw new WhetstoneError("option.range", {
+        where: "versions split",
+        got: `"${text}"`,
+        expected: "version=share, such as tuned=0.05 or tuned=5%",
+        mend: "Name every version that is to answer with its share.",
+      });
+    }
+    shares[named(known, text.slice(0, at), "versions split").id] = share;
+  }
+  return shares;
+}
+
+export const sayShares = (shares: Split["shares"]): string =>
+  Object.entries(shares)
+    .map(([version, share]) => `${version} ${percent(share)}`)
+    .join(", ");
+export const saidSplit = (split: Split): string =>
+  `Now: ${sayShares(split.shares)}, by ${split.unit} (${split.why}).`;
+export const time = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace("T", " ");
+
+export function backendOf({ backend }: Version): string {
+  switch (backend.kind) {
+    case "upstream":
+      return `${backend.model ?? "any model"} at ${backend.url}`;
+    case "run":
+      return backend.folder;
+    case "local":
+      return `${backend.name}, held by a process`;
+  }
+}
+
+export const glance = ({ live, judgements }: ReleaseState): string =>
+  judgements.length === 0
+    ? live.length === 0
+      ? "no split"
+      : `${live.map((v) => v.version).join(", ")} alone`
+    : judgements.map((j) => `${j.version}: ${j.decision} (${j.why})`).join("; ");
+
+/** What is live, and what is to be thought of it. */
+export function sayState(state: ReleaseState): string[] {
+  const { split, baseline, live, judgements } = state;
+  if (!split) return [noSplit];
+  const rows = live.map((v) => [
+    v.version,
+    percent(v.share),
+    String(v.units),
+    String(v.open),
+    v.estimate ? sayEstimate(v.estimate) : "nothing was said yet",
+  ]);
+  return [
+    `Since ${time(split.since)} UTC, by ${split.unit}: ${split.why}`,
+    ...table(
+      ["version", "share", "units", "open", "mean reward, if it answered all (95 %, for one look)"],
+      rows,
+    ),
+    ...(judgements.length === 0 ? ["", "Only one version answers: there is nothing to compare."] : []),
+    ...judgements.flatMap((j) => ["", ...sayJudgement(j, j.version, baseline ?? "")]),
+  ];
+}
+
+function sayJudgement(j: Judgement, version: Id, baseline: Id): string[] {
+  const { candidate, baseline: other, difference: d } = j;
+  const arm = (of: Judgement["candidate"]): string =>
+    `${number(of.mean)} (${of.rewarded} of ${of.units} units)`;
+  const guards = j.guardrails.map((g: GuardrailState) => [
+    g.name,
+    number(g.candidate),
+    number(g.baseline),
+    g.bound,
+    g.state,
+  ]);
+  return [
+    `${version} against ${baseline}: ${j.decision.toUpperCase()}, ${j.why}`,
+    `mean reward ${arm(candidate)} against ${arm(other)}`,
+    `difference ${number(d.mean)} [${number(d.low)}, ${number(d.high)}] at ${percent(j.confidence)}, valid at every look`,
+    ...j.doubts.map((doubt) => `Careful: ${doubt}.`),
+    ...(guards.length > 0
+      ? ["", ...table(["guardrail", "candidate", "baseline", "limit", "state"], guards)]
+      : []),
+  ];
+}

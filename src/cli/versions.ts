@@ -1,0 +1,331 @@
+/** `whetstone versions`: which versions answer, what is thought of them, and the way up or back. */
+import { type Command, Option } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Split, Version } from "../core/served.ts";
+import type { Id } from "../core/words.ts";
+import { type ReleaseDesk, releaseDesk, watch } from "../release/index.ts";
+import { requireConsent } from "./consent.ts";
+import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
+import { seconds } from "./durations.ts";
+import { addCommand, type Io, percent, table } from "./output.ts";
+import { productionOption, withProduction } from "./production.ts";
+import {
+  backendOf,
+  glance,
+  named,
+  noSplit,
+  saidSplit,
+  sayShares,
+  sayState,
+  sharesOf,
+  time,
+} from "./versionWords.ts";
+
+interface StoreFlags {
+  readonly store: string;
+}
+interface AddFlags extends StoreFlags {
+  readonly upstream?: string;
+  readonly upstreamKeyEnv?: string;
+  readonly model?: string;
+  readonly exact?: "raw" | "processed";
+  readonly policy?: string;
+  readonly note?: string;
+  readonly parent?: string;
+}
+interface ActFlags extends StoreFlags {
+  readonly why?: string;
+  readonly yes?: boolean;
+}
+interface SplitFlags extends ActFlags, DeskFlags {
+  readonly unit: Split["unit"];
+  readonly bandit?: boolean;
+  readonly floor: string;
+}
+interface WatchFlags extends StoreFlags, DeskFlags {
+  readonly every: string;
+  readonly promote?: boolean;
+  readonly once?: boolean;
+}
+
+export function addVersions(program: Command, io: Io): void {
+  const versions = addCommand(program, "versions", "Say which versions answer; judge, promote, roll back.", [
+    "whetstone versions add --upstream http://127.0.0.1:8000/v1 --model qwen3-tuned --note 'trained on last week'",
+    "whetstone versions split base=0.95 tuned=0.05",
+    "whetstone versions judge",
+    "whetstone versions promote tuned",
+  ]);
+  addList(versions, io);
+  addAdd(versions, io);
+  addSplit(versions, io);
+  addJudge(versions, io);
+  addWatch(versions, io);
+  addActs(versions, io);
+}
+
+function addList(versions: Command, io: Io): void {
+  addCommand(versions, "list", "List the versions, and the share of calls that each answers.", [
+    "whetstone versions list",
+    "whetstone versions list --json",
+  ])
+    .addOption(productionOption())
+    .action(({ store }: StoreFlags) =>
+      withProduction(
+        store,
+        async (production) => {
+          const split = (await production.splits()).at(-1);
+          const found = await production.versions();
+          for (const version of found) {
+            io.record({ type: "version", ...version, share: split?.shares[version.id] ?? 0 });
+          }
+          if (found.length === 0) {
+            return io.say("No versions yet. Make one with: whetstone versions add --upstream URL");
+          }
+          const rows = found.map((v) => [
+            v.id,
+            split ? percent(split.shares[v.id] ?? 0) : "",
+            backendOf(v),
+            time(v.created),
+            v.note ?? "",
+          ]);
+          io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows));
+          io.say(split ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}` : `\n${noSplit}`);
+        },
+        "there",
+      ),
+    );
+}
+
+function addAdd(versions: Command, io: Io): void {
+  addCommand(versions, "add", "Add a version. It answers nobody until a split names it.", [
+    "whetstone versions add --upstream https://api.openai.com/v1 --model gpt-5-mini --upstream-key-env OPENAI_API_KEY",
+    "whetstone versions add --policy runs/support --note 'trained on corrections'",
+  ])
+    .option("--upstream <url>", "base URL, with /v1, of an OpenAI-compatible server")
+    .option("--upstream-key-env <name>", "environment variable that holds the upstream's key")
+    .option("--model <name>", "model to ask the upstream for (default: as the client says)")
+    .addOption(
+      new Option("--exact <kind>", "the upstream gives token ids and log-probabilities").choices([
+        "raw",
+        "processed",
+      ]),
+    )
+    .option("--policy <run-or-checkpoint>", "a run's weights")
+    .option("--note <text>", "what is new about it")
+    .option("--parent <version>", "what it was made from")
+    .addOption(productionOption())
+    .action((flags: AddFlags) =>
+      withProduction(flags.store, async (production) => {
+        // loaded when it is asked for: engines and servers take their time
+        const { statedVersion } = await import("./serveGateway.ts");
+        const stated = await statedVersion(flags);
+        if (!stated) throw noBackend();
+        const known = await production.versions();
+        const { note } = flags;
+        const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;
+        const version: Version = {
+          ...stated,
+          ...(note === undefined ? {} : { note }),
+          ...(parent === undefined ? {} : { parent }),
+        };
+        const there = known.some(({ id }) => id === version.id);
+        if (!there) await production.addVersion(version);
+        io.record({ type: "version", ...version, share: 0, known: there });
+        io.say(
+          there ? `${version.id} is known already.` : `Added: ${version.id}.`,
+          `It answers once a split names it, e.g.: whetstone versions split ${known[0] && !there ? `${known[0].id}=0.95 ${version.id}=0.05` : `${version.id}=1`}`,
+        );
+      }),
+    );
+}
+
+function addSplit(versions: Command, io: Io): void {
+  const command = addCommand(versions, "split", "Say how often each version is to answer.", [
+    "whetstone versions split base=1",
+    "whetstone versions split base=0.95 tuned=0.05 --why 'candidate begins at 5 %'",
+    "whetstone versions split base=0.5 tuned=0.5 --unit user --yes",
+    "whetstone versions split --bandit --floor 0.1",
+  ])
+    .argument("[shares...]", "version=share, adding up to 1; versions by id, name, or how they begin")
+    .addOption(
+      new Option("--unit <unit>", "what is drawn for: all its calls go to one version")
+        .choices(["session", "user", "response"])
+        .default("session"),
+    )
+    .option("--bandit", "shares by what was seen of the versions that answer now (Thompson sampling)")
+    .option("--floor <share>", "with --bandit: no version gets less", "0.05")
+    .option("--why <text>", "for the record");
+  addDeskOptions(command)
+    .addOption(productionOption())
+    .option("--yes", "do not ask")
+    .action((shares: readonly string[], flags: SplitFlags) =>
+      withProduction(
+        flags.store,
+        async (production) => {
+          const desk = releaseDesk(deskOptions(flags, production));
+          if (flags.bandit) {
+            if (shares.length > 0) throw bothShares(shares.join(" "));
+            await agreed(flags, "versions split", "Let the bandit set new shares?");
+            return said(io, await desk.rebalance({ floor: numberOf("--floor", flags.floor, 0, 1) }));
+          }
+          const wanted = sharesOf(await production.versions(), shares);
+          await agreed(
+            flags,
+            "versions split",
+            `Let ${sayShares(wanted)} of all ${flags.unit}s answer from now on?`,
+          );
+          said(io, await desk.split(wanted, flags.why ?? "set by hand", flags.unit));
+        },
+        "there",
+      ),
+    );
+}
+
+function addJudge(versions: Command, io: Io): void {
+  const command = addCommand(
+    versions,
+    "judge",
+    "Judge the versions that answer: promote, hold or roll back. Look as often as you like.",
+    [
+      "whetstone versions judge",
+      "whetstone versions judge --channel thumbs --window 24h",
+      "whetstone versions judge --limit errors=+0.02 latency=x1.3 --effect 0.01 --json",
+    ],
+  );
+  addDeskOptions(command)
+    .addOption(productionOption())
+    .action((flags: StoreFlags & DeskFlags) =>
+      withProduction(
+        flags.store,
+        async (production) => {
+          const state = await releaseDesk(deskOptions(flags, production)).state();
+          io.record({ type: "judgement", ...state });
+          io.say(...sayState(state));
+        },
+        "there",
+      ),
+    );
+}
+
+function addWatch(versions: Command, io: Io): void {
+  const command = addCommand(
+    versions,
+    "watch",
+    "Judge every so often, and roll back by itself what is shown to do harm.",
+    [
+      "whetstone versions watch --every 30s",
+      "whetstone versions watch --promote --window 30m --limit errors=+0.02",
+    ],
+  )
+    .option("--every <duration>", "between looks", "30s")
+    .option("--promote", "promote by itself as well")
+    .option("--once", "look once, act if need be, and end");
+  addDeskOptions(command)
+    .addOption(productionOption())
+    .action((flags: WatchFlags) =>
+      withProduction(
+        flags.store,
+        async (production) => {
+          const guard = watch({
+            desk: releaseDesk(deskOptions(flags, production)),
+            seconds: seconds("--every", flags.every),
+            promote: flags.promote === true,
+            onLook: (state) => io.say(`${time(Date.now())}  ${glance(state)}`),
+            onAction: ({ did, version, judgement, split }) => {
+              io.record({ type: did === "promote" ? "promoted" : "rolled back", version, judgement, split });
+              io.say(
+                `${did === "promote" ? "Promoted" : "Rolled back"}: ${version}, ${judgement.why}.`,
+                saidSplit(split),
+              );
+            },
+            onError: (e) => io.error(`This look failed, the next one is tried in time: ${String(e)}`),
+          });
+          try {
+            await guard.look();
+            if (flags.once) return;
+            await stopped();
+          } finally {
+            await guard.close();
+          }
+        },
+        "there",
+      ),
+    );
+}
+
+function addActs(versions: Command, io: Io): void {
+  const act = (
+    name: string,
+    summary: string,
+    example: string,
+    question: (version: Id) => string,
+    work: (desk: ReleaseDesk, version: Id, why: string) => Promise<Split>,
+  ): void => {
+    addCommand(versions, name, summary, [example, `${example} --why 'better on thumbs since Monday' --yes`])
+      .argument("<version>", "by id, name, or how it begins")
+      .option("--why <text>", "for the record")
+      .addOption(productionOption())
+      .option("--yes", "do not ask")
+      .action((text: string, flags: ActFlags) =>
+        withProduction(
+          flags.store,
+          async (production) => {
+            const { id } = named(await production.versions(), text, `versions ${name}`);
+            await agreed(flags, `versions ${name}`, question(id));
+            const desk = releaseDesk({ production });
+            said(io, await work(desk, id, flags.why ?? `${name} by hand`));
+          },
+          "there",
+        ),
+      );
+  };
+  act(
+    "promote",
+    "Let one version answer everybody.",
+    "whetstone versions promote tuned",
+    (version) => `Let ${version} answer everybody from now on?`,
+    (desk, version, why) => desk.promote(version, why),
+  );
+  act(
+    "rollback",
+    "Take a version out; its share goes to the others.",
+    "whetstone versions rollback tuned",
+    (version) => `Take ${version} out, and let the others answer in its place?`,
+    (desk, version, why) => desk.rollBack(version, why),
+  );
+}
+
+async function agreed(flags: ActFlags, where: string, question: string): Promise<void> {
+  if (flags.yes === true) return;
+  await requireConsent(`whetstone ${where}`, question, "a yes, since users get other answers from then on");
+}
+
+/** Ctrl-C, or the end that a service manager asks for. The guard alone keeps no process up. */
+async function stopped(): Promise<void> {
+  const up = setInterval(() => {}, 60_000);
+  await new Promise<void>((stop) => {
+    process.once("SIGINT", stop);
+    process.once("SIGTERM", stop);
+  });
+  clearInterval(up);
+}
+
+function said(io: Io, split: Split): void {
+  io.record({ type: "split", ...split });
+  io.say(saidSplit(split), "It counts within a second wherever the gateway runs.");
+}
+
+const noBackend = (): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "versions add",
+    got: "nothing that could answer",
+    expected: "--upstream or --policy",
+    mend: "Name an OpenAI-compatible server, or a run.",
+  });
+const bothShares = (got: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "versions split",
+    got: `both --bandit and ${got}`,
+    expected: "one of them",
+    mend: "Leave the shares out: the bandit sets them.",
+  });
