@@ -83,15 +83,15 @@ export interface TrajectoryFilter {
 /** What to look for among the trajectories of a run. */
 export interface TrajectorySearch {
   /** Iterations, half-open. */
-  readonly from?: number;
-  readonly until?: number;
-  readonly phase?: string;
-  readonly outcome?: Outcome;
+  readonly from?: number | undefined;
+  readonly until?: number | undefined;
+  readonly phase?: string | undefined;
+  readonly outcome?: Outcome | undefined;
   /** Rewards, both ends included. */
-  readonly least?: number;
-  readonly most?: number;
+  readonly least?: number | undefined;
+  readonly most?: number | undefined;
   /** Stands somewhere in the transcript, in upper or lower case. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   readonly order: "newest" | "best" | "worst" | "longest";
   readonly offset: number;
   readonly limit: number;

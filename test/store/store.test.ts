@@ -10,7 +10,7 @@ import { makeFolder } from "../../src/core/files.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/words.ts";
 import { migrated, sqliteDatabase } from "../../src/store/database.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
-import type { Evaluation, RunStart, Store } from "../../src/store/store.ts";
+import type { Evaluation, RunStart, Store, TrajectorySearch } from "../../src/store/store.ts";
 import { keptIterations, openStore, storeOn, whyKept } from "../../src/store/store.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { folder, freshFile, onEach } from "./each.ts";
@@ -379,3 +379,92 @@ test("kill -9 while it writes leaves a valid store of whole iterations", async (
     await store.close();
   }
 });
+
+onEach("curves cost the same however long the run is, and end with the last iteration", (where) =>
+  withStore(where, async (store) => {
+    for (let k = 0; k < 10; k++) {
+      await store.saveIteration(run.id, k, {
+        metrics: { success: k / 10, ...(k % 2 === 0 && { loss: Number.NaN }) },
+        trajectories: [],
+      });
+    }
+    assert.deepEqual(await store.measured(run.id), { names: ["success"], iterations: 10 });
+    // 4 of 0 … 9 are 0, 3, 6, 9
+    const curve = await store.curves(run.id, ["success", "loss"], 4);
+    assert.deepEqual(
+      curve.map(({ iteration, name, value }) => [iteration, name, value]),
+      [
+        [0, "loss", Number.NaN],
+        [0, "success", 0],
+        [3, "success", 0.3],
+        [6, "loss", Number.NaN],
+        [6, "success", 0.6],
+        [9, "success", 0.9],
+      ],
+    );
+    const part = await store.curves(run.id, ["success"], 100, { from: 4, until: 7 });
+    assert.deepEqual(
+      part.map((m) => m.iteration),
+      [4, 5, 6],
+    );
+    assert.deepEqual(await store.curves("nobody", ["success"], 4), []);
+    assert.deepEqual(await store.measured("nobody"), { names: [], iterations: 0 });
+  }),
+);
+
+onEach("trajectories are found by how they ended, reward, iteration and what was said", (where) =>
+  withStore(where, async (store) => {
+    const cut: Ending = { kind: "truncated", limit: "turns", at: 3 };
+    const unjudged: Ending = { kind: "done", reason: "left" };
+    const said = (id: string, end: Ending, text: string): Trajectory => {
+      const t = trajectory(id, end, 1);
+      return { ...t, turns: [{ ...t.turns[0]!, action: { role: "assistant", content: text } }] };
+    };
+    const kept = [
+      said("a", done(true), "the capital is Lima"),
+      said("b", done(false), '100% sure_of "it"'),
+      said("c", cut, "Äpfel\nand so on"),
+      said("d", unjudged, "nothing"),
+    ];
+    for (const [k, t] of kept.entries()) {
+      const saved = { trajectory: t, phase: "train", reward: k };
+      await store.saveIteration(run.id, k, { metrics: {}, trajectories: [saved] });
+    }
+    const find = async (search: Partial<TrajectorySearch>): Promise<string[]> => {
+      const page = await store.searchTrajectories(run.id, {
+        order: "newest",
+        offset: 0,
+        limit: 10,
+        ...search,
+      });
+      return page.found.map(({ id }) => id);
+    };
+    assert.deepEqual(await find({}), ["d", "c", "b", "a"]);
+    assert.deepEqual(await find({ order: "worst" }), ["a", "b", "c", "d"]);
+    assert.deepEqual(await find({ outcome: "success" }), ["a"]);
+    assert.deepEqual(await find({ outcome: "no success" }), ["b"]);
+    assert.deepEqual(await find({ outcome: "truncated" }), ["c"]);
+    assert.deepEqual(await find({ outcome: "done" }), ["d"]);
+    assert.deepEqual(await find({ from: 1, until: 3 }), ["c", "b"]);
+    assert.deepEqual(await find({ least: 1, most: 1 }), ["b"]);
+    assert.deepEqual(await find({ text: "LIMA" }), ["a"]);
+    // what means something in a pattern, and what JSON escapes, stand for themselves
+    assert.deepEqual(await find({ text: "100%" }), ["b"]);
+    assert.deepEqual(await find({ text: "sure_of" }), ["b"]);
+    assert.deepEqual(await find({ text: "s__e_of" }), []);
+    assert.deepEqual(await find({ text: '"it"' }), ["b"]);
+    assert.deepEqual(await find({ text: "\nand" }), ["c"]);
+    const second = { order: "newest", offset: 1, limit: 2 } as const;
+    const page = await store.searchTrajectories(run.id, second);
+    assert.deepEqual([page.found.map(({ id }) => id), page.total], [["c", "b"], 4]);
+  }),
+);
+
+onEach("tags are kept, replaced and given by run", (where) =>
+  withStore(where, async (store) => {
+    await store.setTags(run.id, ["paper", "archived", "paper"]);
+    assert.deepEqual(await store.tags(), new Map([[run.id, ["archived", "paper"]]]));
+    await store.setTags(run.id, []);
+    assert.deepEqual(await store.tags(), new Map());
+  }),
+);

@@ -15,7 +15,6 @@ import type {
   ComparePage,
   Curves,
   EpisodeDetail,
-  EpisodeRow,
   EpisodesPage,
   RunDetail,
   RunRow,
@@ -90,7 +89,9 @@ export function dashboardApi(store: Store): Hono {
     const run = await found(c.req.param("id"));
     const asked = episodesAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
-    return c.json((await episodesOf(store, run, asked.data)) satisfies EpisodesPage);
+    const { found: rows, total } = await store.searchTrajectories(run.id, asked.data);
+    const page = { episodes: rows.map(episodeRow), total, offset: asked.data.offset };
+    return c.json(page satisfies EpisodesPage);
   });
   api.get("/runs/:id/episode", async (c) => {
     const run = await found(c.req.param("id"));
@@ -133,7 +134,9 @@ const curvesAsked = z.object({
 const episodesAsked = z.object({
   from: count.optional(),
   until: count.optional(),
-  end: z.enum(["success", "no success", "truncated", "failed", "done"]).optional(),
+  outcome: z.enum(["success", "no success", "done", "truncated", "failed"]).optional(),
+  least: z.coerce.number().optional(),
+  most: z.coerce.number().optional(),
   phase: z.string().optional(),
   text: z.string().optional(),
   order: z.enum(["newest", "best", "worst", "longest"]).default("newest"),
@@ -141,33 +144,6 @@ const episodesAsked = z.object({
   limit: count.min(1).max(200).default(50),
 });
 const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: count });
-
-async function episodesOf(
-  store: Store,
-  run: Run,
-  {
-    from = 0,
-    until = Number.POSITIVE_INFINITY,
-    end,
-    phase,
-    order,
-    offset,
-    limit,
-  }: z.infer<typeof episodesAsked>,
-): Promise<EpisodesPage> {
-  const all = (await store.trajectories(run.id, phase === undefined ? {} : { phase }))
-    .filter((t) => t.iteration >= from && t.iteration < until)
-    .map(episodeRow)
-    .filter((row) => end === undefined || row.outcome === end);
-  const by: Record<typeof order, (a: EpisodeRow, b: EpisodeRow) => number> = {
-    newest: (a, b) => b.iteration - a.iteration,
-    best: (a, b) => (b.reward ?? 0) - (a.reward ?? 0),
-    worst: (a, b) => (a.reward ?? 0) - (b.reward ?? 0),
-    longest: (a, b) => b.turns - a.turns,
-  };
-  const sorted = all.sort(by[order]);
-  return { episodes: sorted.slice(offset, offset + limit), total: all.length, offset };
-}
 
 /** Points of each curve that health is judged by. */
 const healthPoints = 400;

@@ -47,7 +47,7 @@ export function Episodes() {
         </label>
         <label>
           Outcome{" "}
-          <select {...field("end")}>
+          <select {...field("outcome")}>
             <option value="">any</option>
             {outcomes.map((name) => (
               <option key={name}>{name}</option>

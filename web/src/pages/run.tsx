@@ -98,7 +98,7 @@ function Notes({ run }: { readonly run: RunDetail }) {
             {note.says}{" "}
             {note.episodes && (
               <a
-                href={`/runs/${encodeURIComponent(run.id)}/episodes?from=${note.from}&until=${note.until}${note.episodes === "all" ? "" : `&end=${note.episodes}`}`}
+                href={`/runs/${encodeURIComponent(run.id)}/episodes?from=${note.from}&until=${note.until}${note.episodes === "all" ? "" : `&outcome=${note.episodes}`}`}
               >
                 Episodes of iterations {note.from} to {note.until - 1}
               </a>
