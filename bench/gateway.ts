@@ -35,6 +35,8 @@ interface Measured {
   /** Of the gateway's process, milliseconds per call. */
   readonly cpuMs: number;
   readonly lost: number;
+  /** Calls without an answer, of either kind. */
+  readonly failed: number;
 }
 
 /** Every call is made twice, half an interval apart: once directly, once through the gateway. */
@@ -50,10 +52,11 @@ async function measure(stream: boolean): Promise<Measured> {
   const running = new Set<Promise<unknown>>();
   const send = (to: Target, into: number[], n: number): void => {
     const { body, session } = call(n, stream, 500);
-    const done = timed(to, body, session).then((ms) => into.push(ms));
+    const done = timed(to, body, session).then((ms) => (ms === undefined ? failed++ : into.push(ms)));
     running.add(done);
     void done.finally(() => running.delete(done));
   };
+  let failed = 0;
   const warm: number[] = [];
   // until what runs often is compiled
   await steadily(2 * rate, 10, (n) => send(n % 2 === 0 ? directly : by, warm, 1e6 + (n >> 1)));
@@ -73,6 +76,7 @@ async function measure(stream: boolean): Promise<Measured> {
     through,
     cpuMs: (after.cpuMs - before.cpuMs) / through.length,
     lost: after.lost,
+    failed,
   };
 }
 
@@ -83,11 +87,11 @@ function byRound(xs: readonly number[], q: number): number {
 }
 
 const ms = (x: number): string => x.toFixed(2);
-function rows(what: string, { direct, through, cpuMs, lost }: Measured): string[] {
+function rows(what: string, { direct, through, cpuMs, lost, failed }: Measured): string[] {
   return [0.5, 0.9, 0.99].map((q) => {
     const [d, t] = [byRound(direct, q), byRound(through, q)];
     const all = ms(quantile(through, q) - quantile(direct, q));
-    const more = q === 0.5 ? `${ms(cpuMs)} ms, ${lost} lost` : "";
+    const more = q === 0.5 ? `${ms(cpuMs)} ms; ${failed} calls failed, ${lost} records lost` : "";
     return `| ${what} | p${100 * q} | ${ms(d)} | ${ms(t)} | **${ms(t - d)}** | ${all} | ${more} |`;
   });
 }
@@ -159,7 +163,7 @@ try {
     `Conversations of eight turns, 500 at a time; the upstream answers at once, streamed answers as 52 events. ${pinned ? "The gateway runs on one core, upstream and clients share the other." : "All on one core."}`,
     `Medians of ${rounds} stretches of the run; "over all" is the difference of the quantiles of the whole run.`,
     "",
-    "| answers | quantile | directly | through the gateway | added | over all | CPU a call |",
+    "| answers | quantile | directly | through the gateway | added | over all | CPU a call of the gateway's process |",
     "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows("whole", whole),
     ...rows("streamed", streamed),

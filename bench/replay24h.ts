@@ -35,6 +35,7 @@ interface Sample extends Usage {
 }
 const samples: Sample[] = [];
 const latencies: number[] = [];
+let failed = 0;
 const running = new Set<Promise<unknown>>();
 const begun = performance.now();
 
@@ -67,7 +68,7 @@ try {
   await steadily(speed, seconds, (n) => {
     // conversations of eight calls, some twenty seconds apart
     const { body, session } = call(n, n % 4 === 3, 20);
-    const done = timed(to, body, session).then((ms) => latencies.push(ms));
+    const done = timed(to, body, session).then((ms) => (ms === undefined ? failed++ : latencies.push(ms)));
     running.add(done);
     void done.finally(() => running.delete(done));
   });
@@ -86,7 +87,7 @@ try {
   const text = [
     "# A day of traffic, and the gateway's memory",
     "",
-    `${new Date().toISOString().slice(0, 10)}, Node ${process.version}. ${hours} h at one request a second, replayed ${speed} times faster: ${latencies.length} calls, a quarter of them streamed, in conversations of eight turns, recorded into SQLite (${mib(statSync(store).size)} MiB at the end; ${end.lost} lost). What is forgotten after an hour of silence was forgotten after ${(3600 / speed).toFixed(0)} s.`,
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.version}. ${hours} h at one request a second, replayed ${speed} times faster: ${latencies.length} calls (${failed} more failed), a quarter of them streamed, in conversations of eight turns, recorded into SQLite (${mib(statSync(store).size)} MiB at the end; ${end.lost} lost). What is forgotten after an hour of silence was forgotten after ${(3600 / speed).toFixed(0)} s.`,
     `Memory after a full garbage collection, ${samples.length} samples; slopes by least squares over the second half, ± two standard errors, in MiB per replayed hour.`,
     "",
     "| memory | MiB at half-time | MiB at the end | MiB an hour |",

@@ -41,8 +41,12 @@ export function call(n: number, stream: boolean, together: number) {
   return { body: said[stream ? "stream" : "whole"][step % turns]!, session };
 }
 
-/** @returns milliseconds until the last byte. */
-export async function timed({ url, agent }: Target, body: string, session: string): Promise<number> {
+/** @returns milliseconds until the last byte; nothing where the call failed. */
+export async function timed(to: Target, body: string, session: string): Promise<number | undefined> {
+  return sent(to, body, session).catch(() => undefined);
+}
+
+async function sent({ url, agent }: Target, body: string, session: string): Promise<number> {
   const begun = performance.now();
   const { statusCode, body: bytes } = await request(`${url}/v1/chat/completions`, {
     dispatcher: agent,

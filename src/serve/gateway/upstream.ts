@@ -36,18 +36,23 @@ export function upstream(options: UpstreamOptions): Answerer {
     ...(exact === undefined ? {} : { exact }),
 
     async chat({ body, headers, gone }) {
-      const answer = await request(`${base}/chat/completions`, {
-        method: "POST",
-        dispatcher,
-        signal: gone,
-        // plain bytes, since they are looked at
-        headers: {
-          ...headers,
-          ...authorization,
-          "content-type": "application/json",
-          "accept-encoding": "identity",
-        },
-        body,
+      const send = () =>
+        request(`${base}/chat/completions`, {
+          method: "POST",
+          dispatcher,
+          signal: gone,
+          // plain bytes, since they are looked at
+          headers: {
+            ...headers,
+            ...authorization,
+            "content-type": "application/json",
+            "accept-encoding": "identity",
+          },
+          body,
+        });
+      const answer = await send().catch((e: unknown) => {
+        if (!wasClosed(e) || gone.aborted) throw e;
+        return send();
       });
       return { status: answer.statusCode, headers: single(answer.headers), body: answer.body };
     },
@@ -65,6 +70,10 @@ export function upstream(options: UpstreamOptions): Answerer {
     close: () => dispatcher.close(),
   };
 }
+
+/** A connection that was kept is closed by its server at the very moment that it is used again: no answer has begun. */
+const wasClosed = (e: unknown): boolean =>
+  e instanceof Error && "code" in e && (e.code === "UND_ERR_SOCKET" || e.code === "ECONNRESET");
 
 const single = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(
