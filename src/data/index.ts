@@ -1,3 +1,4 @@
+export { filtered } from "./filtered.ts";
 export {
   type Ladder,
   type LevelCurriculumOptions,

@@ -1,5 +1,6 @@
 export { bestOf } from "./bestOf.ts";
 export { bestRetry } from "./bestRetry.ts";
+export { type CandidatesPerStateOptions, candidatesPerState } from "./candidatesPerState.ts";
 export { type DeadlineOptions, deadline } from "./deadline.ts";
 export {
   type DemonstratedOptions,
