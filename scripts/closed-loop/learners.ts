@@ -33,6 +33,17 @@ export const learners = {
   },
 } as const satisfies Readonly<Record<string, Learner>>;
 
+/** What of the second one's success the channel alone explains. */
+const outcomes: Learner = {
+  name: "outcomes",
+  what: "outcomes weeks later as they come",
+  channel: "outcome",
+  reward: observationalReward({ ...fit, flips: "none", selection: "none" }),
+};
+
+/** The two that are shown, and the one that is measured beside them. */
+export const allLearners: readonly Learner[] = [learners.naive, learners.debiased, outcomes];
+
 /** What was served, and what was heard of it on one channel: 1 good, 0 bad, null where nobody said a thing. */
 export interface Heard {
   readonly x: Features;
