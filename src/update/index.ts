@@ -1,3 +1,4 @@
+export { type AggregatedOptions, aggregated } from "./aggregated.ts";
 export { type MinibatchesOptions, minibatches, type Schedule } from "./minibatches.ts";
 export { nothing } from "./nothing.ts";
 export { type OffPolicyActorCriticOptions, offPolicyActorCritic } from "./offPolicyActorCritic.ts";
