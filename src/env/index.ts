@@ -7,6 +7,7 @@ import { carDealer } from "./carDealer/carDealer.ts";
 import { chains } from "./chains.ts";
 import { chess } from "./chess/chess.ts";
 import { chessEndgames } from "./chess/chessEndgames.ts";
+import { chores } from "./chores.ts";
 import { clarification } from "./clarification.ts";
 import { codewords } from "./codewords.ts";
 import { combination } from "./combination.ts";
@@ -85,6 +86,7 @@ export { type ChainsOptions, chains, valuesOf } from "./chains.ts";
 export { type ChessOptions, chess } from "./chess/chess.ts";
 export { type ChessEndgamesOptions, chessEndgames } from "./chess/chessEndgames.ts";
 export type { Opponent } from "./chess/game.ts";
+export { type Chores, type ChoresOptions, chores } from "./chores.ts";
 export { type ClarificationOptions, clarification } from "./clarification.ts";
 export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
@@ -268,6 +270,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "feed",
     summary: "choose clips that are watched long and still liked; the ones watched longest are not",
     make: () => feed(),
+  },
+  {
+    name: "chores",
+    summary: "choose the right command in each situation; somebody who watches corrects a wrong one at times",
+    make: () => chores(),
   },
   {
     name: "annotated",

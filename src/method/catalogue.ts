@@ -90,6 +90,7 @@ import { rlvfC3po } from "./user-feedback/rlvf-c3po.ts";
 import { speakrl } from "./user-feedback/speakrl.ts";
 import { tscac } from "./user-feedback/tscac.ts";
 import { vpl } from "./user-feedback/vpl.ts";
+import { yayRobot } from "./user-feedback/yay-robot.ts";
 
 export {
   a2tgpo,
@@ -182,6 +183,7 @@ export {
   ufoTryAgain,
   visurf,
   vpl,
+  yayRobot,
 };
 
 export const methods: readonly Recipe[] = [
@@ -275,4 +277,5 @@ export const methods: readonly Recipe[] = [
   speakrl,
   tscac,
   vpl,
+  yayRobot,
 ];

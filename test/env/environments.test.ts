@@ -24,6 +24,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "follow-ups": { garbage: 0.2 },
   tastes: { garbage: 0.6, flawed: [0, 0.5] },
   feed: { garbage: 0.2, flawed: [0, 0] },
+  chores: { garbage: 0.05 },
   "preference-game": { garbage: 0.25 },
   annotated: { garbage: 0.2 },
   screens: { garbage: 0.05, flawed: [0.1, 0.8] },
