@@ -55,7 +55,7 @@ export function dashboardApi(store: Store): Hono {
     const chosen = await Promise.all(
       asked.map(async (id) => {
         const run = all.get(id) ?? (await found(id));
-        return { run, row: await rowOf(store, run) };
+        return { run, row: await rowOf(store, run, []) };
       }),
     );
     return c.json((await compared(store, chosen)) satisfies ComparePage);
@@ -63,6 +63,13 @@ export function dashboardApi(store: Store): Hono {
   api.get("/runs/:id", async (c) => {
     const run = await found(c.req.param("id"));
     return c.json((await detailOf(store, run)) satisfies RunDetail);
+  });
+  api.post("/runs/:id/tags", async (c) => {
+    const run = await found(c.req.param("id"));
+    const asked = tagsAsked.safeParse(await c.req.json().catch(() => undefined));
+    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
+    await store.setTags(run.id, asked.data.tags);
+    return c.json(asked.data);
   });
   api.get("/runs/:id/curves", async (c) => {
     const run = await found(c.req.param("id"));
@@ -124,6 +131,7 @@ export function dashboardApi(store: Store): Hono {
 }
 
 const count = z.coerce.number().int().min(0);
+const tagsAsked = z.object({ tags: z.array(z.string().trim().min(1).max(60)).max(50) });
 const curvesAsked = z.object({
   names: z.string().transform((names) => names.split(",").filter(Boolean)),
   points: count.min(2).max(5000).default(600),
@@ -158,7 +166,7 @@ async function detailOf(store: Store, run: Run): Promise<RunDetail> {
     ]),
   );
   return {
-    ...(await rowOf(store, run)),
+    ...(await rowOf(store, run, (await store.tags()).get(run.id) ?? [])),
     folder: run.folder,
     config: run.config,
     evaluations: await store.evaluations(run.id),
@@ -183,23 +191,25 @@ function rememberedRows(store: Store): () => Promise<readonly RunRow[]> {
   let known = new Map<string, { readonly stamp: string; readonly row: RunRow }>();
   return async () => {
     const next: typeof known = new Map();
+    const tags = await store.tags();
     for (const run of await store.runs()) {
-      const stamp = `${run.state} ${run.seen}`;
+      const own = tags.get(run.id) ?? [];
+      const stamp = JSON.stringify([run.state, run.seen, own]);
       const before = known.get(run.id);
-      next.set(run.id, before?.stamp === stamp ? before : { stamp, row: await rowOf(store, run) });
+      next.set(run.id, before?.stamp === stamp ? before : { stamp, row: await rowOf(store, run, own) });
     }
     known = next;
     return [...next.values()].map(({ row }) => row);
   };
 }
 
-async function rowOf(store: Store, run: Run): Promise<RunRow> {
+async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<RunRow> {
   const { id, name, env, method, engine, seed, state, started } = run;
   const { iterations } = await store.measured(id);
   const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
   const success = await heldOut(store, id);
   const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(started)) / 1000;
-  const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark };
+  const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark, tags };
   return success ? { ...row, success } : row;
 }
 

@@ -35,6 +35,8 @@ export interface RunRow {
   readonly success?: Interval;
   /** Success on practised tasks over the run, evenly sampled. */
   readonly spark: readonly Value[];
+  /** Words that people gave it; a run tagged "archived" is out of the way. */
+  readonly tags: readonly string[];
 }
 
 export interface RunsPage {
