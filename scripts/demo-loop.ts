@@ -1,7 +1,7 @@
 // The closed loop, shown: a gateway with a small policy, users with the biases that users have, and two learners.
 //
-//     npm run demo:loop                  # about three minutes of one core
-//     npm run demo:loop -- --quick       # half a minute: that it runs, not what it shows
+//     npm run demo:loop                  # about a minute of one core
+//     npm run demo:loop -- --quick       # seconds: that it runs, not what it shows
 //
 // One learner is paid in thumbs as they come, the other in what users tell weeks later, corrected for wrong clicks and for
 // who stays silent. Both have the same first policy, the same users and the same number of visits. What a reply is truly
@@ -31,11 +31,15 @@ async function show({ seed, rounds, quick }: Given, io: Io, stop: AbortSignal): 
   const plan = { ...(quick ? quickPlan : usualPlan), ...(rounds === undefined ? {} : { rounds }) };
   const engine = localEngine({ threads: 1, size: policySize });
   const began = performance.now();
+  const underway = (what: string): void => {
+    if (io.terminal) io.write(`\r\u001b[K  … ${what}`);
+  };
   const report = (round: Round): void => {
+    if (io.terminal) io.write("\r\u001b[K");
     io.record({ type: "round", seconds: (performance.now() - began) / 1000, ...round });
     io.say(line(round));
   };
-  const setting = { engine, seed, plan, stop, report };
+  const setting = { engine, seed, plan, stop, report, underway };
   try {
     io.say(`Seed ${seed}: a first policy imitates a service that is neither good nor bad…`);
     const first = await firstVersion(setting);

@@ -20,7 +20,7 @@ export interface Plan {
   readonly practice: number;
 }
 
-export const usualPlan: Plan = { rounds: 4, visits: 500, batch: 100, imitation: 200, practice: 30 };
+export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, practice: 30 };
 export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
 
 /** Of the policy, a transformer of about 80,000 parameters. */
@@ -48,6 +48,8 @@ export interface Setting {
   readonly plan: Plan;
   readonly stop: AbortSignal;
   readonly report: (round: Round) => void;
+  /** What is under way, in a few words. */
+  readonly underway?: (what: string) => void;
 }
 
 /** The policy that all learners begin with. */
@@ -60,7 +62,7 @@ export async function closedLoop(
   first: Model,
   setting: Setting,
 ): Promise<readonly Round[]> {
-  const { seed, plan, stop } = setting;
+  const { seed, plan, stop, underway = () => {} } = setting;
   const service = await startService("v0", first, { tokens: 3 });
   try {
     const people = visitors({ url: service.url, seed, stop });
@@ -74,10 +76,12 @@ export async function closedLoop(
     };
 
     let since = Date.now();
+    underway(`${plan.visits} visits`);
     let visits = await people.come(plan.visits);
     await people.tell();
     done(0, visits);
     for (let round = 1; round <= plan.rounds; round++) {
+      underway(`round ${round}: a reward model, and practice on it`);
       const asked = await listened(service, learner, since, heard);
       const reward = learner.reward();
       await reward.fit(heard);
@@ -91,12 +95,14 @@ export async function closedLoop(
       });
       const candidate: Held = { id: `v${round}`, model };
       await service.add(candidate.id, model, live.id);
+      underway(`round ${round}: ${candidate.id} beside ${live.id}`);
       since = Date.now();
       const trial = { service, people, live: live.id, candidate: candidate.id, channel: learner.channel };
       const { judgement, visits: served } = await tried({ ...trial, visits: plan.visits, batch: plan.batch });
       if (judgement.decision === "promote") live = candidate;
       done(round, served, { decision: judgement.decision, why: judgement.why });
     }
+    underway(`${plan.visits} visits more`);
     visits = await people.come(plan.visits);
     done(plan.rounds + 1, visits);
     return rounds;
