@@ -1,0 +1,135 @@
+/** Spans of model calls over OTLP/HTTP: another way for traffic to come in. What is answered with 200 is on disk. */
+import { Hono } from "hono";
+import { isWhetstoneError } from "../core/errors.ts";
+import type { ServedResponse } from "../core/served.ts";
+import type { Draft } from "../exchange/import/entry.ts";
+import { readSpans } from "../exchange/otlp/otlp.ts";
+import type { Production, Write } from "../store/production.ts";
+import type { Gate, Gated } from "./auth.ts";
+import { type SessionTable, sessionTable } from "./gateway/sessions.ts";
+import { storeRefusal } from "./inbox.ts";
+import { type BodyLimits, readJson } from "./limits.ts";
+import { isRefused, type Refused, refusal } from "./refusal.ts";
+
+export interface TracesOptions {
+  readonly production: Pick<Production, "response" | "responses" | "write">;
+  readonly gate: Pick<Gate, "allow" | "now">;
+  /** Where calls stand in their sessions. Default: a table of its own. */
+  readonly sessions?: SessionTable;
+}
+
+const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64 };
+
+/**
+ * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. All of a request is written in one transaction, so that an
+ * exporter may send it again; what came before is left as it was. Spans that are no model calls are left out and counted in
+ * `partialSuccess`, as are those of sessions that were erased.
+ */
+export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
+  return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
+    const request = unpacked(c.req.raw);
+    if (isRefused(request)) return refusal(request);
+    const read = await readJson(request, tracesBody);
+    if (isRefused(read)) return refusal(read);
+    const spans = readSpans(read.json, gate.now());
+    if (!spans) return refusal(noSpans);
+    try {
+      const responses: ServedResponse[] = [];
+      for (const draft of spans.responses) {
+        const known = responses.some(({ id }) => id === draft.id) || (await production.response(draft.id));
+        if (!known) responses.push(await placed(draft));
+      }
+      const batch: Write[] = [
+        ...responses.map((response) => ({ kind: "response" as const, response })),
+        ...spans.signals.map((signal) => ({ kind: "signal" as const, signal })),
+      ];
+      const erased = await write(production, batch);
+      const rejected = spans.others + erased;
+      if (rejected === 0) return c.json({});
+      const why = [
+        ...(spans.others > 0 ? [`${spans.others} spans are no model calls`] : []),
+        ...(erased > 0 ? [`${erased} are about what was erased`] : []),
+      ];
+      return c.json({
+        partialSuccess: { rejectedSpans: rejected, errorMessage: `Left out: ${why.join(", ")}.` },
+      });
+    } catch (e) {
+      const refused = storeRefusal(e);
+      if (refused) return refusal(refused);
+      throw e;
+    }
+  });
+
+  async function placed(draft: Draft): Promise<ServedResponse> {
+    const { session, user, prompt, choices } = draft;
+    if (!sessions.knows(session)) {
+      for await (const before of production.responses({ session })) sessions.remember(before);
+    }
+    const whose = user === undefined ? {} : { user };
+    const opened = sessions.open({ session, ...whose, prompt });
+    const { trajectory, turn } = sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
+    return {
+      ...draft,
+      trajectory,
+      turn,
+      origin: "otlp",
+      version: `otlp:${draft.model === "" ? "unknown" : draft.model}`,
+      propensity: 1,
+      channels: [],
+    };
+  }
+}
+
+/** @returns how many entries are about what was erased. */
+async function write(production: Pick<Production, "write">, batch: readonly Write[]): Promise<number> {
+  if (batch.length === 0) return 0;
+  try {
+    await production.write(batch);
+    return 0;
+  } catch (e) {
+    if (!isErased(e)) throw e;
+  }
+  let erased = 0;
+  for (const entry of batch) {
+    await production.write([entry]).catch((e: unknown) => {
+      if (!isErased(e)) throw e;
+      erased++;
+    });
+  }
+  return erased;
+}
+
+const isErased = (e: unknown): boolean => isWhetstoneError(e) && e.code === "store.erased";
+
+/** The request without its compression. */
+function unpacked(request: Request): Request | Refused {
+  const type = request.headers.get("content-type") ?? "";
+  if (/^application\/(x-)?protobuf/i.test(type)) return protobuf;
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding === "identity" || !request.body) return request;
+  if (encoding !== "gzip") return unknownEncoding;
+  const headers = new Headers(request.headers);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  const body = request.body.pipeThrough(new DecompressionStream("gzip"));
+  return new Request(request.url, { method: "POST", headers, body, duplex: "half" });
+}
+
+const protobuf: Refused = {
+  status: 415,
+  code: "not_json",
+  message:
+    "got OTLP as protobuf, expected JSON. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/json, or take the exporter named otlp-http (in JavaScript @opentelemetry/exporter-trace-otlp-http).",
+};
+const unknownEncoding: Refused = {
+  status: 415,
+  code: "unknown_encoding",
+  message:
+    "got a content encoding that is not known here, expected gzip or none. Set OTEL_EXPORTER_OTLP_COMPRESSION=gzip.",
+};
+const noSpans: Refused = {
+  status: 400,
+  code: "invalid_spans",
+  message:
+    "got JSON without resourceSpans, expected OTLP's ExportTraceServiceRequest. Send logs and metrics elsewhere.",
+};

@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Json } from "../../src/core/json.ts";
+import { readSpans } from "../../src/exchange/otlp/otlp.ts";
+import { assistant, user } from "./served.ts";
+
+/** Spans as @ai-sdk/otel 1.0 exported them with @opentelemetry/exporter-trace-otlp-http: a call of a tool, and the answer. */
+const recorded = (name: string): Json =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "spans", `${name}.json`), "utf8")) as Json;
+
+type Attributes = Readonly<Record<string, Json>>;
+const any = (value: Json): Json =>
+  typeof value === "string"
+    ? { stringValue: value }
+    : typeof value === "number"
+      ? Number.isInteger(value)
+        ? { intValue: String(value) }
+        : { doubleValue: value }
+      : Array.isArray(value)
+        ? { arrayValue: { values: value.map(any) } }
+        : { kvlistValue: { values: attributes(value as Attributes) } };
+const attributes = (given: Attributes): Json[] =>
+  Object.entries(given).map(([key, value]) => ({ key, value: any(value) }));
+
+interface Made {
+  readonly of?: Attributes;
+  /** By name. */
+  readonly events?: readonly (readonly [string, Attributes])[];
+  readonly parent?: string;
+  readonly status?: Json;
+}
+
+/** A request with one span for each. */
+function request(...spans: readonly Made[]): Json {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: attributes({ "service.name": "shop" }) },
+        scopeSpans: [
+          {
+            spans: spans.map(({ of = {}, events = [], parent, status }, i) => ({
+              traceId: "t",
+              spanId: `s${i}`,
+              ...(parent === undefined ? {} : { parentSpanId: parent }),
+              ...(status === undefined ? {} : { status }),
+              name: "span",
+              startTimeUnixNano: `${1_700_000_000_000 + i}000000`,
+              endTimeUnixNano: `${1_700_000_000_250 + i}000000`,
+              attributes: attributes(of),
+              events: events.map(([name, held]) => ({
+                name,
+                timeUnixNano: "1700000000100000000",
+                attributes: attributes(held),
+              })),
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}
+const chat: Attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" };
+
+for (const name of ["ai-sdk", "ai-sdk-legacy"]) {
+  test(`spans of the AI SDK's telemetry: ${name}`, () => {
+    const read = readSpans(recorded(name), 7);
+    assert.ok(read);
+    assert.deepEqual(
+      read.responses.map(({ id, model, usage, tags }) => [id, model, usage, tags["service.name"]]),
+      [
+        ["resp-1", "mock-model", { input: 5, output: 3 }, "door"],
+        ["resp-2", "mock-model", { input: 5, output: 3 }, "door"],
+      ],
+    );
+    const [first, second] = read.responses;
+    assert.equal(first!.session, second!.session);
+    const call = { id: "call-1", name: "look", arguments: '{"at":"door"}' };
+    const system = { role: "system", content: "Be brief." };
+    assert.deepEqual(
+      first!.prompt.map(({ tools: _, ...message }) => message),
+      [system, user("What colour is the door?")],
+    );
+    assert.equal(first!.prompt[0]!.tools![0]!.name, "look");
+    assert.deepEqual(first!.choices[0]!.message, { ...assistant(""), toolCalls: [call] });
+    assert.deepEqual(second!.prompt.slice(2), [
+      { ...assistant(""), toolCalls: [call] },
+      { role: "tool", content: "a red door", toolCallId: "call-1" },
+    ]);
+    assert.deepEqual(second!.choices[0]!.message, assistant("It is red."));
+    // tools, steps and the agent are no calls of a model
+    assert.ok(read.others > 0);
+  });
+}
+
+const forms: Readonly<Record<string, Made>> = {
+  "structured values": {
+    of: {
+      ...chat,
+      "gen_ai.input.messages": [{ role: "user", parts: [{ type: "text", content: "hello" }] }],
+      "gen_ai.output.messages": [
+        {
+          role: "assistant",
+          parts: [
+            { type: "reasoning", content: "hm" },
+            { type: "text", content: "good day" },
+          ],
+        },
+      ],
+    },
+  },
+  "the event with details": {
+    of: chat,
+    events: [
+      [
+        "gen_ai.client.inference.operation.details",
+        {
+          "gen_ai.input.messages": JSON.stringify([
+            { role: "user", parts: [{ type: "text", content: "hello" }] },
+          ]),
+          "gen_ai.output.messages": JSON.stringify([
+            { role: "assistant", parts: [{ type: "text", content: "good day" }] },
+          ]),
+        },
+      ],
+    ],
+  },
+  "events by role": {
+    of: chat,
+    events: [
+      ["gen_ai.user.message", { content: "hello" }],
+      [
+        "gen_ai.choice",
+        { index: 0, finish_reason: "stop", message: JSON.stringify({ content: "good day" }) },
+      ],
+    ],
+  },
+  "events of prompt and completion": {
+    of: chat,
+    events: [
+      ["gen_ai.content.prompt", { "gen_ai.prompt": JSON.stringify([{ role: "user", content: "hello" }]) }],
+      [
+        "gen_ai.content.completion",
+        { "gen_ai.completion": JSON.stringify([{ role: "assistant", content: "good day" }]) },
+      ],
+    ],
+  },
+  "numbered attributes": {
+    of: {
+      "gen_ai.system": "openai",
+      "gen_ai.request.model": "m",
+      "gen_ai.prompt.0.role": "user",
+      "gen_ai.prompt.0.content": "hello",
+      "gen_ai.completion.0.role": "assistant",
+      "gen_ai.completion.0.content": "good day",
+      "gen_ai.completion.0.finish_reason": "stop",
+    },
+  },
+};
+for (const [name, span] of Object.entries(forms)) {
+  test(`content as ${name}`, () => {
+    const [response] = readSpans(request(span), 7)!.responses;
+    assert.deepEqual(response!.prompt, [user("hello")]);
+    assert.deepEqual(response!.choices, [{ message: assistant("good day"), stop: "eos" }]);
+    assert.deepEqual([response!.at, response!.ms], [1_700_000_000_000, 250]);
+    assert.deepEqual([response!.session, response!.id], ["t", "t/s0"]);
+  });
+}
+
+test("numbered calls of tools", () => {
+  const of = {
+    "gen_ai.request.model": "m",
+    "gen_ai.prompt.0.content": "hello",
+    "gen_ai.completion.0.tool_calls.0.id": "c",
+    "gen_ai.completion.0.tool_calls.0.name": "look",
+    "gen_ai.completion.0.tool_calls.0.arguments": '{"at":1}',
+  };
+  const [response] = readSpans(request({ of }), 7)!.responses;
+  assert.deepEqual(response!.choices[0]!.message.toolCalls, [
+    { id: "c", name: "look", arguments: '{"at":1}' },
+  ]);
+});
+
+test("conversation, user, settings and failure of a call; without content it has none", () => {
+  const [response] = readSpans(
+    request({
+      of: {
+        ...chat,
+        "gen_ai.conversation.id": "c7",
+        "user.id": "ann",
+        "gen_ai.request.temperature": 0.5,
+        "gen_ai.response.id": "r",
+      },
+      status: { code: 2, message: "timeout" },
+    }),
+    7,
+  )!.responses;
+  assert.deepEqual(response, {
+    id: "r",
+    session: "c7",
+    user: "ann",
+    at: 1_700_000_000_000,
+    ms: 250,
+    model: "m",
+    settings: { temperature: 0.5 },
+    prompt: [],
+    choices: [],
+    status: "failed",
+    error: "timeout",
+    tags: { "otlp.span": "t/s0", "service.name": "shop" },
+  });
+});
+
+test("evaluations are signals: on their span, below it, by the response they name, else on the session", () => {
+  const evaluation = (more: Attributes): readonly [string, Attributes] => [
+    "gen_ai.evaluation.result",
+    { "gen_ai.evaluation.name": "Relevance", ...more },
+  ];
+  const read = readSpans(
+    request(
+      {
+        of: { ...chat, "gen_ai.response.id": "r" },
+        events: [
+          evaluation({ "gen_ai.evaluation.score.value": 0.75, "gen_ai.evaluation.explanation": "close" }),
+        ],
+      },
+      { of: { "gen_ai.evaluation.name": "Tone", "gen_ai.evaluation.score.label": "rude" }, parent: "s0" },
+      { events: [evaluation({ "gen_ai.evaluation.score.value": 1, "gen_ai.response.id": "earlier" })] },
+      {
+        events: [evaluation({ "gen_ai.evaluation.score.value": 0 }), evaluation({ "error.type": "timeout" })],
+      },
+    ),
+    7,
+  )!;
+  assert.deepEqual(
+    read.signals.map(({ kind, channel, value, text, about }) => [kind, channel, value, text, about[0]]),
+    [
+      ["score", "Relevance", 0.75, "close", { response: "r" }],
+      ["reaction", "Tone", undefined, "rude", { response: "r" }],
+      ["score", "Relevance", 1, undefined, { response: "earlier" }],
+      ["score", "Relevance", 0, undefined, { session: "t" }],
+    ],
+  );
+  assert.equal(new Set(read.signals.map(({ key }) => key)).size, 4);
+  assert.equal(read.others, 2);
+});
+
+test("what is no request of an exporter is said to be none", () => {
+  for (const body of [null, [], {}, { resourceSpans: 1 }, { resourceLogs: [] }] as const) {
+    assert.equal(readSpans(body, 7), undefined);
+  }
+  const odd = {
+    resourceSpans: [
+      null,
+      { scopeSpans: [{ spans: [1, {}, { traceId: "t", spanId: "s", attributes: "x", events: [null] }] }] },
+    ],
+  };
+  assert.deepEqual(readSpans(odd, 7), { responses: [], signals: [], others: 1 });
+});

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { z } from "zod";
+import { gathered } from "../../src/exchange/sessions.ts";
+import { traces } from "../../src/serve/otlp.ts";
+import { openProduction, type Production } from "../../src/store/index.ts";
+
+const spans = readFileSync(join(import.meta.dirname, "../exchange/spans/ai-sdk.json"), "utf8");
+let folder: string;
+let production: Production;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "whetstone-otlp-"));
+  production = await openProduction(join(folder, "store.sqlite"));
+});
+after(async () => {
+  await production.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const gate = { allow: () => async (_c: unknown, next: () => Promise<void>) => next(), now: () => 7 };
+const read = z.object({
+  partialSuccess: z.object({ rejectedSpans: z.number(), errorMessage: z.string() }).optional(),
+  error: z.looseObject({ code: z.string() }).optional(),
+});
+async function post(body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) {
+  const response = await traces({ production, gate }).request("/v1/traces", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
+  return { status: response.status, json: read.parse(await response.json()) };
+}
+
+test("an agent's spans are one trajectory, on disk once they are acknowledged, and once however often they are sent", async () => {
+  for (const body of [spans, gzipSync(spans)]) {
+    const sent = await post(
+      typeof body === "string" ? body : Uint8Array.from(body),
+      typeof body === "string" ? {} : { "content-encoding": "gzip" },
+    );
+    assert.equal(sent.status, 200);
+    assert.deepEqual(sent.json, {
+      partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are no model calls." },
+    });
+    const stored = await gathered(production.responses());
+    assert.deepEqual(
+      stored.map(({ id, turn, origin, version }) => [id, turn, origin, version]),
+      [
+        ["resp-1", 0, "otlp", "otlp:mock-model"],
+        ["resp-2", 1, "otlp", "otlp:mock-model"],
+      ],
+    );
+    assert.equal(stored[0]!.trajectory, stored[1]!.trajectory);
+  }
+});
+
+test("protobuf, other encodings, other JSON and broken gzip are refused with a mend", async () => {
+  const refused = [
+    await post("x", { "content-type": "application/x-protobuf" }),
+    await post(spans, { "content-encoding": "br" }),
+    await post("{}"),
+    await post("{"),
+    await post(spans, { "content-encoding": "gzip" }),
+  ];
+  assert.deepEqual(
+    refused.map(({ status, json }) => [status, json.error?.code]),
+    [
+      [415, "not_json"],
+      [415, "unknown_encoding"],
+      [400, "invalid_spans"],
+      [400, "invalid_json"],
+      [400, "body_broke_off"],
+    ],
+  );
+});
+
+test("spans of what was erased are left out and counted", async () => {
+  const [first] = await gathered(production.responses());
+  await production.erase({ session: first!.session });
+  const sent = await post(spans);
+  assert.equal(sent.status, 200);
+  assert.equal(sent.json.partialSuccess?.rejectedSpans, 6);
+  assert.deepEqual(await gathered(production.responses()), []);
+});
