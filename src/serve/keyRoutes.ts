@@ -4,8 +4,8 @@ import { z } from "zod";
 import type { AccessKey } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
+import { checked } from "./checked.ts";
 import { mintKey, type NewKey, type Only, scopes, signToken } from "./keys.ts";
-import { feedbackBody, readJson } from "./limits.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 const id = z.string().min(1).max(256);
@@ -100,16 +100,6 @@ const onlyOf = ({ session, response, user }: z.output<typeof only>): Only => ({
 });
 
 const seen = ({ hash: _, ...key }: AccessKey): KeyBody => key;
-
-async function checked<T>(request: Request, schema: z.ZodType<T>): Promise<T | Refused> {
-  const read = await readJson(request, feedbackBody);
-  if (isRefused(read)) return read;
-  const parsed = schema.safeParse(read.json);
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
-  const message = fields.map((f) => `${f.path || "body"}: ${f.message}`).join("; ");
-  return { status: 400, code: "invalid_request", message: `${message}.`, fields };
-}
 
 const noSuchKey: Refused = {
   status: 404,

@@ -1,0 +1,15 @@
+/** A request's body, once it is known to be what was asked for. */
+import type { z } from "zod";
+import { feedbackBody, readJson } from "./limits.ts";
+import { isRefused, type Refused } from "./refusal.ts";
+
+/** The body as the schema has it, or every field that is wrong. */
+export async function checked<T>(request: Request, schema: z.ZodType<T>): Promise<T | Refused> {
+  const read = await readJson(request, feedbackBody);
+  if (isRefused(read)) return read;
+  const parsed = schema.safeParse(read.json);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const message = fields.map((f) => `${f.path || "body"}: ${f.message}`).join("; ");
+  return { status: 400, code: "invalid_request", message: `${message}.`, fields };
+}

@@ -1,0 +1,174 @@
+/** Versions and splits over HTTP: which answer, what is thought of them, and new ones. */
+import { Hono } from "hono";
+import { z } from "zod";
+import { isWhetstoneError } from "../core/errors.ts";
+import type { Split, Version } from "../core/served.ts";
+import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/index.ts";
+import type { Production } from "../store/production.ts";
+import type { Gate, Gated } from "./auth.ts";
+import { checked } from "./checked.ts";
+import { versionOf } from "./gateway/open.ts";
+import { isRefused, type Refused, refusal } from "./refusal.ts";
+
+const id = z.string().min(1).max(256);
+const text = z.string().min(1).max(2000);
+const versionBody = z.strictObject({
+  /** Base URL, with /v1, of an OpenAI-compatible server. */
+  url: z.string().min(1).max(2000),
+  model: id.optional(),
+  keyEnv: id.optional(),
+  exact: z.enum(["raw", "processed"]).optional(),
+  note: text.optional(),
+  parent: id.optional(),
+});
+const splitBody = z.strictObject({
+  shares: z.record(id, z.number()),
+  unit: z.enum(["session", "user", "response"]).optional(),
+  why: text.optional(),
+});
+
+export interface VersionRouteOptions {
+  readonly production: Production;
+  readonly gate: Gate;
+  /** How versions are judged. */
+  readonly desk?: Omit<DeskOptions, "production">;
+}
+
+/** What `GET /v1/versions` answers. */
+export interface VersionsBody {
+  readonly versions: readonly Version[];
+  /** The one that counts. */
+  readonly split: Split | null;
+}
+/** What `GET /v1/versions/judgement` answers; numbers that are none are null. */
+export type JudgementBody = ReleaseState;
+
+/** Milliseconds for which a judgement is given out again: it reads all that was served under the split. */
+const fresh = 5000;
+
+/** `GET` and `POST /v1/versions`, `GET /v1/versions/judgement`, `GET` and `POST /v1/splits`. */
+export function versionRoutes({ production, gate, desk: options }: VersionRouteOptions): Hono<Gated> {
+  const desk = releaseDesk({ ...options, production });
+  const judged = rarely(desk.state, gate.now);
+  return new Hono<Gated>()
+    .get("/v1/versions", gate.allow("read"), async (c) => {
+      if (c.var.caller.only) return refusal(narrow);
+      const split = (await production.splits()).at(-1) ?? null;
+      const body: VersionsBody = { versions: await production.versions(), split };
+      return c.json(body);
+    })
+    .get("/v1/versions/judgement", gate.allow("read"), async (c) => {
+      if (c.var.caller.only) return refusal(narrow);
+      return c.json(await judged());
+    })
+    .post("/v1/versions", gate.allow("admin"), async (c) => {
+      const body = await checked(c.req.raw, versionBody);
+      if (isRefused(body)) return refusal(body);
+      const known = await production.versions();
+      const made = refusing(() => newVersion(body, gate.now()));
+      if (isRefused(made)) return refusal(made);
+      const wrong = strange(made, known);
+      if (wrong) return refusal(wrong);
+      const there = known.find((v) => v.id === made.id);
+      if (!there) await production.addVersion(made);
+      return c.json(there ?? made, there ? 200 : 201);
+    })
+    .get("/v1/splits", gate.allow("read"), async (c) => {
+      if (c.var.caller.only) return refusal(narrow);
+      return c.json({ splits: await production.splits() });
+    })
+    .post("/v1/splits", gate.allow("admin"), async (c) => {
+      const body = await checked(c.req.raw, splitBody);
+      if (isRefused(body)) return refusal(body);
+      try {
+        const made = await desk.split(body.shares, body.why ?? "set over HTTP", body.unit);
+        judged.forget();
+        return c.json(made, 201);
+      } catch (e) {
+        const refused = refusalOf(e);
+        if (refused) return refusal(refused);
+        throw e;
+      }
+    });
+}
+
+function newVersion(
+  { url, model, keyEnv, exact, note, parent }: z.output<typeof versionBody>,
+  now: number,
+): Version {
+  const stated = versionOf(
+    {
+      kind: "upstream",
+      url,
+      ...(model === undefined ? {} : { model }),
+      ...(keyEnv === undefined ? {} : { keyEnv }),
+      ...(exact === undefined ? {} : { exact }),
+    },
+    now,
+  );
+  return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
+}
+
+/** A secret of this machine goes nowhere over HTTP but where it goes already. */
+function strange({ backend, parent }: Version, known: readonly Version[]): Refused | undefined {
+  if (parent !== undefined && !known.some((v) => v.id === parent)) return noParent;
+  if (backend.kind !== "upstream" || backend.keyEnv === undefined) return undefined;
+  const { url, keyEnv } = backend;
+  const before = known.some(
+    (v) => v.backend.kind === "upstream" && v.backend.keyEnv === keyEnv && v.backend.url === url,
+  );
+  return before ? undefined : newSecret;
+}
+
+/** What the core refuses as a wrong request is one here too. */
+function refusalOf(e: unknown): Refused | undefined {
+  if (!isWhetstoneError(e)) return undefined;
+  const wrong = e.code === "option.range" || e.code === "name.unknown" || e.code === "config.invalid";
+  return wrong ? { status: 400, code: "invalid_request", message: e.message } : undefined;
+}
+
+function refusing<T>(work: () => T): T | Refused {
+  try {
+    return work();
+  } catch (e) {
+    const refused = refusalOf(e);
+    if (refused) return refused;
+    throw e;
+  }
+}
+
+/** The same answer for a while, and one piece of work for all who ask at once. */
+function rarely<T>(work: () => Promise<T>, now: () => number): (() => Promise<T>) & { forget(): void } {
+  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
+  const ask = (): Promise<T> => {
+    if (last && now() - last.at < fresh) return last.answer;
+    const made = { at: now(), answer: work() };
+    last = made;
+    made.answer.catch(() => {
+      if (last === made) last = undefined;
+    });
+    return made.answer;
+  };
+  return Object.assign(ask, {
+    forget: () => {
+      last = undefined;
+    },
+  });
+}
+
+const narrow: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message: "This key is for one session, response or user. Versions are seen with one that is not narrowed.",
+};
+const noParent: Refused = {
+  status: 400,
+  code: "invalid_request",
+  message: "parent: expected a version that is known. GET /v1/versions lists them.",
+};
+const newSecret: Refused = {
+  status: 400,
+  code: "invalid_request",
+  message:
+    "keyEnv: over HTTP only a variable that a version of this very url has already. Add the first one with: whetstone versions add.",
+};

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Split, Version } from "../../src/core/served.ts";
+import { gate } from "../../src/serve/auth.ts";
+import { mintKey } from "../../src/serve/keys.ts";
+import type { ErrorBody } from "../../src/serve/refusal.ts";
+import { type JudgementBody, type VersionsBody, versionRoutes } from "../../src/serve/versions.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { traffic } from "../release/traffic.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));
+const production = await openProduction(join(folder, "store.sqlite"));
+after(async () => {
+  await production.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const clock = { at: 1_800_000_000_000 };
+const now = (): number => clock.at;
+const door = gate({ production, open: true, signing: randomBytes(32), now });
+const app = versionRoutes({ production, gate: door, desk: { now } });
+const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  app.request(`http://localhost${path}`, {
+    method,
+    headers: { host: "localhost", "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+async function json<T>(answer: Response | Promise<Response>): Promise<T> {
+  return JSON.parse(await (await answer).text());
+}
+const upstream = { url: "http://127.0.0.1:9001/v1", model: "base" };
+
+test("versions are added once, split, and judged", async () => {
+  const made = await ask("POST", "/v1/versions", { ...upstream, note: "the first" });
+  assert.equal(made.status, 201);
+  const base = await json<Version>(made);
+  assert.equal(base.backend.kind, "upstream");
+  assert.equal((await ask("POST", "/v1/versions", upstream)).status, 200);
+  const tuned = await json<Version>(
+    ask("POST", "/v1/versions", { ...upstream, model: "tuned", parent: base.id }),
+  );
+  assert.equal(tuned.parent, base.id);
+  assert.equal((await json<VersionsBody>(ask("GET", "/v1/versions"))).split, null);
+  const split = await json<Split>(
+    ask("POST", "/v1/splits", { shares: { [base.id]: 0.5, [tuned.id]: 0.5 }, why: "halves" }),
+  );
+  assert.equal(split.unit, "session");
+  const { versions, split: last } = await json<VersionsBody>(ask("GET", "/v1/versions"));
+  assert.deepEqual([versions.map((v) => v.name), last?.why], [["base", "tuned"], "halves"]);
+  const judged = async () => (await json<JudgementBody>(ask("GET", "/v1/versions/judgement"))).judgements[0]!;
+  assert.equal((await judged()).decision, "hold");
+  await traffic(production, split, {
+    sessions: 300,
+    from: clock.at,
+    liked: (v) => (v === tuned.id ? 0.9 : 0.4),
+  });
+  clock.at += 2 * 3_600_000;
+  assert.equal((await judged()).decision, "promote");
+  assert.equal((await json<{ splits: Split[] }>(ask("GET", "/v1/splits"))).splits.length, 1);
+});
+
+test("what is wrong is said, and nothing is written", async () => {
+  const refused = async (path: string, body: unknown, says: RegExp): Promise<void> => {
+    const answer = await ask("POST", path, body);
+    assert.equal(answer.status, 400);
+    assert.match((await json<ErrorBody>(answer)).error.message, says);
+  };
+  const splits = (await production.splits()).length;
+  await refused("/v1/splits", { shares: { nobody: 1 } }, /expected one of|Did you mean/);
+  await refused("/v1/splits", { shares: {} }, /no shares/);
+  await refused("/v1/splits", { shares: { a: "1" } }, /shares\.a/);
+  await refused("/v1/versions", { url: "file:///etc/passwd" }, /http/);
+  await refused("/v1/versions", { url: "http://169.254.169.254/v1" }, /./);
+  await refused("/v1/versions", { ...upstream, parent: "nobody" }, /parent/);
+  await refused("/v1/versions", { ...upstream, kind: "run", folder: "/" }, /Unrecognized|kind/);
+  assert.equal((await production.splits()).length, splits);
+});
+
+test("no secret of this machine is sent to a new place", async () => {
+  const body = { url: "https://elsewhere.example/v1", keyEnv: "PATH" };
+  const answer = await ask("POST", "/v1/versions", body);
+  assert.equal(answer.status, 400);
+  assert.match((await json<ErrorBody>(answer)).error.message, /keyEnv/);
+});
+
+test("reading needs read, changing needs admin, and narrowed keys see nothing", async () => {
+  const bearer = async (key: Parameters<typeof mintKey>[0]): Promise<Record<string, string>> => {
+    const minted = mintKey(key, now());
+    await production.putKey(minted.key);
+    door.changed();
+    return { authorization: `Bearer ${minted.secret}` };
+  };
+  const read = await bearer({ label: "read", scopes: ["read"] });
+  const narrow = await bearer({ label: "narrow", scopes: ["read"], only: { session: "s" } });
+  const status = async (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+    (await ask(method, path, body, headers)).status;
+  for (const path of ["/v1/versions", "/v1/versions/judgement", "/v1/splits"]) {
+    assert.equal(await status("GET", path, read), 200);
+    assert.equal(await status("GET", path, narrow), 403);
+  }
+  assert.equal(await status("POST", "/v1/versions", read, upstream), 403);
+  assert.equal(await status("POST", "/v1/splits", read, { shares: {} }), 403);
+});
