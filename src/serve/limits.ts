@@ -142,25 +142,32 @@ export function tokenBuckets({ perSecond, burst }: Rate, most = 10_000): Buckets
   };
 }
 
+export interface ServerLimits {
+  readonly connections?: number;
+  /** Milliseconds until a request's head is there, counted from its first byte. */
+  readonly headMs?: number;
+  /** Milliseconds until its body is there as well. */
+  readonly requestMs?: number;
+}
+
 /**
- * An HTTP server that gives slow and greedy clients up: 10 s for all headers, which fit into 16 KiB; 60 s for the body;
- * answers may take as long as they take.
+ * An HTTP server that gives slow and greedy clients up: 10 s for all headers, which fit into 16 KiB; 60 s for the body; 2,000
+ * connections at a time. Answers may take as long as they take.
  */
 export function limitedServer(
   answer: (request: Request, env: object) => Response | Promise<Response>,
-  { connections = 2000 }: { readonly connections?: number } = {},
+  { connections = 2000, headMs = 10_000, requestMs = 60_000 }: ServerLimits = {},
 ): Server {
   const server = createServer(
     {
-      headersTimeout: 10_000,
-      requestTimeout: 60_000,
-      connectionsCheckingInterval: 2_000,
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(2000, headMs),
       maxHeaderSize: 16 * 1024,
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
     },
-    // its own Response is written in one go, where the standard one takes a detour by streams
-    getRequestListener(answer),
+    getRequestListener(answer, { overrideGlobalObjects: false }),
   );
   server.maxHeadersCount = 100;
   server.maxConnections = connections;

@@ -103,3 +103,34 @@ test("too large a head is refused, and who is refused disturbs nobody", async ()
     server.closeAllConnections();
   }
 });
+
+test("who sends a byte now and then is given up, head or body", async () => {
+  const patience = { headMs: 200, requestMs: 400 };
+  const server = limitedServer(async (request) => new Response(await request.text()), patience);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  /** How long a connection lives on which no request ever ends. */
+  const lived = async (begin: string): Promise<number> => {
+    const began = performance.now();
+    const socket = connect(port, "127.0.0.1", () => socket.write(begin));
+    const dripping = setInterval(() => socket.write("x"), 50);
+    socket.on("error", () => {});
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(dripping);
+    return performance.now() - began;
+  };
+  try {
+    const [head, body] = await Promise.all([
+      lived("GET / HTTP/1.1\r\nhost: a\r\nx-slow: "),
+      lived("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n"),
+    ]);
+    assert.ok(head >= 190 && head < 3000, `${head} ms`);
+    assert.ok(body >= 390 && body < 3000, `${body} ms`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});
