@@ -2,7 +2,7 @@
 import PQueue from "p-queue";
 import pRetry from "p-retry";
 import { z } from "zod";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Id } from "../../core/words.ts";
@@ -108,15 +108,18 @@ export function visitors(options: VisitorsOptions): Visitors {
     };
     const signal = options.stop;
     const sent = { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) };
-    // a connection that the server has just closed for idleness is worth another try, as official clients make it
-    const response = await pRetry(() => fetch(`${url}${path}`, sent), {
-      retries: 3,
-      minTimeout: 50,
-      ...(signal ? { signal } : {}),
-    }).catch((e: unknown) => {
-      signal?.throwIfAborted();
-      throw failed(messageOf(e), e);
-    });
+    const ask = async (): Promise<Response> => {
+      const response = await fetch(`${url}${path}`, sent);
+      // as official clients do: a server that is slow or full for a moment is asked again, as is a connection that it closed
+      if (passing.has(response.status)) throw failed(`HTTP ${response.status}`);
+      return response;
+    };
+    const response = await pRetry(ask, { retries: 4, minTimeout: 50, ...(signal ? { signal } : {}) }).catch(
+      (e: unknown) => {
+        signal?.throwIfAborted();
+        throw isWhetstoneError(e) ? e : failed(messageOf(e), e);
+      },
+    );
     if (response.ok) return response;
     throw failed(`HTTP ${response.status}: ${(await response.text()).slice(0, 200)}`);
   }
@@ -150,6 +153,9 @@ export function visitors(options: VisitorsOptions): Visitors {
     },
   };
 }
+
+/** Refusals that pass. */
+const passing: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /** Signals of one request, at the most. */
 const listed = 1000;
