@@ -43,7 +43,7 @@ const arm = (what: string, newest: number, corrected?: number): Arm =>
     engine,
     iterations: 7,
     settings: { tasks: 40, groupSize: 1, optimiser: "sgd" },
-    grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
+    grid: [0.3, 1, 3, 10, 30].map((learningRate) => ({ learningRate })),
     metric: ({ policy }, seed) => autonomy(policy, world(seed), 0, 30),
     more: async ({ policy }, seed) => ({
       shown: await autonomy(policy, world(seed), 0, 20),
