@@ -35,12 +35,6 @@ export { type OutcomeOptions, outcome } from "./outcome.ts";
 export { type OverlongOptions, overlong } from "./overlong.ts";
 export { type PartialMatchOptions, partialMatch } from "./partialMatch.ts";
 export { type PersonalRewardOptions, personalReward } from "./personalReward.ts";
-export {
-  lastWords,
-  type PredictedReactionOptions,
-  predictedReaction,
-  reactedBy,
-} from "./predictedReaction.ts";
 export { type CurveWeights, curveReward, type QualityCurveOptions, qualityCurve } from "./qualityCurve.ts";
 export { type RecordedOptions, recorded } from "./recorded.ts";
 export { type ReflectionOptions, reflection } from "./reflection.ts";

@@ -23,7 +23,8 @@ export interface LearntRewardOptions {
 /**
  * What a reward model makes of every trajectory, those included of which nobody said a thing: first it is fitted to all
  * that was served so far and what was heard of it, silence kept apart from dislike, then it scores what came now. Rows are
- * kept in the run's memory. A failed episode is neither learnt from nor scored.
+ * kept in the run's memory. A failed episode is neither learnt from nor scored; where the model has no answer yet (NaN)
+ * nothing is said.
  *
  * The helper is one from features and a number or null to a number, such as an observational reward.
  */
@@ -42,13 +43,13 @@ export function learntReward(options: LearntRewardOptions): Feedback {
       await model.fit(rows.map((row) => ({ ...row, weight: 1 })));
     }
     const scores = await model.predict(xs);
-    return trajectories.map((t, i) => ({
-      kind: "score",
-      channel,
-      about: [{ trajectory: t.id }],
-      value: scores[i]!,
-      source: "reward model",
-    }));
+    return trajectories.flatMap((t, i) => {
+      const value = scores[i]!;
+      if (Number.isNaN(value)) return [];
+      return [
+        { kind: "score" as const, channel, about: [{ trajectory: t.id }], value, source: "reward model" },
+      ];
+    });
   };
 }
 

@@ -14,14 +14,16 @@ import type { Features } from "./ridge.ts";
 
 /** Settings of {@link reactionModel}. */
 export interface ReactionModelOptions extends LogisticOptions {
+  /** How much a reply without the reaction counts beside one with it, in (0, 1]. Default 1. */
+  readonly silence?: number;
   /** κ, most replies without the reaction that are learnt from, for each with it. Default: all. */
   readonly negatives?: number;
 }
 
 /**
  * P(reaction | reply) = σ(b + θ · x), a logistic regression with an intercept b on rows with y = 1 where the reaction
- * came and 0 where it was possible and did not come. A silent reply is weaker evidence than a reaction: say how much by
- * the row's weight.
+ * came, 0 where it was possible and did not come, and null where nobody could have reacted, which says nothing. A silent
+ * reply is weaker evidence than a reaction; `silence` says how much, and then P is no longer the rate of the log.
  *
  * Where reactions are rare, all positives and at most κ negatives for each are kept, drawn at random; what was left out
  * is put back into the rate, so that probabilities stay those of the log:
@@ -35,13 +37,15 @@ export interface ReactionModelOptions extends LogisticOptions {
  */
 export function reactionModel(
   options: ReactionModelOptions = {},
-): (random: Random) => StatefulHelper<Features, number, number> {
-  const { negatives = Number.POSITIVE_INFINITY } = options;
+): (random: Random) => StatefulHelper<Features, number | null, number> {
+  const { negatives = Number.POSITIVE_INFINITY, silence = 1 } = options;
   return (random) => {
     let theta: ReadonlyMap<string, number> = new Map();
     return {
       async fit(rows) {
-        const [yes, no] = [rows.filter(({ y }) => y > 0.5), rows.filter(({ y }) => y <= 0.5)];
+        const known = rows.flatMap(({ x, y, weight }) => (y === null ? [] : [{ x, y, weight }]));
+        const yes = known.filter(({ y }) => y > 0.5);
+        const no = known.filter(({ y }) => y <= 0.5).map((row) => ({ ...row, weight: silence * row.weight }));
         if (yes.length === 0 || no.length === 0) return { rows: 0 };
         const count = Math.min(no.length, Math.round(negatives * yes.length));
         const kept = count === no.length ? no : shuffled(no, random.split("negatives")).slice(0, count);
@@ -52,7 +56,7 @@ export function reactionModel(
         );
         const share = count / no.length;
         theta = new Map(fitted).set(intercept, (fitted.get(intercept) ?? 0) + Math.log(share));
-        return { rows: yes.length + count, rate: yes.length / rows.length, kept: share };
+        return { rows: yes.length + count, rate: yes.length / known.length, kept: share };
       },
       predict: async (xs) =>
         xs.map((x) => (theta.size === 0 ? Number.NaN : sigmoid(oddsOf(theta, withIntercept(x))))),

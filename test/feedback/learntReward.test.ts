@@ -74,3 +74,21 @@ test("crossedWords: each word of the reply, and each pair with a word asked, onc
   assert.deepEqual(crossedWords("", "go"), { go: 1 });
   assert.deepEqual(crossedWords("sleep", " "), {});
 });
+
+test("a model that has no answer yet says nothing", async () => {
+  const helper: Helper<unknown, number | null, number> = {
+    fit: async () => ({}),
+    predict: async (xs) => xs.map((_, i) => (i === 0 ? Number.NaN : 1)),
+  };
+  // the test's own helper has the types that the piece asks for
+  const unsure = ctxOf({ helper: (() => helper) as unknown as Ctx["helper"] });
+  const signals = await learntReward({ features, keep: 0 })(
+    unsure,
+    experience(said("a", {}), said("b", {})),
+    {},
+  );
+  assert.deepEqual(
+    signals.map(({ about }) => about[0]!.trajectory),
+    ["b"],
+  );
+});

@@ -6,7 +6,7 @@ import { fitLogistic, logisticFitness, oddsOf } from "../../src/helper/logisticR
 import { reactionModel } from "../../src/helper/reactionModel.ts";
 
 const random = randomStream(1);
-const row = (y: number, x: Record<string, number> = {}, weight = 1) => ({ x, y, weight });
+const row = <Y extends number | null>(y: Y, x: Record<string, number> = {}, weight = 1) => ({ x, y, weight });
 const times = <T>(n: number, of: () => T): T[] => Array.from({ length: n }, of);
 const near = (got: number | undefined, want: number, within = 1e-3): void =>
   assert.ok(Math.abs(got! - want) < within, `${got}, not ${want}`);
@@ -22,7 +22,7 @@ test("reactionModel: without features the rate of the log, whether or not silent
   near((await few.predict([{}]))[0], 0.1);
 });
 
-test("reactionModel: a feature moves the odds; silence at half weight counts half", async () => {
+test("reactionModel: a feature moves the odds; silence at half weight counts half, and what nobody could react to not at all", async () => {
   // with a: 3 of 4, odds 3; without: 1 of 4, odds 1/3; so θ_a = ln 9
   const log = [...times(3, () => row(1, { a: 1 })), row(0, { a: 1 }), row(1), ...times(3, () => row(0))];
   const helper = reactionModel({ strength: 0, passes: 3000 })(random);
@@ -31,8 +31,9 @@ test("reactionModel: a feature moves the odds; silence at half weight counts hal
   near(loud, 0.75);
   near(quiet, 0.25);
   // silence at weight 1/2: 1 : 1.5, so 0.4
-  await helper.fit([row(1), ...times(3, () => row(0, {}, 0.5))]);
-  near((await helper.predict([{}]))[0], 0.4);
+  const patient = reactionModel({ strength: 0, passes: 3000, silence: 0.5 })(random);
+  await patient.fit([row(1), ...times(3, () => row(0)), ...times(5, () => row(null))]);
+  near((await patient.predict([{}]))[0], 0.4);
 });
 
 test("reactionModel: what it cannot know it does not say, and its state comes back", async () => {

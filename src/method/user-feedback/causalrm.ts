@@ -1,9 +1,6 @@
-import type { Ctx } from "../../core/context.ts";
-import type { Trajectory } from "../../core/words.ts";
 import { learntReward } from "../../feedback/learntReward.ts";
-import { crossedWords } from "../../helper/crossedWords.ts";
+import { lastCrossed } from "../../helper/crossedWords.ts";
 import { observationalReward } from "../../helper/observationalReward.ts";
-import type { Features } from "../../helper/ridge.ts";
 import { method } from "../method.ts";
 
 export const causalrm = method({
@@ -22,11 +19,5 @@ export const causalrm = method({
   source:
     "surrogate, doubly robust form and anchors from public notes of the paper; squared error as in its experiments. Features are words and pairs of words in place of a language model's embeddings, flip rates are what the surest tenth says rather than the proxy's extremes, chances are at least 0.05, and the policy is trained by GRPO (all ours)",
   helpers: { reward: observationalReward() },
-  slots: { feedback: learntReward({ features: wordsOf }) },
+  slots: { feedback: learntReward({ features: (_ctx, t) => lastCrossed(t) }) },
 });
-
-/** Of the last turn: what was asked last, and what was replied. */
-function wordsOf(_ctx: Ctx, { turns }: Trajectory): Features {
-  const turn = turns.at(-1);
-  return turn ? crossedWords(turn.prompt.at(-1)?.content ?? "", turn.action.content) : {};
-}

@@ -1,10 +1,9 @@
 import { type ScalarisedOptions, scalarised } from "../../advantage/scalarised.ts";
+import type { Ctx } from "../../core/context.ts";
+import type { Trajectory } from "../../core/words.ts";
+import { learntReward } from "../../feedback/learntReward.ts";
 import { outcome } from "../../feedback/outcome.ts";
-import {
-  type PredictedReactionOptions,
-  predictedReaction,
-  reactedBy,
-} from "../../feedback/predictedReaction.ts";
+import { lastCrossed } from "../../helper/crossedWords.ts";
 import { reactionModel } from "../../helper/reactionModel.ts";
 import { klPenalty } from "../../objective/klPenalty.ts";
 import { policyGradient } from "../../objective/policyGradient.ts";
@@ -15,15 +14,13 @@ import { method, type Recipe } from "../method.ts";
 export interface RlufOptions extends Partial<ScalarisedOptions> {
   /** β, the pull towards the reference. */
   readonly beta?: number;
-  /** Whether a user reacted in an episode of the log. Default: the reward `love` is above 0. */
-  readonly reacted?: PredictedReactionOptions["learn"];
-  /** How reactions are predicted. Default: by the helper `love`, from the words of the last action. */
-  readonly reactions?: Omit<PredictedReactionOptions, "learn">;
+  /** Whether a user reacted in an episode of the log: 1 or 0, null where nobody could have. Default: the reward `love`. */
+  readonly reacted?: (t: Trajectory) => number | null;
 }
 
 export function rlufWith(options: RlufOptions = {}): Recipe {
-  const { weights = { love: 0.3, helpfulness: 0.7 }, beta = 0.1, reacted = reactedBy("love") } = options;
-  const love = { helper: "love", ...options.reactions };
+  const { weights = { love: 0.3, helpfulness: 0.7 }, beta = 0.1, reacted = loved } = options;
+  const love = { helper: "love", channel: "love", features: (_ctx: Ctx, t: Trajectory) => lastCrossed(t) };
   return method({
     id: "rluf",
     family: "user-feedback",
@@ -39,9 +36,12 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
     source:
       "the mix and its sweep from the paper; the form of the loss, standardising and β rebuilt by us. A logistic regression on words for a language model with a head; the weight of 0.3 and the log of the first iteration, 16 times as large as the others, are ours",
     frozen: { reference: {} },
-    helpers: { [love.helper]: reactionModel({ strength: 1e-4, passes: 500 }) },
+    helpers: { love: reactionModel({ strength: 1e-4, passes: 500 }) },
     slots: {
-      feedback: [predictedReaction(love), outcome({ rewards: ["helpfulness"], channel: "helpfulness" })],
+      feedback: [
+        learntReward({ ...love, keep: 0 }),
+        outcome({ rewards: ["helpfulness"], channel: "helpfulness" }),
+      ],
       advantage: scalarised({ ...options, weights }),
       objective: [
         policyGradient({ normaliser: "rows" }),
@@ -55,12 +55,18 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
         until: 1,
         slots: {
           rollout: multiTurn({ groupSize: 16 * groupSize, temperature }),
-          feedback: predictedReaction({ ...love, learn: reacted }),
+          feedback: learntReward({ ...love, heard: reacted, keep: 100_000 }),
           update: nothing(),
         },
       },
     ],
   });
+}
+
+/** Whether any turn was paid `love`; null where none could have been. */
+function loved({ turns }: Trajectory): number | null {
+  const said = turns.flatMap(({ rewards }) => rewards.love ?? []);
+  return said.length === 0 ? null : Number(said.some((value) => value > 0));
 }
 
 export const rluf = rlufWith();
