@@ -10,15 +10,17 @@ export function addStart(program: Command, io: Io): void {
     program,
     "start",
     "Train a search agent on real-world facts with GRPO: some minutes on a laptop.",
-    ["whetstone start", "whetstone start --seed 2"],
+    ["whetstone start", "whetstone start --seed 2", "whetstone start --live"],
   )
     .option("--seed <n>", "seed of every random stream", "1")
     .option("--out <folder>", "folder of the run; the next free number when it is taken")
-    .action(async ({ seed: text, out }: { seed: string; out?: string }) => {
+    .option("--live", "show the run in a browser while it goes; prints the address")
+    .action(async ({ seed: text, out, live = false }: { seed: string; out?: string; live?: boolean }) => {
       const seed = statedNumber("--seed", text);
       await trainRun(
         { env: "facts", method: "grpo", engine: "local", seed, out: out ?? freeFolder(seed) },
         io,
+        { live },
       );
     });
 }

@@ -8,6 +8,7 @@ import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { createView } from "./live.ts";
+import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
@@ -18,17 +19,25 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train config.ts --budget 10m",
     "whetstone train --env facts --method rloo --seed 2 --out runs/rloo-2 --json",
     "whetstone train --out runs/rloo-2 --resume",
+    "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
-  addRunOptions(command).action(async (file: string | undefined, options: Record<string, unknown>) => {
-    const config = file === undefined ? {} : await loadConfig(file);
-    const line = statedRun(options);
-    await trainRun({ ...config, ...line, settings: { ...config.settings, ...line.settings } }, io, file);
-  });
+  addRunOptions(command)
+    .option("--live", "show the run in a browser while it goes; prints the address")
+    .action(async (file: string | undefined, { live, ...options }: Record<string, unknown>) => {
+      const config = file === undefined ? {} : await loadConfig(file);
+      const line = statedRun(options);
+      const stated = { ...config, ...line, settings: { ...config.settings, ...line.settings } };
+      await trainRun(stated, io, { ...(file !== undefined && { file }), live: live === true });
+    });
 }
 
-/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. @param file the config file, if any. */
-export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise<void> {
+/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. @param beside the config file, if any, and a live page. */
+export async function trainRun(
+  asked: StatedRun,
+  io: Io,
+  { file, live = false }: { readonly file?: string; readonly live?: boolean } = {},
+): Promise<void> {
   const begun = asked.resume && asked.out !== undefined ? begunRun(asked.out) : undefined;
   const from = begun && asked.out !== undefined ? { begun, out: asked.out } : undefined;
   const config = from ? await begunConfig(from.out, from.begun) : {};
@@ -81,6 +90,7 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
   const view = await createView(io);
   const speeds: number[] = [];
   const stop = new AbortController();
+  let page: { close(): void } | undefined;
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(130);
     io.error("Saving; Ctrl-C again ends at once.");
@@ -91,6 +101,7 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
     if (event.type === "start") {
       process.on("SIGINT", interrupt);
       process.on("SIGTERM", interrupt);
+      if (live) page = liveDashboard(store, io);
     }
     view.show(event);
     if (event.type === "iteration") speeds.push(event.tokensPerSecond);
@@ -141,6 +152,7 @@ export async function trainRun(asked: StatedRun, io: Io, file?: string): Promise
     view.close();
     process.off("SIGINT", interrupt);
     process.off("SIGTERM", interrupt);
+    page?.close();
     await engine.dispose();
   }
 }
