@@ -6,6 +6,7 @@ import { type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../
 import { inbox, storeRefusal } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
+import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
 import { type GatewayState, gateway } from "./gateway.ts";
 import { sessionTable } from "./sessions.ts";
@@ -24,7 +25,7 @@ export interface ProductionServerOptions {
   readonly host?: string;
   readonly channels?: readonly string[];
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "rates">;
-  /** Further routes, e.g. for spans. */
+  /** Further routes. */
   readonly routes?: (gate: ReturnType<typeof makeGate>) => Hono<Gated>;
   /** Milliseconds of silence after which a session is forgotten, and what is read of the past at the start. Default one hour. */
   readonly silence?: number;
@@ -80,6 +81,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .route("/", passing.app)
     .route("/", inbox({ production, recorder, gate: door }))
     .route("/", keyRoutes(production, door))
+    .route("/", traces({ production, gate: door, sessions }))
     .route("/", options.routes?.(door) ?? new Hono<Gated>())
     .notFound((c) =>
       refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
@@ -124,7 +126,7 @@ const nowhere: Refused = {
   status: 404,
   code: "unknown_url",
   message:
-    "There are /v1/chat/completions, /v1/models, /v1/feedback, /v1/sessions and /healthz; the first two also below /session/<name>.",
+    "There are /v1/chat/completions, /v1/models, /v1/feedback, /v1/traces, /v1/sessions and /healthz; the first two also below /session/<name>.",
 };
 const broken: Refused = {
   status: 500,
