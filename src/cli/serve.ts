@@ -46,6 +46,10 @@ export function addServe(program: Command, io: Io): void {
     .option("--policy <run-or-checkpoint>", "gateway: a run's weights answer, in this process")
     .addOption(productionOption())
     .option("--channels <names>", "feedback can come on these, e.g. thumbs,comment: silence on them is data")
+    .option(
+      "--redact <what>",
+      "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
+    )
     .option("--origin <url>", "pages of this site may send feedback; may be repeated", collected)
     .option(
       "--allow-host <name>",
@@ -66,19 +70,22 @@ export function addServe(program: Command, io: Io): void {
       "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md has the whole way.\n",
     )
     .action(async ({ openenv, ...flags }: ServeOptions) => {
-      const stopped = new Promise<void>((go) => {
-        process.once("SIGINT", go);
-        process.once("SIGTERM", go);
-      });
       if (openenv !== undefined) {
         refuseBoth(flags);
-        return await serveEnvironment({ ...flags, openenv }, io, stopped);
+        return await serveEnvironment({ ...flags, openenv }, io);
       }
       // loaded when it is asked for: databases and clients take their time
       const { serveGateway } = await import("./serveGateway.ts");
-      await serveGateway(flags, io, stopped);
+      await serveGateway(flags, io, interrupted);
     });
 }
+
+/** Once it is told to stop. */
+const interrupted = (): Promise<void> =>
+  new Promise((go) => {
+    process.once("SIGINT", go);
+    process.once("SIGTERM", go);
+  });
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
@@ -93,7 +100,7 @@ function refuseBoth({ upstream, policy }: GatewayFlags): void {
   });
 }
 
-async function serveEnvironment(flags: OpenEnvFlags, io: Io, stopped: Promise<void>): Promise<void> {
+async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
   const { openenv, port = "8000", host, keyEnv, sessions } = flags;
   const environment = await requireEnvironment("--openenv", openenv);
   const key = process.env[keyEnv];
@@ -106,7 +113,7 @@ async function serveEnvironment(flags: OpenEnvFlags, io: Io, stopped: Promise<vo
   });
   io.record({ type: "serving", environment: environment.name, url: server.url });
   io.say(`${environment.name} is served at ${server.url} (OpenEnv). Ctrl-C ends it.`);
-  await stopped;
+  await interrupted();
   await server.close();
   io.say("Closed.");
 }

@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
+import { unknownName } from "../core/suggest.ts";
 import {
   type Answerer,
   liveVersions,
@@ -12,7 +13,8 @@ import {
   versionOf,
 } from "../serve/gateway/index.ts";
 import { signingSecret } from "../serve/signing.ts";
-import { openProduction, recorder } from "../store/index.ts";
+import { openProduction, type RedactionOptions, recorder } from "../store/index.ts";
+import { personalData } from "../store/personalData.ts";
 import { makeEngine } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
@@ -30,13 +32,14 @@ export interface GatewayFlags {
   readonly channels?: string;
   readonly origin?: readonly string[];
   readonly allowHost?: readonly string[];
+  readonly redact?: string;
 }
 
 /** Serves until it is told to stop; calls that run may end, and what was taken is written. */
-export async function serveGateway(flags: GatewayFlags, io: Io, stopped: Promise<unknown>): Promise<void> {
+export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const port = statedNumber("--port", flags.port ?? "8600");
   const log = (line: string): void => io.error(line);
-  const production = await openProduction(flags.store);
+  const production = await openProduction(flags.store, redacting(flags.redact));
   const writing = recorder(production);
   try {
     const main = await statedVersion(flags);
@@ -73,7 +76,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: Promise
         `An agent needs this alone: OPENAI_BASE_URL=${server.url}/v1`,
         "Ctrl-C ends it, once the calls that run have ended; a second one, at once.",
       );
-      await stopped;
+      await stopped();
       io.say("Closing…");
       await server.close();
       const { calls, complete, cut, failed } = server.state();
@@ -89,6 +92,19 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: Promise
     await writing.close();
     await production.close();
   }
+}
+
+/** What is taken out of everything before it is stored. */
+function redacting(stated: string | undefined): { readonly redaction?: RedactionOptions } {
+  if (stated === undefined || stated === "none") return {};
+  if (stated === "all") return { redaction: {} };
+  const known = Object.values(personalData).map(({ name }) => name);
+  const rules = names(stated).map((name) => {
+    const rule = known.find((one) => one === name);
+    if (rule === undefined) throw unknownName("--redact", name, ["all", "none", ...known]);
+    return rule;
+  });
+  return { redaction: { rules } };
 }
 
 const isUrl = (store: string): boolean => /^postgres(ql)?:\/\//.test(store);

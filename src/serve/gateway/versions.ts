@@ -19,7 +19,7 @@ export interface VersionOptions {
   readonly production: Pick<Production, "versions" | "splits">;
   /** Makes what answers for a version. What it throws keeps the split out that names the version. */
   readonly open: (version: Version) => Promise<Answerer>;
-  /** Answers while there is no split. Default: the version made last. */
+  /** Answers while there is no split. Default: the only version that there is. */
   readonly main?: Id;
   /** Milliseconds between looks into the store. Default 1000. */
   readonly every?: number;
@@ -69,7 +69,8 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
     const unchanged = current.answerers.size > 0 && split?.id === current.split?.id;
     if (unchanged) return;
     const versions = await production.versions();
-    const wanted = split ? Object.keys(split.shares) : [main ?? versions.at(-1)?.id];
+    if (!split && main === undefined && versions.length !== 1) throw noChoice(versions);
+    const wanted = split ? Object.keys(split.shares) : [main ?? versions[0]?.id];
     const answerers = new Map<Id, Answerer>();
     for (const id of wanted) {
       const version = versions.find((v) => v.id === id);
@@ -140,6 +141,13 @@ const sharesOf = ({ shares }: Split): string =>
     .map(([id, share]) => `${id} ${Number((100 * share).toFixed(2))} %`)
     .join(", ");
 
+const noChoice = (versions: readonly Version[]): WhetstoneError =>
+  new WhetstoneError("config.invalid", {
+    where: "gateway",
+    got: versions.length === 0 ? "no version that could answer" : `${versions.length} versions and no split`,
+    expected: "something that answers",
+    mend: "Name an --upstream or a --policy, or share the calls out with: whetstone versions split",
+  });
 const noVersion = (id: Id | undefined): WhetstoneError =>
   new WhetstoneError("config.invalid", {
     where: "gateway",
@@ -148,5 +156,5 @@ const noVersion = (id: Id | undefined): WhetstoneError =>
         ? "no version that could answer"
         : `the version "${id}", which the store does not have`,
     expected: "a version for every name in the split",
-    mend: "Name an --upstream or a --policy, or add the version first.",
+    mend: "Add it with: whetstone versions add",
   });

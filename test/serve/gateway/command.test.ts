@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, test } from "node:test";
+import OpenAI from "openai";
+import { openProduction } from "../../../src/store/index.ts";
+import { inProcess } from "../../cli/inProcess.ts";
+import { scripted } from "./world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-serve-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const store = join(folder, "production.sqlite");
+const main = join(import.meta.dirname, "../../../src/cli/main.ts");
+
+const upstream = await scripted((body, response) => {
+  const messages = body.messages as readonly { readonly content: string }[];
+  const message = { role: "assistant", content: `You said ${messages.at(-1)?.content}` };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  response
+    .writeHead(200, { "content-type": "application/json" })
+    .end(JSON.stringify({ id: "x", object: "chat.completion", created: 1, model: "m", choices }));
+});
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const out: T[] = [];
+  for await (const item of items) out.push(item);
+  return out;
+}
+
+/** The command as a person starts it. */
+async function serve(...flags: string[]) {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [main, "serve", "--json", "--port", "0", "--store", store, ...flags],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, UPSTREAM_KEY: "sk-upstream" } },
+  );
+  const words: string[] = [];
+  child.stderr!.on("data", (text) => words.push(String(text)));
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value ?? assert.fail(words.join("")));
+  return {
+    begun: await next(),
+    words,
+    async end(signal: NodeJS.Signals) {
+      const exited = new Promise((resolve) => child.once("exit", resolve));
+      child.kill(signal);
+      const closed = await next();
+      return { closed, code: await exited };
+    },
+  };
+}
+
+test("serve: an agent is recorded by its base URL alone, rated, and goes on after a restart", async () => {
+  const flags = ["--upstream", upstream.url, "--upstream-key-env", "UPSTREAM_KEY", "--channels", "thumbs"];
+  const first = await serve(...flags, "--redact", "email");
+  const client = new OpenAI({ baseURL: `${first.begun.url}/v1`, apiKey: "none", maxRetries: 0 });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "hello" }];
+  const one = await client.chat.completions.create({ model: "m", messages });
+  assert.equal(upstream.headers[0]!.authorization, "Bearer sk-upstream");
+  const rated = await fetch(`${first.begun.url}/v1/feedback`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ response: one.id, kind: "score", channel: "thumbs", value: 1 }),
+  });
+  assert.equal(rated.status, 201, await rated.text());
+  const private_ = [{ role: "user", content: "I am ann@example.org" }] as const;
+  await client.chat.completions.create({ model: "m", messages: [...private_] });
+  const health = JSON.parse(await (await fetch(`${first.begun.url}/healthz`)).text());
+  assert.equal(health.status, "ok");
+  assert.equal(health.gateway.calls, 2);
+  const ended = await first.end("SIGINT");
+  assert.deepEqual(ended, {
+    closed: { type: "closed", calls: 2, complete: 2, cut: 0, failed: 0, recorded: 2, lost: 0 },
+    code: 0,
+  });
+
+  const second = await serve(...flags);
+  const again = new OpenAI({ baseURL: `${second.begun.url}/v1`, apiKey: "none", maxRetries: 0 });
+  messages.push(one.choices[0]!.message, { role: "user", content: "and on" });
+  await again.chat.completions.create({ model: "m", messages });
+  assert.deepEqual(second.begun.versions, first.begun.versions);
+  await second.end("SIGTERM");
+
+  const production = await openProduction(store);
+  const responses = await all(production.responses());
+  const signals = await all(production.signals());
+  await production.close();
+  assert.deepEqual(
+    responses.map(({ trajectory, turn }) => [trajectory === responses[0]!.trajectory, turn]),
+    [
+      [true, 0],
+      [false, 0],
+      [true, 1],
+    ],
+  );
+  assert.equal(responses[1]!.prompt[0]!.content, "I am [email]");
+  assert.deepEqual(
+    signals.map(({ about, value }) => [about[0]!.response, value]),
+    [[one.id, 1]],
+  );
+  assert.doesNotMatch(first.words.join("") + second.words.join(""), /sk-upstream/);
+  await upstream.close();
+});
+
+test("serve says at the door what cannot be served", async () => {
+  const other = ["--store", join(folder, "other.sqlite"), "--port", "0"];
+  for (const [flags, said] of [
+    [[], /no version that could answer.*--upstream or a --policy/],
+    [["--upstream", "http://169.254.169.254/v1"], /metadata address/],
+    [["--upstream", "nonsense"], /base URL of an OpenAI-compatible server/],
+    [["--upstream", "http://a/v1", "--policy", "x"], /both --upstream and --policy/],
+    [["--upstream", "http://a/v1", "--openenv", "facts"], /both --openenv and --upstream/],
+    [["--upstream", "http://a/v1", "--upstream-key-env", "NOT_SET"], /NOT_SET/],
+    [["--upstream", "http://a/v1", "--host", "0.0.0.0"], /keys create/],
+    [["--upstream", "http://a/v1", "--redact", "emial"], /Did you mean email/],
+    [["--policy", join(folder, "none")], /none/],
+  ] as const) {
+    const { code, err } = await inProcess(["serve", ...flags, ...other]);
+    assert.equal(code, 2, err);
+    assert.match(err, said);
+  }
+});
