@@ -20,7 +20,11 @@ export async function readJson(
 ): Promise<{ readonly json: Json; readonly bytes: Uint8Array } | Refused> {
   const type = request.headers.get("content-type");
   if (type !== null && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
-    return bad(415, "not_json", `got the content type ${said(type)}, expected application/json.`);
+    return bad(
+      415,
+      "not_json",
+      `got the content type ${said(type)}, expected application/json. Send the header content-type: application/json.`,
+    );
   }
   const bytes = await readBytes(request, limits.bytes);
   if ("status" in bytes) return bytes;
