@@ -1,3 +1,4 @@
+import { WhetstoneError } from "../core/errors.ts";
 import { withoutAdvice } from "../core/rewrite.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Id, paid, type Role, type Task, type Trajectory, type Unit } from "../core/words.ts";
@@ -24,14 +25,14 @@ export interface ScopedFeedbackOptions {
  *
  * A pair whose revision the environment does not pay more is dropped: it did not follow the feedback better. Trajectories
  * name the policy as the model that acted, since it is what learns from them; their log-probabilities are the base's, and
- * unknown for revisions. Failed episodes are left out.
+ * unknown for revisions. Failed episodes are left out. @throws WhetstoneError `capability.missing` where a task says neither.
  *
  * Stats: pairs kept, per pair sampled.
  * Paper: "RLVF: Learning from Verbal Feedback without Overgeneralization".
  */
 export function scopedFeedback(options: ScopedFeedbackOptions = {}): Rollout {
   const { base = "reference", perTask = 1, role = "agent" } = options;
-  const { scope = scopeIn, feedback = ({ metadata }) => String(metadata.wish ?? "") } = options;
+  const { scope = scopeIn, feedback = wishIn } = options;
   return async (ctx) => {
     const { codec } = ctx.model();
     const sampled = async (task: Task, attempt: number, advice?: string): Promise<Trajectory | undefined> => {
@@ -84,5 +85,20 @@ export function scopedFeedback(options: ScopedFeedbackOptions = {}): Rollout {
 
 const unitOf = (id: Id, group: Id): Unit => ({ id, group, members: [id] });
 
-const scopeIn = ({ metadata: { scope } }: Task): "in" | "near" | "out" =>
-  scope === "in" || scope === "near" ? scope : "out";
+const scopeIn = ({ id, metadata: { scope } }: Task): "in" | "near" | "out" => {
+  if (scope === "in" || scope === "near" || scope === "out") return scope;
+  throw withoutFeedback(id, "whether feedback applies to it: scope, one of in, near and out");
+};
+
+const wishIn = ({ id, metadata: { wish } }: Task): string => {
+  if (typeof wish === "string") return wish;
+  throw withoutFeedback(id, "what was said: wish, a text");
+};
+
+const withoutFeedback = (task: Id, expected: string): WhetstoneError =>
+  new WhetstoneError("capability.missing", {
+    where: `task ${task}`,
+    got: "metadata without feedback and its scope",
+    expected,
+    mend: "Choose an environment whose tasks have them, such as wishes, or tell the rollout where to find them.",
+  });

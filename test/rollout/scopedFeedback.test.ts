@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Play } from "../../src/core/context.ts";
+import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { Task, Trajectory } from "../../src/core/words.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
@@ -101,5 +102,13 @@ test("several of each: pairs in groups of their own, answers in that of their ta
     ["in/i/0", "in/i/0", "in/i/1", "in/i/1", "near/n", "near/n"],
   );
   assert.equal(new Set(units.map(({ id }) => id)).size, 6);
-  assert.equal((await gathered([taskOf("o", "elsewhere")], baseOf([]))).stats, undefined);
+  assert.equal((await gathered([taskOf("o", "out")], baseOf([]))).stats, undefined);
+});
+
+test("a task that says nothing of feedback, or not whether it applies, is an error that says so", async () => {
+  const missing = (expected: RegExp) => (e: unknown) =>
+    isWhetstoneError(e) && e.code === "capability.missing" && expected.test(e.message);
+  await assert.rejects(gathered([taskOf("x", "elsewhere")], baseOf([])), missing(/scope/));
+  const mute: Task = { id: "x", prompt: [], metadata: { scope: "in" }, seed: 1 };
+  await assert.rejects(gathered([mute], baseOf([])), missing(/wish/));
 });
