@@ -47,25 +47,21 @@ export function boundedArms(alpha = 0.025, cells = 500): Arms {
     ),
   );
   const shown: Arms["shown"] = (side, limit, error) =>
-    evidence(money(candidate, baseline, side), side, limit, cells) >= Math.log(1 / error);
+    everywhere(candidate, baseline, side, limit, cells, Math.log(1 / error));
   return {
     see: (arm, x) => (arm === "candidate" ? candidate : baseline).see(x),
     candidate,
     baseline,
     shown,
     difference: (error) => {
-      const enough = Math.log(2 / error);
-      const lowMoney = money(candidate, baseline, "above");
-      const highMoney = money(candidate, baseline, "below");
-      const at = (k: number): Limit => {
+      const by = (k: number): Limit => {
         const delta = k / cells;
         return (m) => m + delta;
       };
       return {
         mean: candidate.mean - baseline.mean,
-        low: -1 + furthest(cells, (k) => evidence(lowMoney, "above", at(k - cells), cells) >= enough) / cells,
-        high:
-          1 - furthest(cells, (k) => evidence(highMoney, "below", at(cells - k), cells) >= enough) / cells,
+        low: -1 + furthest(cells, (k) => shown("above", by(k - cells), error / 2)) / cells,
+        high: 1 - furthest(cells, (k) => shown("below", by(cells - k), error / 2)) / cells,
         n: candidate.n + baseline.n,
       };
     },
@@ -74,16 +70,6 @@ export function boundedArms(alpha = 0.025, cells = 500): Arms {
 
 /** n_c n_b / (n_c + n_b) for which bets are made as if the end were there; later ones shrink as 1 / √t. */
 const planned = 200;
-
-interface Money {
-  readonly candidate: Float64Array;
-  readonly baseline: Float64Array;
-}
-
-const money = (candidate: Capital, baseline: Capital, side: "above" | "below"): Money =>
-  side === "above"
-    ? { candidate: candidate.above(), baseline: baseline.below() }
-    : { candidate: candidate.below(), baseline: baseline.above() };
 
 /** The greatest k in 0 … 2 cells for which all up to it are shown; 0 where none is. */
 function furthest(cells: number, shown: (k: number) => boolean): number {
@@ -101,24 +87,35 @@ const [onBoth, onOne] = [Math.log(0.8), Math.log(0.1)];
 /** Rounding that keeps a limit on the grid from falling into the next cell. */
 const rounding = 1e-9;
 
-/** ln of the least product over all baseline means, cell by cell. */
-function evidence(
-  { candidate, baseline }: Money,
+/** Whether the product reaches `enough`, in logarithms, for every baseline mean, cell by cell. */
+function everywhere(
+  candidate: Capital,
+  baseline: Capital,
   side: "above" | "below",
   limit: Limit,
   cells: number,
-): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let j = 0; j < cells; j++) {
+  enough: number,
+): boolean {
+  const reached = (j: number): boolean => {
     // of a cell [j, j + 1]: above, the hardest limit is at its upper end, and the least money on "below" at its lower
     const [near, far] = side === "above" ? [j, j + 1] : [j + 1, j];
     const x = limit(far / cells) * cells;
-    if (side === "above" ? x < -rounding : x > cells + rounding) continue; // no candidate could be there
-    const i = side === "above" ? Math.ceil(x - rounding) : Math.floor(x + rounding);
-    const [won, lost] = [candidate[Math.min(cells, Math.max(0, i))]!, baseline[near]!];
-    least = Math.min(least, Math.max(won + lost + onBoth, won + onOne, lost + onOne));
-  }
-  return least;
+    if (side === "above" ? x < -rounding : x > cells + rounding) return true; // no candidate could be there
+    const i = Math.min(
+      cells,
+      Math.max(0, side === "above" ? Math.ceil(x - rounding) : Math.floor(x + rounding)),
+    );
+    const [one, other] =
+      side === "above"
+        ? [candidate.above(i), baseline.below(near)]
+        : [candidate.below(i), baseline.above(near)];
+    return Math.max(one + other + onBoth, one + onOne, other + onOne) >= enough;
+  };
+  // where the baseline seems to be, mostly nothing is shown: then the rest need not be looked at
+  const seems = Math.floor(baseline.mean * cells);
+  if (seems >= 0 && seems < cells && !reached(seems)) return false;
+  for (let j = 0; j < cells; j++) if (!reached(j)) return false;
+  return true;
 }
 
 /** Units in each arm before anything is said of means without bounds. */

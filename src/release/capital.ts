@@ -7,10 +7,10 @@ export interface Capital {
   readonly n: number;
   readonly mean: number;
   see(x: number): void;
-  /** ln of the money of who bet that the mean is above j / cells, [cells + 1], falling in j. */
-  above(): Float64Array;
-  /** The same of who bet that it is below, rising in j. */
-  below(): Float64Array;
+  /** ln of the money of who bet that the mean is above j / cells; falls in j. */
+  above(j: number): number;
+  /** The same of who bet that it is below; rises in j. */
+  below(j: number): number;
 }
 
 /** Factors of 0.5 to `cells` are multiplied this often before their logarithm is taken: within the range of a double. */
@@ -43,8 +43,8 @@ export function capital(alpha: number, cells: number, horizon: () => number): Ca
       n++;
       sum += x;
     },
-    above: () => up.money(),
-    below: () => down.money().reverse(),
+    above: up.money,
+    below: (j) => down.money(cells - j),
   };
 }
 
@@ -67,7 +67,7 @@ function wagers(cells: number) {
       }
       if (++since === atOnce) settle();
     },
-    money: (): Float64Array => log.map((so, j) => so + Math.log(product[j]!)),
+    money: (j: number): number => log[j]! + Math.log(product[j]!),
   };
 }
 

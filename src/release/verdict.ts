@@ -77,6 +77,8 @@ interface Watched {
 /** Evidence that grows unit by unit. */
 export interface Judge {
   see(outcome: Outcome): void;
+  /** The decision alone, which costs next to nothing. */
+  decision(): Judgement["decision"];
   judgement(): Judgement;
 }
 
@@ -103,6 +105,19 @@ export function judge(options: JudgeOptions = {}): Judge {
     rewarded: rewards[arm].n,
     mean: low + scale * rewards[arm].mean,
   });
+  const above: Limit = (m) => m + minimumEffect / scale;
+  const below: Limit = (m) => m + Math.min(0, minimumEffect) / scale;
+  function decided(): Pick<Judgement, "decision" | "why"> {
+    const broken = watched.filter((w) => isBroken(w, alpha)).map((w) => w.guardrail.name);
+    if (broken.length > 0) return { decision: "roll back", why: `guardrail ${broken.join(", ")} broken` };
+    if (rewards.shown("below", below, error / 2))
+      return { decision: "roll back", why: "the mean reward is lower" };
+    if (!rewards.shown("above", above, error / 2))
+      return { decision: "hold", why: "neither is shown to be better yet" };
+    const by = `${minimumEffect > 0 ? "+" : "−"} ${Math.abs(minimumEffect)}`;
+    const than = minimumEffect === 0 ? "" : ` than the baseline's ${by}`;
+    return { decision: "promote", why: `the mean reward is higher${than}` };
+  }
   return {
     see({ arm, reward, measures }) {
       units[arm]++;
@@ -112,53 +127,36 @@ export function judge(options: JudgeOptions = {}): Judge {
         if (x !== undefined) arms.see(arm, x / most);
       }
     },
+    decision: () => decided().decision,
     judgement() {
-      const states = watched.map((w) => stateOf(w, alpha));
       const [candidate, baseline] = [sideOf("candidate"), sideOf("baseline")];
-      const above: Limit = (m) => m + minimumEffect / scale;
-      const below: Limit = (m) => m + Math.min(0, minimumEffect) / scale;
-      const broken = states.filter((s) => s.state === "broken");
-      const worse = rewards.shown("below", below, error / 2);
-      const better = rewards.shown("above", above, error / 2);
-      const decision = broken.length > 0 || worse ? "roll back" : better ? "promote" : "hold";
-      const scaled = rewards.difference(error);
-      const why =
-        broken.length > 0
-          ? `guardrail ${broken.map((s) => s.name).join(", ")} broken`
-          : worse
-            ? "the mean reward is lower"
-            : better
-              ? `the mean reward is higher${minimumEffect === 0 ? "" : ` than the baseline's ${minimumEffect > 0 ? "+" : "−"} ${Math.abs(minimumEffect)}`}`
-              : "neither is shown to be better yet";
+      const { mean, low: least, high: most, n } = rewards.difference(error);
       return {
-        decision,
-        why,
+        ...decided(),
         candidate,
         baseline,
-        difference: {
-          mean: scale * scaled.mean,
-          low: scale * scaled.low,
-          high: scale * scaled.high,
-          n: scaled.n,
-        },
+        difference: { mean: scale * mean, low: scale * least, high: scale * most, n },
         confidence: 1 - error,
-        guardrails: states,
+        guardrails: watched.map((w) => stateOf(w, alpha)),
         doubts: doubtsOf(candidate, baseline),
       };
     },
   };
 }
 
-function stateOf({ guardrail, arms, scale }: Watched, alpha: number): GuardrailState {
-  const limit = limitOf(guardrail, scale);
-  const [bad, good] =
-    guardrail.worse === "higher" ? (["above", "below"] as const) : (["below", "above"] as const);
+const isBroken = ({ guardrail, arms, scale }: Watched, alpha: number): boolean =>
+  arms.shown(guardrail.worse === "higher" ? "above" : "below", limitOf(guardrail, scale), alpha);
+const isKept = ({ guardrail, arms, scale }: Watched, alpha: number): boolean =>
+  arms.shown(guardrail.worse === "higher" ? "below" : "above", limitOf(guardrail, scale), alpha);
+
+function stateOf(watched: Watched, alpha: number): GuardrailState {
+  const { guardrail, arms, scale } = watched;
   return {
     name: guardrail.name,
     candidate: scale * arms.candidate.mean,
     baseline: scale * arms.baseline.mean,
     bound: sayBound(guardrail.bound),
-    state: arms.shown(bad, limit, alpha) ? "broken" : arms.shown(good, limit, alpha) ? "kept" : "open",
+    state: isBroken(watched, alpha) ? "broken" : isKept(watched, alpha) ? "kept" : "open",
   };
 }
 
