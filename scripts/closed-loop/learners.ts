@@ -1,8 +1,6 @@
 /** Two ways to make a reward of what users say: as it comes, and with what is known to be wrong with it. */
 import type { StatefulHelper } from "../../src/core/context.ts";
-import type { Logged } from "../../src/core/served.ts";
-import type { Signal } from "../../src/core/signal.ts";
-import { signalValue } from "../../src/core/signal.ts";
+import type { Turn } from "../../src/core/words.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
 import { observationalReward } from "../../src/helper/observationalReward.ts";
 import type { Features } from "../../src/helper/ridge.ts";
@@ -44,36 +42,13 @@ const outcomes: Learner = {
 /** The two that are shown, and the one that is measured beside them. */
 export const allLearners: readonly Learner[] = [learners.naive, learners.debiased, outcomes];
 
-/** What was served, and what was heard of it on one channel: 1 good, 0 bad, null where nobody said a thing. */
-export interface Heard {
-  readonly x: Features;
-  readonly y: number | null;
-  readonly weight: number;
-}
+/** What was asked last and what was replied, as a reward sees them. */
+export const featuresOf = ({ prompt, action }: Turn): Features =>
+  crossedWords(prompt.at(-1)?.content ?? "", placed(action.content));
 
-/** One row for every exposure on the channel; of several signals that answer it, the last one counts. */
-export function heardOn(channel: string, all: readonly Logged[]): Heard[] {
-  return all.flatMap(({ trajectory, signals, exposures }) =>
-    exposures
-      .filter((exposure) => exposure.channel === channel)
-      .map((exposure) => {
-        const turn = trajectory.turns[exposure.about.turn ?? 0];
-        const answer = signals.findLast((signal: Signal) => signal.exposure === exposure.id);
-        return {
-          x: featuresOf(turn?.prompt.at(-1)?.content ?? "", turn?.action.content ?? ""),
-          y: (answer && signalValue(answer)) ?? null,
-          weight: 1,
-        };
-      }),
-  );
-}
-
-/** Words of the reply with their places, alone and with each word asked: a word said elsewhere is another one. */
-export const featuresOf = (asked: string, replied: string): Features =>
-  crossedWords(
-    asked,
-    replied
-      .split(/\s+/)
-      .map((word, place) => `${place}:${word}`)
-      .join(" "),
-  );
+/** A word said elsewhere is another one: `0:honestly 1:briefly 2:routine`. */
+const placed = (text: string): string =>
+  text
+    .split(/\s+/)
+    .map((word, place) => `${place}:${word}`)
+    .join(" ");

@@ -3,7 +3,8 @@ import type { Model } from "../../src/core/model.ts";
 import { mean } from "../../src/core/statistics.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type Heard, heardOn, type Learner } from "./learners.ts";
+import { type Heard, heardOn } from "../../src/helper/index.ts";
+import { featuresOf, type Learner } from "./learners.ts";
 import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";
 import { type Service, startService } from "./service.ts";
@@ -124,7 +125,7 @@ async function listened(
   heard: Heard[],
 ): Promise<readonly string[]> {
   const logged = await service.logged(since);
-  heard.push(...heardOn(channel, logged));
+  heard.push(...heardOn(channel, logged, featuresOf));
   return logged.map(({ trajectory }) => trajectory.turns[0]?.prompt.at(-1)?.content ?? "");
 }
 

@@ -64,8 +64,7 @@ export async function nextVersion(next: NextVersion): Promise<Model> {
     slots: ({ clipLow: low, clipHigh: high }) => ({
       feedback: learntReward({
         keep: 0,
-        features: (_ctx, { turns }) =>
-          featuresOf(turns[0]?.prompt.at(-1)?.content ?? "", turns[0]?.action.content ?? ""),
+        features: (_ctx, { turns }) => (turns[0] ? featuresOf(turns[0]) : {}),
       }),
       objective: [clippedRatio({ clip: { low, high } }), klPenalty({ coefficient: 0.02 })],
     }),

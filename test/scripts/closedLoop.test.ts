@@ -1,51 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { featuresOf, heardOn, learners } from "../../scripts/closed-loop/learners.ts";
+import { learners } from "../../scripts/closed-loop/learners.ts";
 import { closedLoop, firstVersion, quickPlan, type Round } from "../../scripts/closed-loop/loop.ts";
-import type { Logged } from "../../src/core/served.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
-import { trajectoryOf, turnOf } from "../core/make.ts";
-
-const exposure = (channel: string) => ({
-  id: `t/0/${channel}`,
-  about: { trajectory: "t", turn: 0 },
-  channel,
-  at: 0,
-});
-
-/** A reply "b" to "a" on which two channels were open, and what was said on them. */
-const served = (signals: Logged["signals"]): Logged => ({
-  trajectory: trajectoryOf("t", [
-    turnOf([1], [2], {
-      prompt: [{ role: "user", content: "a" }],
-      action: { role: "assistant", content: "b c" },
-    }),
-  ]),
-  session: "s",
-  responses: ["r"],
-  propensities: [1],
-  signals,
-  exposures: [exposure("reaction"), exposure("outcome")],
-});
-const about = [{ trajectory: "t", turn: 0 }];
-
-test("heardOn: one row an exposure; silence is null, the last answer counts, other channels do not", () => {
-  const first = {
-    kind: "reward",
-    channel: "outcome",
-    about,
-    source: "user",
-    exposure: "t/0/outcome",
-    value: 0,
-  } as const;
-  const x = { "0:b": 1, "a → 0:b": 1, "1:c": 1, "a → 1:c": 1 };
-  assert.deepEqual(featuresOf("a", "b c"), x);
-  assert.deepEqual(heardOn("outcome", [served([])]), [{ x, y: null, weight: 1 }]);
-  assert.deepEqual(heardOn("outcome", [served([first])]), [{ x, y: 0, weight: 1 }]);
-  assert.deepEqual(heardOn("outcome", [served([first, { ...first, value: 1 }])]), [{ x, y: 1, weight: 1 }]);
-  assert.deepEqual(heardOn("reaction", [served([first])]), [{ x, y: null, weight: 1 }]);
-  assert.deepEqual(heardOn("comment", [served([first])]), []);
-});
 
 test("the loop: visits, a candidate learnt from them, a decision, and visits again, through a real gateway", async () => {
   const engine = localEngine({

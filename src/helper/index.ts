@@ -1,0 +1,17 @@
+/** Learned helpers: what methods ask beside the policy. */
+export { type BradleyTerryOptions, bradleyTerry, featureDifference } from "./bradleyTerry.ts";
+export * from "./crossedWords.ts";
+export * from "./expectileCritic.ts";
+export * from "./heard.ts";
+export * from "./logisticRegression.ts";
+export {
+  anchoredFlips,
+  type FlipRates,
+  type ObservationalRewardOptions,
+  observationalReward,
+} from "./observationalReward.ts";
+export { type PropensityOptions, propensity } from "./propensity.ts";
+export { type ReactionModelOptions, reactionModel } from "./reactionModel.ts";
+export { type Features, type RidgeOptions, ridge } from "./ridge.ts";
+export * from "./twinCritic.ts";
+export { wordGrams } from "./wordGrams.ts";
