@@ -34,8 +34,8 @@ export interface FollowUpLikelihoodOptions {
  *     R = mean over categories of mean_{f ∈ F+} l(f | x, y) − mean_{f ∈ F−} l(f | x, y)
  *
  * in nats per token. One score for each trajectory and category, each already divided by the number of categories, so
- * that what adds up channels has their mean. An utterance with no probability at all counts as it is, −Infinity or none
- * of it: categories whose difference is not finite give no signal. Failed episodes and silent ones get none.
+ * that what adds up channels has their mean. Where an utterance is impossible for the scorer the difference is not finite,
+ * and nothing is said. Failed episodes and those without a turn get no score.
  * Paper: "Aligning Language Models Using Follow-up Likelihood as Reward Signal".
  */
 export function followUpLikelihood(options: FollowUpLikelihoodOptions): Feedback {

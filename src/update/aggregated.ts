@@ -1,6 +1,7 @@
 /** Fine-tuning on everything that was ever shown or corrected, with a fixed share of what came last. */
 import { z } from "zod";
 import { type Batch, type Row, rowCount } from "../core/batch.ts";
+import { isLogged } from "../core/lessons.ts";
 import type { Model, StepRule } from "../core/model.ts";
 import { pack } from "../core/pack.ts";
 import type { Random } from "../core/random.ts";
@@ -28,7 +29,8 @@ export interface AggregatedOptions {
  *
  *     round(newest · rows) of the newest set, the others from all earlier sets
  *
- * or all from the one of the two that has any. Then the newest set joins the earlier ones, which the run's memory keeps.
+ * or all from the one of the two that has any. Then the newest set joins the earlier ones, which the run's memory keeps;
+ * but for rows of logged conversations, which can be replayed: a run keeps no copy of what people said.
  * Little of the newest set and little is learnt from a correction; much of it and the rest is forgotten.
  * Papers: "Yell At Your Robot: Improving On-the-Fly from Language Corrections"; "A Reduction of Imitation Learning and
  * Structured Prediction to No-Regret Online Learning".
@@ -45,7 +47,8 @@ export function aggregated(options: AggregatedOptions): Update {
   return async (ctx, batch, objectives) => {
     const newest = rowsIn(batch);
     const earlier = kept.parse(ctx.memory.get(memoryKey) ?? []);
-    ctx.memory.set(memoryKey, [...earlier, ...newest].slice(-keep));
+    const memorable = newest.filter(({ task }) => !isLogged(task));
+    ctx.memory.set(memoryKey, [...earlier, ...memorable].slice(-keep));
     if (newest.length + earlier.length === 0) return { steps: 0 };
     const fresh = earlier.length === 0 ? size : newest.length === 0 ? 0 : Math.round(share * size);
     const model = ctx.model(id);

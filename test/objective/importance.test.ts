@@ -60,3 +60,8 @@ test("importance: parts add up to the whole, and without weights it asks for no 
   });
   assert.equal(policyGradient().columns, undefined);
 });
+
+test("policyGradient trains the model that it names, whoever acted", () => {
+  assert.equal(policyGradient({ model: "like" }).model, "like");
+  assert.equal(policyGradient().model, undefined);
+});

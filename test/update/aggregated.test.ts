@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "../../src/core/batch.ts";
 import type { Json } from "../../src/core/json.ts";
+import { loggedTask } from "../../src/core/lessons.ts";
 import type { Model, Objective } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
@@ -66,6 +67,14 @@ test("aggregated: nothing new is practice of the old; nothing at all is no step;
     "the last ones are kept",
   );
   assert.equal(JSON.parse(JSON.stringify([...memory.values()][0])).length, 2);
+});
+
+test("aggregated: what people said in production is learnt from once, and remembered in no run", async () => {
+  const { ctx, seen, objective, memory } = setUp(await policy());
+  const update = aggregated({ step: { learningRate: 0.1 }, steps: 1, rows: 4 });
+  await update(ctx, rows([loggedTask("one"), "other"]), [objective], none);
+  assert.ok(seen[0]!.includes(loggedTask("one")));
+  assert.equal(JSON.stringify([...memory.values()]).includes("one"), false);
 });
 
 test("aggregated: the policy learns what the rows say", async () => {

@@ -19,7 +19,7 @@ export interface RlufOptions extends Partial<ScalarisedOptions> {
 }
 
 export function rlufWith(options: RlufOptions = {}): Recipe {
-  const { weights = { love: 0.3, helpfulness: 0.7 }, beta = 0.1, reacted = loved } = options;
+  const { weights = { love: 0.3, helpfulness: 0.7 }, beta = 0.1, reacted = loved, ...mixing } = options;
   const love = { helper: "love", channel: "love", features: (_ctx: Ctx, t: Trajectory) => lastCrossed(t) };
   return method({
     id: "rluf",
@@ -42,7 +42,7 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
         learntReward({ ...love, keep: 0 }),
         outcome({ rewards: ["helpfulness"], channel: "helpfulness" }),
       ],
-      advantage: scalarised({ ...options, weights }),
+      advantage: scalarised({ ...mixing, weights }),
       objective: [
         policyGradient({ normaliser: "rows" }),
         klPenalty({ coefficient: beta, estimator: "k2", normaliser: "rows" }),
