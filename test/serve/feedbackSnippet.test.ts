@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { chromium } from "playwright-core";
 import { mintKey } from "../../src/serve/keys.ts";
+import { noBrowser, openBrowser } from "../browser.ts";
 import { listening } from "./listening.ts";
-
-const browserAt = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) =>
-  existsSync(file),
-);
-const skip = browserAt === undefined ? "no Chromium at /usr/bin" : false;
 
 test("the script is the same for everybody, remembered by browsers, and free of what a strict policy forbids", async () => {
   const server = await listening();
@@ -52,7 +46,7 @@ test("a thumb in a page of another site becomes a signal, by keyboard too, under
   const html = `<!doctype html><html lang="en"><title>Help</title><main>
     <p data-whetstone-response="r1">A reply.</p></main>
     <script src="${server.url}/v1/feedback.js" data-key="${token}"></script></html>`;
-  const browser = await chromium.launch({ executablePath: browserAt ?? "", args: ["--no-sandbox"] });
+  const browser = await openBrowser();
   try {
     const tab = await browser.newPage();
     const complaints: string[] = [];
