@@ -22,7 +22,7 @@ test("the script is the same for everybody, remembered by browsers, and free of 
 });
 
 test("a thumb in a page of another site becomes a signal, by keyboard too, under a strict policy", {
-  skip,
+  skip: noBrowser,
 }, async () => {
   const pages = createServer((_, response) => {
     const headers = {
