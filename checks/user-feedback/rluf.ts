@@ -1,5 +1,7 @@
 import type { Model } from "../../src/core/model.ts";
 import { type Random, randomStream } from "../../src/core/random.ts";
+import { mean } from "../../src/core/statistics.ts";
+import { reactionChange } from "../../src/diagnose/reactionChange.ts";
 import { expectedValue } from "../../src/diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { loveOf, reactions, type Style, styledReplies, styleOf, utilityOf } from "../../src/env/reactions.ts";
@@ -55,9 +57,20 @@ const arm = (what: string, love: number): Arm =>
     metric: ({ policy }, seed) => meanOf(policy, seed, utilityOf),
     more: async ({ policy }, seed) => {
       const predicted = await predictedFrom(logOf(randomStream(seed).split("log")));
+      const tasks = world(seed).tasks("train");
+      const now = tasks.map((task) =>
+        expectedValue(policy, task, styledReplies, (reply) => predicted(styleOf(reply)!)),
+      );
+      const before = mean(styledReplies.map((reply) => predicted(styleOf(reply)!)));
+      const foreseen = reactionChange(
+        await Promise.all(now),
+        tasks.map(() => before),
+      );
+      const rate = await meanOf(policy, seed, loveOf);
       return {
-        "reaction rate": await meanOf(policy, seed, loveOf),
-        "reaction rate, predicted": await meanOf(policy, seed, predicted),
+        "reaction rate": rate,
+        "reaction rate, change": rate - mean(styledReplies.map((reply) => loveOf(styleOf(reply)!))),
+        "reaction rate, change foreseen": foreseen.mean,
       };
     },
   });
