@@ -1,6 +1,7 @@
-/** The production server: gateway, feedback inbox, keys, health, on one address. */
+/** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
 import { type Env, Hono } from "hono";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
 import { inbox, storeRefusal } from "../inbox.ts";
@@ -8,6 +9,7 @@ import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
 import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
+import { versionRoutes } from "../versions.ts";
 import { type GatewayState, gateway } from "./gateway.ts";
 import { sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
@@ -25,8 +27,8 @@ export interface ProductionServerOptions {
   readonly host?: string;
   readonly channels?: readonly string[];
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "rates">;
-  /** Further routes. */
-  readonly routes?: (gate: ReturnType<typeof makeGate>) => Hono<Gated>;
+  /** How versions are judged. */
+  readonly desk?: Omit<DeskOptions, "production">;
   /** Milliseconds of silence after which a session is forgotten, and what is read of the past at the start. Default one hour. */
   readonly silence?: number;
   /** Milliseconds that calls may still take once it closes. Default 30 seconds. */
@@ -42,15 +44,13 @@ export interface ProductionServer {
   close(): Promise<void>;
 }
 
-const makeGate = gate;
-
 /**
  * @throws WhetstoneError `config.invalid` for an address that others reach while there is no key, or a port that is taken.
  */
 export async function serveProduction(options: ProductionServerOptions): Promise<ProductionServer> {
   const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
   await requireKeys(production, host);
-  const door = makeGate({ production, signing, open: isLoopback(host), ...options.gate });
+  const door = gate({ production, signing, open: isLoopback(host), ...options.gate });
   const silence = options.silence ?? 3_600_000;
   const sessions = sessionTable({ silence });
   for await (const response of production.responses({ from: Date.now() - silence }))
@@ -82,7 +82,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .route("/", inbox({ production, recorder, gate: door }))
     .route("/", keyRoutes(production, door))
     .route("/", traces({ production, gate: door, sessions }))
-    .route("/", options.routes?.(door) ?? new Hono<Gated>())
+    .route("/", versionRoutes({ production, gate: door, ...(options.desk ? { desk: options.desk } : {}) }))
     .notFound((c) =>
       refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
     )
