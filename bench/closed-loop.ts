@@ -18,6 +18,7 @@ import { progress } from "./report.ts";
 interface Given {
   readonly first: number;
   readonly seeds: number;
+  readonly learners?: readonly string[];
   readonly results: string;
   readonly page: string;
   readonly picture: string;
@@ -40,9 +41,11 @@ const keptIn = (file: string): Run[] =>
     : [];
 
 /** Runs what has not been run, each appended to the file as it is done. */
-async function run(seed: number, results: string, stop: AbortSignal): Promise<void> {
+async function run(seed: number, { learners, results }: Given, stop: AbortSignal): Promise<void> {
   const done = keptIn(results).filter((one) => one.seed === seed);
-  const open = allLearners.filter(({ name }) => !done.some((one) => one.learner === name));
+  const open = allLearners.filter(
+    ({ name }) => (learners?.includes(name) ?? true) && !done.some((one) => one.learner === name),
+  );
   if (open.length === 0) return;
   const engine = localEngine({ threads: 1, size: policySize });
   try {
@@ -70,48 +73,73 @@ const of = (runs: readonly Run[], name: string): readonly Run[] =>
   runs.filter(({ learner }) => learner === name).sort((a, b) => a.seed - b.seed);
 
 function page(runs: readonly Run[], seeds: readonly number[]): string {
-  const ends = (name: string): number[] => of(runs, name).map(({ rounds }) => after(rounds));
-  const rows = allLearners.map(({ name, what }) => {
+  const measured = allLearners.filter(({ name }) => of(runs, name).length > 0);
+  const endOf = (seed: number, name: string): Run | undefined =>
+    runs.find((one) => one.seed === seed && one.learner === name);
+  /** What the first was better by in the end, over the seeds that both have. */
+  const against = (name: string, other: string): string => {
+    const both = seeds.flatMap((seed) => {
+      const [a, b] = [endOf(seed, name), endOf(seed, other)];
+      return a && b ? [[after(a.rounds), after(b.rounds)] as const] : [];
+    });
+    const interval = pairedInterval(
+      both.map(([a]) => a),
+      both.map(([, b]) => b),
+    );
+    const ahead = both.filter(([a, b]) => a > b).length;
+    return `- ${name} less ${other}, after: ${said(interval)}; ahead in ${ahead} of ${both.length} seeds.`;
+  };
+  const rows = measured.map(({ name, what }) => {
     const own = of(runs, name);
     const gains = own.map(({ rounds }) => after(rounds) - before(rounds));
     const promoted = own.flatMap(({ rounds }) => rounds.filter((r) => r.decision === "promote")).length;
-    const start = meanInterval(own.map(({ rounds }) => before(rounds)));
-    const rose = gains.filter((gain) => gain > 0).length;
-    return `| ${name} | ${what} | ${two(start.mean)} | ${said(meanInterval(ends(name)))} | ${said(meanInterval(gains))} | ${rose} of ${own.length} | ${two(promoted / own.length)} |`;
+    const cells = [
+      name,
+      what,
+      two(meanInterval(own.map(({ rounds }) => before(rounds))).mean),
+      said(meanInterval(own.map(({ rounds }) => after(rounds)))),
+      said(meanInterval(gains)),
+      `${gains.filter((gain) => gain > 0).length} of ${own.length}`,
+      two(promoted / own.length),
+    ];
+    return `| ${cells.join(" | ")} |`;
   });
-  const [naive, debiased, plain] = allLearners.map(({ name }) => name);
   const single = seeds.map((seed) => {
-    const cells = allLearners.map(({ name }) => {
-      const one = runs.find((r) => r.seed === seed && r.learner === name);
-      return one ? `${two(before(one.rounds))} → ${two(after(one.rounds))}` : "";
+    const cells = measured.map(({ name }) => {
+      const one = endOf(seed, name);
+      return one ? `${two(before(one.rounds))} → ${two(after(one.rounds))}` : "not run";
     });
     return `| ${seed} | ${cells.join(" | ")} |`;
   });
-  const beaten = ends(debiased!).filter((x, i) => x > ends(naive!)[i]!).length;
   return `# The closed loop
 
-Written by \`node bench/closed-loop.ts\`. True utility of what users get, in [0, 1]; means over ${seeds.length} seeds with
-95 % t intervals; each seed: ${usualPlan.rounds} versions learnt, ${usualPlan.visits} visits a round.
+Written by \`node bench/closed-loop.ts\`. True utility of what users get, in [0, 1]; means over seeds with 95 % t intervals.
+Each run: ${usualPlan.rounds} versions learnt one after the other, ${usualPlan.visits} visits a round.
 
 | learner | learns from | before | after | gain | rose in | versions promoted |
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-- ${debiased} less ${naive}, after: ${said(pairedInterval(ends(debiased!), ends(naive!)))}; ahead in ${beaten} of ${seeds.length} seeds.
-- ${debiased} less ${plain}, after: ${said(pairedInterval(ends(debiased!), ends(plain!)))}.
+${measured
+  .filter(({ name }) => name !== "debiased")
+  .map(({ name }) => against("debiased", name))
+  .join("\n")}
 
-| seed | ${allLearners.map(({ name }) => name).join(" | ")} |
-| --- | --- | --- | --- |
+| seed | ${measured.map(({ name }) => name).join(" | ")} |
+| --- |${" --- |".repeat(measured.length)}
 ${single.join("\n")}
 `;
 }
 
-async function measure({ first, seeds: count, results, page: target, picture }: Given, stop: AbortSignal) {
+async function measure(given: Given, stop: AbortSignal): Promise<void> {
+  const { first, seeds: count, results, page: target, picture } = given;
   const seeds = Array.from({ length: count }, (_, i) => first + i);
-  for (const seed of seeds) await run(seed, results, stop);
+  for (const seed of seeds) await run(seed, given, stop);
   const runs = keptIn(results).filter(({ seed }) => seeds.includes(seed));
+  if (given.learners) return progress("Some learners alone make no page: leave out --learners for one.");
   await replaceFile(target, page(runs, seeds));
-  const lines = allLearners.map(({ name }) => ({
+  const shown = allLearners.filter(({ name }) => of(runs, name).length > 0);
+  const lines = shown.map(({ name }) => ({
     name,
     at: Array.from({ length: usualPlan.rounds + 2 }, (_, round) =>
       meanInterval(of(runs, name).map(({ rounds }) => rounds[round]!.utility)),
@@ -139,6 +167,7 @@ try {
     .description("The closed loop over several seeds, with intervals.")
     .option("--first <n>", "first seed", count, 1)
     .option("--seeds <n>", "how many", count, 8)
+    .option("--learners <names...>", "some of them: likes, debiased, outcomes")
     .option("--results <file>", "finished runs, a line each", here("results/closed-loop.jsonl"))
     .option("--page <file>", "tables", here("results/closed-loop.md"))
     .option("--picture <file>", "curves", here("../docs/closed-loop.svg"))
