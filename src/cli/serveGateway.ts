@@ -1,9 +1,10 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { WhetstoneError } from "../core/errors.ts";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
+import { releaseDesk, type Watch, watch } from "../release/index.ts";
 import {
   type Answerer,
   liveVersions,
@@ -15,7 +16,9 @@ import {
 import { signingSecret } from "../serve/signing.ts";
 import { openProduction, type RedactionOptions, recorder } from "../store/index.ts";
 import { personalData } from "../store/personalData.ts";
+import type { Production } from "../store/production.ts";
 import { makeEngine } from "./catalogue.ts";
+import { seconds } from "./durations.ts";
 import { statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
 import { findWeights } from "./weights.ts";
@@ -30,6 +33,7 @@ export interface GatewayFlags {
   readonly port?: string;
   readonly host: string;
   readonly channels?: string;
+  readonly guard?: string;
   readonly origin?: readonly string[];
   readonly allowHost?: readonly string[];
   readonly redact?: string;
@@ -38,6 +42,7 @@ export interface GatewayFlags {
 /** Serves until it is told to stop; calls that run may end, and what was taken is written. */
 export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const port = statedNumber("--port", flags.port ?? "8600");
+  const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
   const log = (line: string): void => io.error(line);
   const production = await openProduction(flags.store, redacting(flags.redact));
   const writing = recorder(production);
@@ -69,6 +74,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
         gate: { origins: flags.origin ?? [], hosts: flags.allowHost ?? [] },
         log,
       });
+      const guard = every === undefined ? undefined : guarding(production, every, log);
       const { split, versions: live } = versions.state;
       io.record({ type: "serving", url: server.url, store: production.where, versions: live, split });
       io.say(
@@ -78,6 +84,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
       );
       await stopped();
       io.say("Closing…");
+      await guard?.close();
       await server.close();
       const { calls, complete, cut, failed } = server.state();
       const { recorded, lost } = writing.state();
@@ -92,6 +99,16 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
     await writing.close();
     await production.close();
   }
+}
+
+/** Judges the split every so often, and rolls back what is shown to do harm. */
+function guarding(production: Production, every: number, log: (line: string) => void): Watch {
+  return watch({
+    desk: releaseDesk({ production }),
+    seconds: every,
+    onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
+    onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),
+  });
 }
 
 /** What is taken out of everything before it is stored. */
