@@ -6,6 +6,7 @@ import type { Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import { engineNames, requireEnvironment } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
+import type { FeedbackSource } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
 
 /** Files that a run was begun with, seen from its folder: the whole project can be moved. */
@@ -16,8 +17,15 @@ export interface Modules {
   readonly config?: string;
 }
 
+/** Where the lessons of a run came from, and the environment that it is measured in; "" for none. */
+export interface BegunFeedback extends FeedbackSource {
+  readonly measured: string;
+}
+
 export interface Begun {
+  /** Name of the environment; of a run that learns from feedback, of the one that measures, or "". */
   readonly env: string;
+  readonly feedback?: BegunFeedback;
   readonly modules: Modules;
   /** What `run.json` says, as a run is stated. */
   readonly stated: StatedRun;
@@ -35,14 +43,19 @@ export function begunRun(out: string): Begun | undefined {
     size,
     lora,
     modules = {},
+    feedback,
   } = (begun.config ?? {}) as Pick<StatedRun, "settings" | "model" | "size" | "lora"> & {
     readonly modules?: Modules;
+    readonly feedback?: BegunFeedback;
   };
   return {
-    env: begun.env,
+    env: feedback ? feedback.measured : begun.env,
     modules,
+    ...(feedback && { feedback }),
     stated: {
-      env: begun.env,
+      ...(feedback
+        ? { fromFeedback: feedback.store, ...(feedback.lessons && { lessons: feedback.lessons }) }
+        : { env: begun.env }),
       ...(typeof begun.method === "string" && { method: begun.method }),
       ...(engine !== undefined && { engine }),
       ...(typeof begun.seed === "number" && { seed: begun.seed }),

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
+import { type LessonKind, lessonKinds } from "../core/lessons.ts";
 import { nearest } from "../core/suggest.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
 import type { DecoderSize, LoraOptions } from "../engine/local/index.ts";
@@ -41,6 +42,10 @@ export interface RunConfig {
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
   readonly evaluation: Partial<EvaluationSettings>;
+  /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
+  readonly fromFeedback: string;
+  /** Of that, what to learn from. Default: what suits the method. */
+  readonly lessons: LessonKind;
 }
 
 interface Row<T> {
@@ -162,6 +167,16 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--checkpoint-seconds <n>",
     help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",
     schema: atLeast(0),
+  },
+  fromFeedback: {
+    flag: "--from-feedback <store>",
+    help: "learn from what people said in production, in place of play: a store of whetstone serve or import",
+    schema: text,
+  },
+  lessons: {
+    flag: "--lessons <kind>",
+    help: "with --from-feedback: conversation, pair, demonstration or verdict (default: what suits the method)",
+    schema: z.enum(lessonKinds),
   },
   warmStart: {
     help: "imitate the environment's flawed player first",

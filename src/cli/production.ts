@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Production } from "../store/production.ts";
+import { isPostgresUrl } from "../store/where.ts";
 
 /** Where traffic, feedback, versions and keys are. A connection URL with a password is better said by the environment. */
 export const productionOption = (): Option =>
@@ -21,7 +22,7 @@ export async function withProduction<T>(
   work: (production: Production) => Promise<T>,
   expect: "there" | "any" = "any",
 ): Promise<T> {
-  if (!/^postgres(ql)?:\/\//.test(where)) {
+  if (!isPostgresUrl(where)) {
     if (expect === "there" && !existsSync(where)) {
       throw new WhetstoneError("name.unknown", {
         where: "--store",

@@ -7,6 +7,7 @@ import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } fr
 import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
+import { fromFeedback, storeName } from "./fromFeedback.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
@@ -21,6 +22,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --out runs/rloo-2 --resume",
     "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
+    "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command)
     .option("--live", "show the run in a browser while it goes; prints the address")
@@ -50,7 +52,7 @@ export async function trainRun(
       }
     : asked;
   const {
-    env = "facts",
+    env,
     method = "grpo",
     engine: engineName = "local",
     model,
@@ -62,16 +64,20 @@ export async function trainRun(
     seed = 1,
     budget,
     settings,
+    fromFeedback: taught,
+    lessons,
     ...rest
   } = stated;
   const environment =
-    from && asked.env === undefined
+    from && asked.env === undefined && from.begun.env !== ""
       ? await begunEnvironment(from.out, from.begun, config)
-      : typeof env === "string"
-        ? await requireEnvironment("--env", env)
-        : env;
+      : typeof env === "object"
+        ? env
+        : env !== undefined || taught === undefined
+          ? await requireEnvironment("--env", env ?? "facts")
+          : undefined;
   const recipe = typeof method === "string" ? requireMethod("--method", method) : method;
-  const out = rest.out ?? `runs/${environment.name}-${recipe.id}-${seed}`;
+  const out = rest.out ?? `runs/${taught ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
   const store = rest.store ?? defaultStore(out);
   const given = modulesOf(out, file, asked.env);
   const modules = from ? settledModules(out, from.begun, given) : given;
@@ -87,6 +93,15 @@ export async function trainRun(
     ...settings,
   };
   const built = recipe.build(suited);
+  const feedback = taught !== undefined && {
+    store: storeName(taught),
+    until: from?.begun.feedback?.until ?? Date.now(),
+    ...(lessons && { lessons }),
+    measured: environment?.name ?? "",
+  };
+  const practised = feedback
+    ? await fromFeedback(built, { ...feedback, store: taught }, environment)
+    : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const view = await createView(io);
   const speeds: number[] = [];
   const stop = new AbortController();
@@ -113,8 +128,7 @@ export async function trainRun(
         // a model of somebody else's speaks already
         ...(model !== undefined && { warmStart: false }),
         ...rest,
-        environment,
-        method: built,
+        ...practised,
         engine,
         seed,
         out,
@@ -126,6 +140,7 @@ export async function trainRun(
           ...(size && { size: { ...size } }),
           ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
+          ...(feedback && { feedback }),
         },
       },
       report,

@@ -1,5 +1,5 @@
 /** Experience from production logs, in place of play. */
-import { isWhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { type ServedLesson, trajectoriesOf } from "../core/lessons.ts";
 import type { Model } from "../core/model.ts";
 import { concatIds } from "../core/pack.ts";
@@ -27,7 +27,7 @@ type Policy = Pick<Model, "codec" | "contextTokens">;
 
 /**
  * The lessons of the practised tasks, replayed: nothing is sampled, and no environment is asked. Units: one trajectory
- * each. A lesson that the policy cannot read or write (unknown words, too long, not recorded as tokens) is left out whole.
+ * each. A lesson that the policy cannot read or write (unknown words, too long, not recorded as tokens) is left out whole; where that is all of them, there is an error.
  *
  * Stats: lessons, and unfit, the share of them that was left out.
  */
@@ -37,12 +37,16 @@ export function replayed(lessons: readonly ServedLesson[], options: ReplayedOpti
   return async (ctx) => {
     const due = ctx.practice.flatMap((task) => byTask.get(task.id) ?? []);
     const policy = ctx.model();
-    const read = due.flatMap((lesson) => {
+    const readable = (lesson: ServedLesson) => {
       const exact = tokens === "recorded" && lesson.kind === "conversation";
       const whole = trajectoriesOf(lesson).map((t) => inTokens(t, policy, exact));
       const fit = whole.filter((t) => t !== undefined);
       return fit.length === whole.length ? [{ lesson, trajectories: fit }] : [];
-    });
+    };
+    const read = due.flatMap(readable);
+    if (due.length > 0 && read.length === 0 && lessons.every((lesson) => readable(lesson).length === 0)) {
+      throw unreadableAll(lessons, policy);
+    }
     const groupOf = (lesson: ServedLesson): Id =>
       lesson.kind === "pair" ? lesson.id : group === "all" ? "logged" : lesson.task.id;
     const unfit = due.length > 0 ? { unfit: 1 - read.length / due.length } : {};
@@ -54,6 +58,20 @@ export function replayed(lessons: readonly ServedLesson[], options: ReplayedOpti
       stats: { lessons: due.length, ...unfit },
     };
   };
+}
+
+function unreadableAll(lessons: readonly ServedLesson[], { contextTokens }: Policy): WhetstoneError {
+  const conversations = lessons.some(({ kind }) => kind === "conversation");
+  return new WhetstoneError("task.none", {
+    where: "replayed",
+    got: `${lessons.length} lessons, none of which the policy can read in ${contextTokens} tokens`,
+    expected: conversations
+      ? "conversations whose replies were recorded as this policy's own tokens"
+      : "prompts and replies that fit, in words that it knows",
+    mend: conversations
+      ? "Serve the policy itself so that its tokens are recorded, or learn from pairs, demonstrations or verdicts; or allow longer sequences."
+      : "Allow longer sequences (--context-tokens), or take a model that knows the words.",
+  });
 }
 
 /** @param exact whether every reply must have been recorded as tokens. @returns nothing where the policy cannot take it. */

@@ -238,7 +238,8 @@ export async function assemble(
         limit,
         stop,
       });
-      const named = trajectories.map((t) => ({ ...t, id: `${when}/${t.id}` }));
+      const ours = trajectories.filter((t) => !isLogged(t.task));
+      const named = ours.map((t) => ({ ...t, id: `${when}/${t.id}` }));
       const examples = when === "during" ? [] : named.slice(0, 20);
       await store.saveEvaluation(
         settings.name,

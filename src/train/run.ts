@@ -269,7 +269,8 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
     for (const mode of modes)
       after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
   }
-  if (after.every((r) => r.success.n === 0)) {
+  // a split without tasks measures nothing, and is nobody's failure
+  if (after.some((r) => r.tasks > 0) && after.every((r) => r.success.n === 0)) {
     throw new WhetstoneError("environment.broken", {
       where: `environment "${environment.name}"`,
       got: "no episode of the evaluation that did not fail",

@@ -1,0 +1,68 @@
+/** A run that learns from what people said in production, in place of play. */
+import { resolve } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import type { LessonKind, ServedLesson } from "../core/lessons.ts";
+import type { Method } from "../core/slots.ts";
+import type { Environment } from "../env/environment.ts";
+import { loggedPrompts } from "../env/loggedPrompts.ts";
+import { lessonsFrom } from "../exchange/derived.ts";
+import { isPostgresUrl } from "../store/where.ts";
+import { fromLessons, lessonsFor } from "../train/fromLessons.ts";
+import { withProduction } from "./production.ts";
+
+/** Where the lessons of a run come from. What came in after `until` is left for the next run, also when this one goes on. */
+export interface FeedbackSource {
+  readonly store: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Default: those that suit the method. */
+  readonly lessons?: LessonKind;
+}
+
+/**
+ * The method with its play replaced by lessons, and the prompts of these as an environment.
+ * @param measured where what was learnt is measured. Default: on prompts that are held out.
+ * @throws WhetstoneError `task.none` where there is nothing to learn from.
+ */
+export async function fromFeedback(
+  method: Method,
+  { store, until, lessons: stated }: FeedbackSource,
+  measured?: Environment,
+): Promise<{ readonly method: Method; readonly environment: Environment }> {
+  const kind = stated ?? lessonsFor(method);
+  const lessons = await withProduction(
+    store,
+    async (production) => {
+      const found: ServedLesson[] = [];
+      for await (const made of lessonsFrom(production, { until, heardUntil: until })) {
+        if (made.kind === kind && isHeard(made)) found.push(made);
+      }
+      return found;
+    },
+    "there",
+  );
+  if (lessons.length === 0) {
+    throw new WhetstoneError("task.none", {
+      where: `--from-feedback ${store}`,
+      got: `no lessons of the kind "${kind}"`,
+      expected: `what method "${method.id}" learns from`,
+      mend: "Choose another kind with --lessons, or another method; docs/data.md says what each kind is made from.",
+    });
+  }
+  return {
+    method: fromLessons(method, lessons, { kind }),
+    environment: loggedPrompts(lessons, measured ? { measured } : {}),
+  };
+}
+
+/** Of a conversation that nobody said anything of, nothing is learnt. */
+const isHeard = (lesson: ServedLesson): boolean =>
+  lesson.kind !== "conversation" || lesson.logged.signals.length > 0;
+
+/** A store as a run remembers it: found from any folder, and without a password, which stands in no file. */
+export function storeName(where: string): string {
+  if (!isPostgresUrl(where)) return resolve(where);
+  const url = new URL(where);
+  url.password = "";
+  return url.href;
+}

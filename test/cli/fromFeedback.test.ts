@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openProduction, openStore } from "../../src/store/index.ts";
+import { inProcess } from "./inProcess.ts";
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "whetstone-feedback-"));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+const at = (name: string): string => join(folder, name);
+
+const ask = (content: string) => [{ role: "user", content }];
+const say = (content: string) => [{ role: "assistant", content }];
+
+/** Forty prompts, each with a pair and a demonstration. */
+const rows = Array.from({ length: 40 }, (_, i) => {
+  const prompt = ask(`question ${i}`);
+  return [
+    { prompt, chosen: say("stop now"), rejected: say("go on") },
+    { prompt, completion: say("stop now") },
+  ];
+}).flat();
+
+test("import, train from it, export: what people said becomes a policy, and no copy of it stays in the run", async () => {
+  await writeFile(at("rows.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const store = at("production.sqlite");
+  const brought = await inProcess(["import", at("rows.jsonl"), "--from", "trl", "--store", store, "--json"]);
+  assert.equal(brought.code, 0, brought.err);
+  assert.match(brought.out, /"responses":\{"added":80,"known":0\}/);
+
+  const out = at("runs/taught");
+  const run = ["train", "--from-feedback", store, "--method", "sft", "--engine", "tabular", "--out", out];
+  const trained = await inProcess([...run, "--iterations", "5", "--json"]);
+  assert.equal(trained.code, 0, trained.err);
+  const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
+  assert.equal(begun.env, "logged");
+  assert.equal(begun.config.feedback.store, store);
+  const runs = await openStore(at("runs/whetstone.sqlite"));
+  assert.deepEqual(await runs.trajectories(out), []);
+  await runs.close();
+
+  const again = await inProcess(["train", "--out", out, "--resume", "--json"]);
+  assert.equal(again.code, 0, again.err);
+
+  const written = await inProcess([
+    "export",
+    "--to",
+    "trl-preference",
+    "--store",
+    store,
+    "--out",
+    at("pairs.jsonl"),
+  ]);
+  assert.equal(written.code, 0, written.err);
+  assert.equal((await readFile(at("pairs.jsonl"), "utf8")).trim().split("\n").length, 40);
+});
+
+test("what is missing is said: no store, no such lessons, a run where data was meant", async () => {
+  const none = await inProcess([
+    "train",
+    "--from-feedback",
+    at("none.sqlite"),
+    "--method",
+    "sft",
+    "--engine",
+    "tabular",
+    "--out",
+    at("runs/none"),
+  ]);
+  assert.equal(none.code, 2);
+  assert.match(none.err, /--store: got .*none.sqlite, which is not there/);
+  await (await openProduction(at("empty.sqlite"))).close();
+  const empty = await inProcess([
+    "train",
+    "--from-feedback",
+    at("empty.sqlite"),
+    "--method",
+    "dpo",
+    "--engine",
+    "tabular",
+    "--out",
+    at("runs/empty"),
+  ]);
+  assert.equal(empty.code, 1);
+  assert.match(empty.err, /no lessons of the kind "pair"/);
+  const both = await inProcess([
+    "export",
+    "some-run",
+    "--to",
+    "messages",
+    "--store",
+    at("empty.sqlite"),
+    "--out",
+    at("x"),
+  ]);
+  assert.match(both.err, /"some-run" beside --to messages/);
+  const neither = await inProcess([
+    "export",
+    "--to",
+    "peft",
+    "--store",
+    at("empty.sqlite"),
+    "--out",
+    at("x"),
+  ]);
+  assert.match(neither.err, /--to peft without a run/);
+  const dry = await inProcess(["import", at("rows.jsonl"), "--from", "trl", "--dry-run"]);
+  assert.match(dry.out, /Responses: 80 found\nSignals: 80 found\n.*--dry-run/);
+});
