@@ -35,6 +35,8 @@ export interface GateOptions {
   readonly origins?: readonly string[];
   /** Names beside localhost under which an open server is asked for. */
   readonly hosts?: readonly string[];
+  /** Proxies of our own in front, whose word on where a request comes from is taken. Default 0. */
+  readonly proxies?: number;
   /** 32 bytes that browsers' tokens are signed with. */
   readonly signing: Uint8Array;
   readonly rates?: Partial<Rates>;
@@ -74,7 +76,7 @@ export interface Gate {
 const fresh = 2000;
 
 export function gate(options: GateOptions): Gate {
-  const { production, open, origins = [], hosts = [], signing, now = Date.now } = options;
+  const { production, open, origins = [], hosts = [], proxies = 0, signing, now = Date.now } = options;
   const rates = { ...defaultRates, ...options.rates };
   const buckets = {
     key: tokenBuckets(rates.key),
@@ -130,8 +132,8 @@ export function gate(options: GateOptions): Gate {
     allow: (scope) => async (c, next) => {
       const { headers } = c.req.raw;
       const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
-      const address = networkOf(c.env?.incoming?.socket.remoteAddress ?? "");
-      if (open && !isOurs(token)) {
+      const forwarded = forwarders.some((name) => headers.has(name));
+      if (open && !forwarded && !isOurs(token)) {
         // a page's pictures, scripts and frames come without an Origin
         const site = headers.get("sec-fetch-site");
         const foreign = site !== null && site !== "same-origin" && site !== "none";
@@ -139,20 +141,16 @@ export function gate(options: GateOptions): Gate {
         c.set("caller", anyone);
         return next();
       }
-      const shut = buckets.failed.wait(address, now());
-      if (shut > 0) return refusal(tooOften(shut));
-      if (token === "") return refusal(noKey);
+      if (token === "") return refusal(open ? fromOutside : noKey);
+      const address = addressOf(c.env?.incoming?.socket.remoteAddress, headers, proxies);
       const caller = await identified(token);
-      if ("status" in caller) {
-        buckets.failed.take(address, now());
-        return refusal(caller);
-      }
+      if ("status" in caller) return refusal(limited(buckets.failed.take(address, now())) ?? caller);
       if (!caller.scopes.has(scope)) return refusal(outOfScope(scope, caller));
-      const byToken = token.startsWith("wsb_");
-      const wait = byToken
+      const wait = token.startsWith("wsb_")
         ? buckets.token.take(token, now()) || buckets.address.take(address, now())
         : buckets.key.take(caller.key ?? "", now());
-      if (wait > 0) return refusal(tooOften(wait));
+      const refused = limited(wait);
+      if (refused) return refusal(refused);
       c.set("caller", caller);
       return next();
     },
@@ -236,6 +234,15 @@ function isOwnName(host: string, more: readonly string[]): boolean {
 const isOwnPage = (origin: string, host: string): boolean =>
   URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 
+/** Headers of proxies: what comes with one does not come from this machine. */
+const forwarders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"] as const;
+
+/** Whom an address stands for. @param proxies of our own, each of which adds the address that it was asked from. */
+function addressOf(peer: string | undefined, headers: Headers, proxies: number): string {
+  const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
+  return networkOf(((proxies > 0 ? hops.at(-proxies) : undefined) ?? peer ?? "").slice(0, 64));
+}
+
 /** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:/i, "");
@@ -249,12 +256,16 @@ const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({
   code: "out_of_scope",
   message: `This key is for ${[...scopes].join(", ") || "nothing"}, expected ${scope}. Use one that has the scope ${scope}.`,
 });
-const tooOften = (wait: number): Refused => ({
-  status: 429,
-  code: "too_many_requests",
-  message: `Too many requests. Try again in ${Math.ceil(wait)} s.`,
-  retryAfter: wait,
-});
+const fromOutside = unauthorised(
+  "This came by way of a proxy, and without a key only this machine is answered. Send one as: authorization: Bearer wst_…",
+);
+
+/** @param wait seconds. */
+function limited(wait: number): Refused | undefined {
+  if (wait <= 0) return undefined;
+  const message = `Too many requests. Try again in ${Math.ceil(wait)} s.`;
+  return { status: 429, code: "too_many_requests", message, retryAfter: wait };
+}
 const wrongHost = (host: string): Refused => ({
   status: 403,
   code: "host_refused",

@@ -109,8 +109,6 @@ export interface Rate {
 export interface Buckets {
   /** Takes one of `who`'s tokens. @returns 0, or the seconds until there is one again. */
   take(who: string, now: number): number;
-  /** Whether there is one, without taking it. @returns as {@link take}. */
-  wait(who: string, now: number): number;
   readonly size: number;
 }
 
@@ -127,7 +125,6 @@ export function tokenBuckets({ perSecond, burst }: Rate, most = 10_000): Buckets
   };
   const waitFor = (left: number): number => (left >= 1 ? 0 : (1 - left) / perSecond);
   return {
-    wait: (who, now) => waitFor(leftAt(who, now)),
     take(who, now) {
       const left = leftAt(who, now);
       buckets.delete(who); // to the end of the map's order
