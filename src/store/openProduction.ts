@@ -36,8 +36,8 @@ export interface ProductionOptions {
 
 /** Rows that are read at a time. */
 const page = 200;
-/** Rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
-const chunk = 500;
+/** Most rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
+const mostRows = 512;
 /** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
 const atHand = 16e6;
 
@@ -251,8 +251,13 @@ async function insertSignals(
   return new Map(known.map((signal) => [signal, byKey.get(signal.key ?? "") ?? signal.id]));
 }
 
+/** In powers of two: ten statements are all that is ever compiled and kept, however many rows come together. */
 function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let i = 0; i < all.length; i += chunk) yield all.slice(i, i + chunk);
+  for (let i = 0; i < all.length; ) {
+    const size = Math.min(mostRows, 2 ** Math.floor(Math.log2(all.length - i)));
+    yield all.slice(i, i + size);
+    i += size;
+  }
 }
 
 /** All rows, a page at a time. @param read the page after this row. */

@@ -11,8 +11,9 @@ export async function postgresDatabase(url: string): Promise<Database> {
   const { Pool } = (await import("pg")).default;
   const where = shownUrl(url);
   const pool = new Pool({ connectionString: url, max: 8, connectionTimeoutMillis: 10_000 });
-  // a connection that breaks while nobody uses it is made again when it is needed
+  // a connection may break between two statements: the next one says so, and the pool makes another
   pool.on("error", () => {});
+  pool.on("connect", (client) => void client.on("error", () => {}));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool,

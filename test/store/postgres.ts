@@ -13,6 +13,8 @@ export interface Server {
   database(): Promise<string>;
   /** Ends it as a power cut would, and starts it again. */
   crash(): Promise<void>;
+  /** Of the process that all others come from, while it is ours. */
+  pid(): number | undefined;
   /** Its data folder, unless somebody else's server is used. */
   readonly folder?: string;
   stop(): Promise<void>;
@@ -100,6 +102,7 @@ export async function startPostgres(
         made.push(new URL(url).pathname.slice(1));
         return url;
       },
+      pid: () => undefined,
       crash: () => Promise.reject(new Error("somebody else's server")),
       async stop() {
         for (const name of made) await query(given, `drop database if exists ${name} with (force)`);
@@ -167,6 +170,7 @@ export async function startPostgres(
   await start();
   return {
     database: () => newDatabase(root),
+    pid: () => server?.pid,
     folder,
     async crash() {
       const serving = children();
