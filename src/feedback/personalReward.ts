@@ -23,7 +23,8 @@ export interface PersonalRewardOptions {
 
 /**
  * What a reply is worth to the one who asked: a helper infers that user's taste from a few comparisons and says how often
- * what was offered would be preferred to something else, in [0, 1]. One score for each trajectory; none for failed ones, for those that offered nothing, or where nothing was learnt yet. While it learns there are no signals.
+ * what was offered would be preferred to something else, in [0, 1]. One score for each trajectory; none for failed ones,
+ * for those that offered nothing, or where nothing was learnt yet. While it learns there are no signals.
  * Paper: "Personalizing Reinforcement Learning from Human Feedback with Variational Preference Learning".
  */
 export function personalReward(options: PersonalRewardOptions = {}): Feedback {
