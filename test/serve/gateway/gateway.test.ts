@@ -181,6 +181,36 @@ test("a client that goes away ends the call upstream, and leaves what it was tol
   await g.close();
 });
 
+test("a client that reads slowly slows the upstream down", async () => {
+  const event = `data: {"id":"u","choices":[{"index":0,"delta":{"content":"${"x".repeat(60_000)}"}}]}\n\n`;
+  let [written, ended] = [0, false];
+  const g = await before(async (_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (; written < 1000 && !ended; written++) {
+      if (response.write(event)) continue;
+      await new Promise<void>((go) => {
+        response.once("drain", go);
+        response.once("close", go);
+      });
+      ended = response.destroyed;
+    }
+    response.end();
+  });
+  const leaving = new AbortController();
+  const answer = await ask(g.url, { messages: [question], stream: true }, {}, leaving.signal);
+  await answer.body!.getReader().read();
+  let before_ = -1;
+  while (written !== before_) {
+    before_ = written;
+    await pause(100);
+  }
+  // 60 MB would have been written; sockets and queues on the way hold some
+  assert.ok(written < 500, `${written} events`);
+  leaving.abort();
+  await g.recorded(1);
+  await g.close();
+});
+
 test("an upstream that breaks off breaks off for the client too, and the record says so", async () => {
   const g = await before(async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
