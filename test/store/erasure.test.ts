@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { searchBytes } from "../../src/store/byteSearch.ts";
+import { dropRows } from "../../src/store/exportedFiles.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production, Write } from "../../src/store/production.ts";
+import { recorder } from "../../src/store/recorder.ts";
+import { withCode } from "../train/world.ts";
+import { folder, onEach } from "./each.ts";
+import { all, served, signal } from "./served.ts";
+
+const response = (session: string, turn: number, at: number, user?: string): Write => ({
+  kind: "response",
+  response: served(session, turn, { at, ...(user !== undefined && { user }) }),
+});
+const ids = async (store: Production): Promise<string[]> => (await all(store.responses())).map((r) => r.id);
+
+onEach("what is too old goes, each at its own age; what remains needs nothing older", async (where) => {
+  const store = await openProduction(where);
+  for (let t = 0; t < 6; t++) await store.write([response("long-session", t, 1000 + t)]);
+  await store.write([
+    {
+      kind: "signal",
+      signal: signal("about-old", { about: [{ response: "response-long-session-1" }], received: 5000 }),
+    },
+    {
+      kind: "signal",
+      signal: signal("about-new", { about: [{ response: "response-long-session-4" }], received: 5000 }),
+    },
+    { kind: "signal", signal: signal("old", { about: [{ session: "another" }], received: 1001 }) },
+  ]);
+  const receipt = await store.erase({ before: 1003 });
+  assert.deepEqual([receipt.responses, receipt.signals], [3, 2]);
+  assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+  // whole, though they were stored as what is new after the ones that went
+  assert.deepEqual(
+    await all(store.responses()),
+    [3, 4, 5].map((t) => served("long-session", t, { at: 1000 + t })),
+  );
+  assert.deepEqual(
+    (await all(store.signals())).map((s) => s.id),
+    ["about-new"],
+  );
+  // the session is still there: its next turn goes on from the last
+  await store.write([response("long-session", 6, 1006)]);
+  assert.deepEqual(await store.response("response-long-session-6"), served("long-session", 6, { at: 1006 }));
+  await assert.rejects(
+    store.write([
+      { kind: "signal", signal: signal("late", { about: [{ response: "response-long-session-1" }] }) },
+    ]),
+    withCode("store.erased"),
+  );
+  await store.close();
+});
+
+onEach(
+  "a user's sessions go whole, with signals about others that name them, and traffic that was on its way",
+  async (where) => {
+    const store = await openProduction(where);
+    const recording = recorder(store, { delay: 100 });
+    await store.write([
+      response("session-of-ann", 0, 1, "ann-of-example"),
+      response("session-of-ann", 1, 2), // the client said no name this time
+      response("session-of-bob", 0, 3, "bob-of-example"),
+      {
+        kind: "signal",
+        signal: signal("compared", {
+          kind: "preference",
+          best: 0,
+          about: [{ response: "response-session-of-bob-0" }, { response: "response-session-of-ann-0" }],
+        }),
+      },
+      {
+        kind: "signal",
+        signal: signal("by-ann", { user: "ann-of-example", about: [{ session: "session-of-bob" }] }),
+      },
+      {
+        kind: "signal",
+        signal: signal("by-bob", { user: "bob-of-example", about: [{ session: "session-of-bob" }] }),
+      },
+    ]);
+    recording.record(served("session-of-ann", 2));
+    const receipt = await store.erase({ user: "ann-of-example" });
+    assert.deepEqual([receipt.responses, receipt.signals], [2, 2]);
+    assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+    await recording.flush();
+    assert.deepEqual(recording.state(), { pending: 0, recorded: 0, lost: 1 });
+    assert.deepEqual(await ids(store), ["response-session-of-bob-0"]);
+    const summary = await store.sessions();
+    assert.deepEqual(
+      summary.map(({ id, signals }) => [id, signals]),
+      [["session-of-bob", 1]],
+    );
+    assert.ok(!JSON.stringify(await store.erasures()).includes("ann"));
+    // nothing is left to erase, and saying it again does no harm
+    assert.equal((await store.erase({ user: "ann-of-example" })).responses, 0);
+    await store.close();
+  },
+);
+
+onEach("two processes: one erases what the other would go on from", async (where) => {
+  const [one, other] = [await openProduction(where), await openProduction(where)];
+  await one.write([response("shared-session", 0, 1), response("shared-session", 1, 10)]);
+  await other.erase({ before: 20 });
+  await one.write([response("shared-session", 2, 30)]);
+  assert.deepEqual(await all(other.responses()), [served("shared-session", 2, { at: 30 })]);
+  await one.close();
+  await other.close();
+});
+
+onEach("a mention by somebody else is no remainder, and neither is a longer name", async (where) => {
+  const store = await openProduction(where);
+  await store.write([
+    response("customer-42", 0, 1),
+    response("customer-421", 0, 2),
+    {
+      kind: "signal",
+      signal: signal("s", { about: [{ session: "customer-421" }], text: "as customer-42 had" }),
+    },
+  ]);
+  const receipt = await store.erase({ session: "customer-42" });
+  assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+  assert.deepEqual(await ids(store), ["response-customer-421-0"]);
+  await store.close();
+});
+
+test("exported files: rows go, a crash in between is mended, a changed file is refused, one that is gone is fine", async () => {
+  const file = join(folder, "rows.jsonl");
+  writeFileSync(file, "a\nb\n\nc\n");
+  await dropRows(file, new Set([1]), 3);
+  assert.equal(readFileSync(file, "utf8"), "a\nc\n");
+  await dropRows(file, new Set([1]), 3); // what is known of the rows was not yet changed
+  assert.equal(readFileSync(file, "utf8"), "a\nc\n");
+  await assert.rejects(
+    dropRows(file, new Set([0]), 9),
+    withCode("store.failed", /2 rows.*the 9 rows.*Delete it/),
+  );
+  rmSync(file);
+  await dropRows(file, new Set([0]), 3);
+});
+
+test("texts are found wherever blocks are cut, as often as they stand there", async () => {
+  const text = "needle-one, needle-two, needle-one and an ünïcode-needle; needle-on";
+  const bytes = Buffer.from(text);
+  for (let size = 1; size < bytes.length; size += 3) {
+    async function* blocks(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    }
+    const found = await searchBytes(blocks(), [
+      "needle-one",
+      "needle-two",
+      "ünïcode-needle",
+      "nowhere-at-all",
+      "one",
+    ]);
+    assert.deepEqual(
+      Object.fromEntries(found),
+      { "needle-one": 2, "needle-two": 1, "ünïcode-needle": 1 },
+      `${size}`,
+    );
+  }
+});
