@@ -1,13 +1,19 @@
-/** `whetstone dashboard`: the runs of a store in a browser. */
+/** `whetstone dashboard`: runs, and what users said, in a browser. */
+import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
+import { Hono } from "hono";
 import { listen } from "../env/agent/listen.ts";
+import { type Gated, gate } from "../serve/auth.ts";
 import { builtPages, dashboard } from "../serve/dashboard/index.ts";
+import { inbox } from "../serve/inbox.ts";
+import { versionRoutes } from "../serve/versions.ts";
+import { openProduction, recorder } from "../store/index.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { existingStore, storeOption } from "./runs.ts";
 
 export function addDashboard(program: Command, io: Io): void {
-  addCommand(program, "dashboard", "Show runs in a browser, as they go on.", [
+  addCommand(program, "dashboard", "Show runs, feedback and versions in a browser, as they go on.", [
     "whetstone dashboard",
     "whetstone dashboard --store runs/whetstone.sqlite --port 8700",
   ])
@@ -15,8 +21,16 @@ export function addDashboard(program: Command, io: Io): void {
     .option("--port <n>", "0 takes any that is free", "8700")
     .action(async ({ store: file, port }: { store: string; port: string }) => {
       const store = await existingStore(file);
+      const production = await openProduction(file);
+      const writing = recorder(production);
       try {
-        const app = dashboard(store, await builtPages());
+        // this machine alone is listened to, so that no key is asked for, and no token is ever signed
+        const door = gate({ production, open: true, signing: randomBytes(32) });
+        const app = new Hono<Gated>()
+          .use(door.enter)
+          .route("/", inbox({ production, recorder: writing, gate: door }))
+          .route("/", versionRoutes({ production, gate: door }))
+          .route("/", dashboard({ store, production, folder: await builtPages(), gate: door }));
         const server = await listen((request) => app.fetch(request), { port: statedNumber("--port", port) });
         io.record({ type: "serving", url: server.url });
         io.say(`The dashboard is at ${server.url}. Ctrl-C ends it.`);
@@ -26,6 +40,8 @@ export function addDashboard(program: Command, io: Io): void {
         });
         await server.close();
       } finally {
+        await writing.close();
+        await production.close();
         await store.close();
       }
     });

@@ -10,9 +10,13 @@ const pages = {
   compare: lazy(() => import("./pages/compare.tsx").then((m) => m.Compare)),
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
+  inbox: lazy(() => import("./pages/inbox.tsx").then((m) => m.Inbox)),
   method: lazy(() => import("./pages/method.tsx").then((m) => m.Method)),
   methods: lazy(() => import("./pages/methods.tsx").then((m) => m.Methods)),
   run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
+  session: lazy(() => import("./pages/session.tsx").then((m) => m.Session)),
+  sessions: lazy(() => import("./pages/sessions.tsx").then((m) => m.Sessions)),
+  versions: lazy(() => import("./pages/versions.tsx").then((m) => m.Versions)),
 };
 
 function App() {
@@ -27,6 +31,10 @@ function App() {
             <Route path="/runs/:id/episodes" component={pages.episodes} />
             <Route path="/runs/:id/episode" component={pages.episode} />
             <Route path="/compare" component={pages.compare} />
+            <Route path="/inbox" component={pages.inbox} />
+            <Route path="/sessions" component={pages.sessions} />
+            <Route path="/sessions/:id" component={pages.session} />
+            <Route path="/versions" component={pages.versions} />
             <Route path="/methods" component={pages.methods} />
             <Route path="/methods/:id" component={pages.method} />
             <Route default component={Missing} />

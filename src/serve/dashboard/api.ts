@@ -7,6 +7,9 @@ import { messageOf } from "../../core/errors.ts";
 import type { Interval } from "../../core/statistics.ts";
 import { health } from "../../diagnose/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
+import type { Gate, Gated } from "../auth.ts";
+import { checked } from "../checked.ts";
+import { isRefused, refusal } from "../refusal.ts";
 import { spellingOf } from "../spelling.ts";
 import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
@@ -28,10 +31,11 @@ const sparkPoints = 40;
 /** Milliseconds between two looks at a store that another process writes. */
 const lookEvery = 1000;
 
-/** Routes below `/api`. @param store read only. */
-export function dashboardApi(store: Store): Hono {
+/** Routes below `/api`: all may be read by who may read, and tags be set by who may change things. */
+export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
   const rows = rememberedRows(store);
-  const api = new Hono();
+  const api = new Hono<Gated>();
+  api.on("GET", "*", gate.allow("read"));
   api.get("/runs", async (c) => c.json({ runs: await rows() } satisfies RunsPage));
   api.get("/runs/live", (c) =>
     streamSSE(c, async (stream) => {
@@ -64,12 +68,12 @@ export function dashboardApi(store: Store): Hono {
     const run = await found(c.req.param("id"));
     return c.json((await detailOf(store, run)) satisfies RunDetail);
   });
-  api.post("/runs/:id/tags", async (c) => {
+  api.post("/runs/:id/tags", gate.allow("admin"), async (c) => {
     const run = await found(c.req.param("id"));
-    const asked = tagsAsked.safeParse(await c.req.json().catch(() => undefined));
-    if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
-    await store.setTags(run.id, asked.data.tags);
-    return c.json(asked.data);
+    const body = await checked(c.req.raw, tagsAsked);
+    if (isRefused(body)) return refusal(body);
+    await store.setTags(run.id, body.tags);
+    return c.json(body);
   });
   api.get("/runs/:id/curves", async (c) => {
     const run = await found(c.req.param("id"));

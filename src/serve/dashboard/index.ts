@@ -1,12 +1,27 @@
 /** The dashboard: its pages and what they ask for, as one app. */
 import { Hono } from "hono";
-import type { Store } from "../../store/index.ts";
+import type { Production, Store } from "../../store/index.ts";
+import type { Gate, Gated } from "../auth.ts";
 import { dashboardApi } from "./api.ts";
+import { inboxRoutes } from "./inbox.ts";
 import { dashboardPages } from "./pages.ts";
 
 export { builtPages } from "./built.ts";
 
-/** @param folder of the built pages; see {@link builtPages}. */
-export function dashboard(store: Store, folder: string): Hono {
-  return new Hono().route("/api", dashboardApi(store)).route("/", dashboardPages(folder));
+export interface DashboardOptions {
+  /** Runs. */
+  readonly store: Store;
+  /** What was served, and what people said of it. */
+  readonly production: Pick<Production, "response" | "signals">;
+  /** Of the built pages; see {@link builtPages}. */
+  readonly folder: string;
+  readonly gate: Gate;
+}
+
+/** Pages at every path that nothing else answers, data below `/api`. */
+export function dashboard({ store, production, folder, gate }: DashboardOptions): Hono<Gated> {
+  return new Hono<Gated>()
+    .route("/", inboxRoutes(production, gate))
+    .route("/api", dashboardApi(store, gate))
+    .route("/", dashboardPages(folder));
 }

@@ -1,5 +1,6 @@
 /** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
 import type { Json } from "../../core/json.ts";
+import type { ReceivedSignal } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthNote } from "../../diagnose/health.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
@@ -193,4 +194,29 @@ export interface ComparedGroup {
 
 export interface ComparePage {
   readonly groups: readonly ComparedGroup[];
+}
+
+/** A piece of feedback as a reviewer sees it. */
+export interface InboxItem {
+  readonly signal: ReceivedSignal;
+  /** What it is about, where that is one reply that is known. */
+  readonly reply?: {
+    readonly response: string;
+    readonly session: string;
+    readonly version: string;
+    /** The last that the user said before it. */
+    readonly asked: string;
+    readonly said: string;
+  };
+  /** Whether somebody should look at it: a correction, a word of complaint, a low value. */
+  readonly wanting: boolean;
+  /** What a reviewer made of it last. */
+  readonly reviewed?: { readonly verdict: string; readonly by: string; readonly at: number };
+}
+
+export interface InboxPage {
+  /** The last that arrived first. */
+  readonly items: readonly InboxItem[];
+  /** Of these, those that want a look and had none. */
+  readonly waiting: number;
 }

@@ -6,6 +6,9 @@ const places: readonly (readonly [path: string, name: string])[] = [
   ["/", "Runs"],
   ["/compare", "Compare"],
   ["/methods", "Methods"],
+  ["/inbox", "Inbox"],
+  ["/sessions", "Sessions"],
+  ["/versions", "Versions"],
 ];
 
 export function Bar() {

@@ -1,0 +1,151 @@
+/** What users said, the latest first; what wants a look is looked at here. */
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import type { InboxItem, InboxPage } from "../../../src/serve/dashboard/types.ts";
+import { ask, type Loaded, messageOf } from "../api.ts";
+import { give } from "../parts/feedback.ts";
+import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { SignalLine } from "../parts/signal.tsx";
+
+const page = signal<Loaded<InboxPage>>({ state: "waiting" });
+const onlyWaiting = signal(true);
+const every = 2000;
+
+async function load(): Promise<void> {
+  try {
+    page.value = { state: "ready", data: await ask<InboxPage>("/api/inbox") };
+  } catch (e) {
+    if (page.value.state !== "ready") page.value = { state: "failed", why: messageOf(e) };
+  }
+}
+
+export function Inbox() {
+  useEffect(() => {
+    document.title = "Inbox · Whetstone";
+    void load();
+    // nobody looks at a page that is hidden
+    const timer = setInterval(() => document.visibilityState === "visible" && void load(), every);
+    return () => clearInterval(timer);
+  }, []);
+  const now = page.value;
+  if (now.state === "waiting") return <Waiting what="feedback" />;
+  if (now.state === "failed") return <Failed what="Feedback" why={now.why} />;
+  const { items, waiting } = now.data;
+  if (items.length === 0) {
+    return (
+      <Empty>
+        <h1>No feedback yet</h1>
+        <p>
+          An agent's calls go through <code>npx whetstone serve --upstream URL</code>, and what users think of
+          them comes to <code>POST /v1/feedback</code>.
+        </p>
+      </Empty>
+    );
+  }
+  const shown = onlyWaiting.value ? items.filter((item) => item.wanting && !item.reviewed) : items;
+  return (
+    <>
+      <h1>Inbox</h1>
+      <div class="tools">
+        <label>
+          <input
+            type="checkbox"
+            checked={onlyWaiting.value}
+            onChange={(e) => {
+              onlyWaiting.value = e.currentTarget.checked;
+            }}
+          />{" "}
+          Only what wants a look
+        </label>
+        <span role="status" class="faint">
+          {waiting} of the last {items.length} wait
+        </span>
+      </div>
+      {shown.length === 0 ? (
+        <Empty>Everything has been looked at.</Empty>
+      ) : (
+        <ul class="inbox">
+          {shown.map((item) => (
+            <Item key={item.signal.id} item={item} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Item({ item }: { readonly item: InboxItem }) {
+  const { signal: heard, reply, reviewed } = item;
+  const [trouble, setTrouble] = useState("");
+  const review = async (verdict: string): Promise<void> => {
+    setTrouble("");
+    const [about] = heard.about;
+    try {
+      await give({
+        kind: "reaction",
+        reaction: verdict,
+        channel: "review",
+        ...(about?.response ? { response: about.response } : {}),
+        ...(about?.session ? { session: about.session } : {}),
+        ...(about?.trajectory ? { trajectory: about.trajectory } : {}),
+        tags: { signal: heard.id },
+      });
+      await load();
+    } catch (e) {
+      setTrouble(`It could not be kept. ${messageOf(e)}`);
+    }
+  };
+  const isLesson = heard.kind === "correction" || heard.kind === "demonstration";
+  return (
+    <li>
+      <p>
+        <SignalLine signal={heard} />
+      </p>
+      {reply && (
+        <blockquote>
+          <p>
+            <span class="who">user</span> <bdi>{reply.asked}</bdi>
+          </p>
+          <p>
+            <span class="who">reply</span> <bdi>{reply.said}</bdi>
+          </p>
+          <a href={`/sessions/${encodeURIComponent(reply.session)}#${reply.response}`}>The session</a>{" "}
+          <span class="faint">{reply.version}</span>
+        </blockquote>
+      )}
+      {isLesson && reply && (
+        <p class="faint">
+          {heard.kind === "correction"
+            ? "Becomes a training pair, this text over the reply, and a demonstration, unless it is rejected."
+            : "Becomes a demonstration, unless it is rejected."}
+        </p>
+      )}
+      <p class="tools">
+        {reviewed && (
+          <span class="faint">
+            {reviewed.verdict} by <bdi>{reviewed.by}</bdi>
+          </span>
+        )}
+        {isLesson ? (
+          <>
+            <button type="button" onClick={() => review("accepted")}>
+              Accept
+            </button>
+            <button type="button" onClick={() => review("rejected")}>
+              Reject
+            </button>
+          </>
+        ) : (
+          <button type="button" onClick={() => review("seen")}>
+            Seen
+          </button>
+        )}
+        {trouble && (
+          <span class="bad" role="alert">
+            {trouble}
+          </span>
+        )}
+      </p>
+    </li>
+  );
+}

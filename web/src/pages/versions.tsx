@@ -1,0 +1,308 @@
+/** Which versions answer, what live evidence says of them, and the way to change it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Split, Version } from "../../../src/core/served.ts";
+import type { ReleaseState } from "../../../src/release/index.ts";
+import type { VersionsBody } from "../../../src/serve/versions.ts";
+import { ask, type Loaded, messageOf } from "../api.ts";
+import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { digits, moment } from "../parts/words.ts";
+
+interface All {
+  readonly versions: readonly Version[];
+  readonly splits: readonly Split[];
+  readonly state: ReleaseState;
+}
+
+export function Versions() {
+  const [now, setNow] = useState<Loaded<All>>({ state: "waiting" });
+  const load = async (): Promise<void> => {
+    try {
+      const [{ versions }, { splits }, state] = await Promise.all([
+        ask<VersionsBody>("/v1/versions"),
+        ask<{ readonly splits: readonly Split[] }>("/v1/splits"),
+        ask<ReleaseState>("/v1/versions/judgement"),
+      ]);
+      setNow({ state: "ready", data: { versions, splits, state } });
+    } catch (e) {
+      setNow({ state: "failed", why: messageOf(e) });
+    }
+  };
+  useEffect(() => {
+    document.title = "Versions · Whetstone";
+    void load();
+  }, []);
+  if (now.state === "waiting") return <Waiting what="versions" />;
+  if (now.state === "failed") return <Failed what="Versions" why={now.why} />;
+  const { versions, splits, state } = now.data;
+  if (versions.length === 0) {
+    return (
+      <Empty>
+        <h1>No versions yet</h1>
+        <p>
+          What answers through the gateway is a version: <code>npx whetstone serve --upstream URL</code>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <h1>Versions</h1>
+      <Live state={state} reload={load} />
+      {state.judgements.map((j) => (
+        <Verdict key={j.version} judgement={j} name={nameOf(versions, j.version)} />
+      ))}
+      <h2>Splits</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Since</th>
+              <th scope="col">Shares</th>
+              <th scope="col">By</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {splits.toReversed().map((split) => (
+              <tr key={split.id}>
+                <td>{moment(new Date(split.since).toISOString())}</td>
+                <td>
+                  {Object.entries(split.shares)
+                    .map(([id, share]) => `${nameOf(versions, id)} ${digits(100 * share)} %`)
+                    .join(", ")}
+                </td>
+                <td>{split.unit}</td>
+                <td class="words">
+                  <bdi>{split.why}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <h2>All versions</h2>
+      <ul>
+        {versions.map((v) => (
+          <li key={v.id}>
+            <b>{v.name}</b> <span class="faint">{v.id}</span> {backendOf(v)}
+            {v.note && (
+              <>
+                {": "}
+                <bdi>{v.note}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const nameOf = (versions: readonly Version[], id: string): string =>
+  versions.find((v) => v.id === id)?.name ?? id;
+
+function backendOf({ backend }: Version): string {
+  switch (backend.kind) {
+    case "upstream":
+      return backend.url;
+    case "run":
+      return backend.folder;
+    default:
+      return backend.kind;
+  }
+}
+
+function Live({ state, reload }: { readonly state: ReleaseState; readonly reload: () => Promise<void> }) {
+  const [asked, setAsked] = useState<Asked>();
+  const others = state.live.length > 1;
+  return (
+    <>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              {["Live", "Share", "Units closed", "Open", "Worth, off-policy", "Trusted", ""].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {state.live.map((v) => (
+              <tr key={v.version}>
+                <th scope="row">
+                  {v.name} {v.version === state.baseline && <span class="faint">baseline</span>}
+                </th>
+                <td>{digits(100 * v.share)} %</td>
+                <td>{v.units}</td>
+                <td>{v.open}</td>
+                <td>
+                  {v.estimate
+                    ? `${digits(v.estimate.interval.mean)} [${bound(v.estimate.interval.low)}, ${bound(v.estimate.interval.high)}]`
+                    : "no rewards yet"}
+                </td>
+                <td class="words">
+                  {v.estimate && (v.estimate.trusted ? "yes" : `no: ${v.estimate.doubts.join("; ")}`)}
+                </td>
+                <td>
+                  {others && (
+                    <>
+                      <button
+                        type="button"
+                        onClick={() => setAsked({ what: "promote", version: v.version, name: v.name })}
+                      >
+                        Promote…
+                      </button>{" "}
+                      <button
+                        type="button"
+                        onClick={() => setAsked({ what: "roll back", version: v.version, name: v.name })}
+                      >
+                        Roll back…
+                      </button>
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {asked && <Confirm asked={asked} state={state} close={() => setAsked(undefined)} reload={reload} />}
+    </>
+  );
+}
+
+const bound = (x: number | null): string => (x === null ? "–" : digits(x));
+
+interface Asked {
+  readonly what: "promote" | "roll back";
+  readonly version: string;
+  readonly name: string;
+}
+
+interface ConfirmProps {
+  readonly asked: Asked;
+  readonly state: ReleaseState;
+  readonly close: () => void;
+  readonly reload: () => Promise<void>;
+}
+
+/** Says what will happen, and asks for a reason, which is kept. */
+function Confirm({ asked: { what, version, name }, state, close, reload }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [why, setWhy] = useState("");
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => dialog.current?.showModal(), []);
+  const left = state.live.filter((v) => v.version !== version);
+  const sum = left.reduce((so, { share }) => so + share, 0);
+  const shares =
+    what === "promote" ? { [version]: 1 } : Object.fromEntries(left.map((v) => [v.version, v.share / sum]));
+  const send = async (): Promise<void> => {
+    try {
+      await ask("/v1/splits", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          shares,
+          why: `${what} ${name}: ${why}`,
+          unit: state.split?.unit ?? "session",
+        }),
+      });
+      close();
+      await reload();
+    } catch (e) {
+      setTrouble(messageOf(e));
+    }
+  };
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="confirm">
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          void send();
+        }}
+      >
+        <h2 id="confirm">
+          {what === "promote" ? "Promote" : "Roll back"} {name}?
+        </h2>
+        <p>
+          From now on{" "}
+          {what === "promote"
+            ? `${name} answers everybody; the other versions answer nobody.`
+            : `${name} answers nobody; its share goes to ${left.map((v) => v.name).join(", ")}.`}{" "}
+          Sessions that run change over with their next call.
+        </p>
+        <label>
+          Why
+          <input value={why} onInput={(e) => setWhy(e.currentTarget.value)} required maxLength={500} />
+        </label>
+        {trouble && (
+          <p class="bad" role="alert">
+            {trouble}
+          </p>
+        )}
+        <p class="tools">
+          <button type="submit">{what === "promote" ? "Promote" : "Roll back"}</button>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+        </p>
+      </form>
+    </dialog>
+  );
+}
+
+function Verdict({
+  judgement: j,
+  name,
+}: {
+  readonly judgement: ReleaseState["judgements"][number];
+  readonly name: string;
+}) {
+  const { low, high, mean } = j.difference;
+  return (
+    <section class="verdict-of" aria-label={`Verdict on ${name}`}>
+      <h2>
+        {name}: {j.decision}
+      </h2>
+      <p>{j.why}</p>
+      <p class="faint">
+        Difference to the baseline {bound(mean)} [{bound(low)}, {bound(high)}], valid at every look with{" "}
+        {digits(100 * j.confidence)} % confidence; {j.candidate.rewarded} of {j.candidate.units} units said
+        something, of the baseline's {j.baseline.rewarded} of {j.baseline.units}.
+      </p>
+      {j.doubts.length > 0 && <p class="bad">{j.doubts.join("; ")}</p>}
+      {j.guardrails.length > 0 && (
+        <div class="wide">
+          <table>
+            <thead>
+              <tr>
+                {["Guardrail", "Candidate", "Baseline", "Bound", "State"].map((head) => (
+                  <th key={head} scope="col">
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {j.guardrails.map((g) => (
+                <tr key={g.name}>
+                  <th scope="row">{g.name}</th>
+                  <td>{bound(g.candidate)}</td>
+                  <td>{bound(g.baseline)}</td>
+                  <td>{g.bound}</td>
+                  <td>
+                    <span class={g.state === "broken" ? "bad" : g.state === "kept" ? "good" : "faint"}>
+                      {g.state}
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
