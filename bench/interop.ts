@@ -1,8 +1,8 @@
 // Protocols against the implementations of others, both ways; see bench/README.md.
 //
-//     node bench/interop.ts openenv mcp chat
+//     node bench/interop.ts openenv mcp chat data
 //
-// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp and transformers with fastapi and uvicorn.
+// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp, transformers with fastapi and uvicorn, and trl.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,11 @@ import { chatModel } from "../src/engine/chat/index.ts";
 import { mcpEnvironment } from "../src/env/adapters/mcp.ts";
 import { openEnv } from "../src/env/adapters/openenv.ts";
 import type { Environment, Player } from "../src/env/environment.ts";
+import { lessonsFrom } from "../src/exchange/derived.ts";
+import { exportFile } from "../src/exchange/export/exportFile.ts";
+import { importFile } from "../src/exchange/import/importFile.ts";
 import { serveOpenEnv } from "../src/serve/openenv.ts";
+import { openProduction, type Write } from "../src/store/index.ts";
 import { evaluate } from "../src/train/evaluate.ts";
 import { echo, runIn, settings, tiny } from "../test/train/world.ts";
 
@@ -203,7 +207,107 @@ async function chat(): Promise<void> {
   }
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp, chat };
+/** Training data: what we export, read by TRL; what `datasets` writes, read by our importer. */
+async function data(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "whetstone-interop-"));
+  const run = promisify(execFile);
+  const store = await openProduction(join(root, "store.sqlite"));
+  const back = await openProduction(join(root, "back.sqlite"));
+  try {
+    await store.write(taught);
+    const files: string[] = [];
+    for (const to of ["messages", "trl-sft", "trl-preference", "trl-unpaired", "trl-prompts"] as const) {
+      const file = join(root, `${to}.jsonl`);
+      await exportFile(store, file, { to, now: 1 });
+      files.push(file);
+    }
+    const { stdout } = await run(python, [peer("trl_data.py"), "read", ...files]);
+    const rows = stdout.trim().split("\n");
+    const has = (text: string): boolean => rows.includes(text);
+    say(
+      `TRL reads what we export: ${rows.length} lines`,
+      rows.length === 6 &&
+        has(
+          `{"file": "trl-preference.jsonl", "prompt": "<tools>look</tools><user>door?</user><assistant>", "chosen": "blue</assistant>", "rejected": "[look it]</assistant>"}`,
+        ) &&
+        has(
+          `{"file": "trl-sft.jsonl", "prompt": "<tools>look</tools><user>door?</user><assistant>", "completion": "blue</assistant>"}`,
+        ) &&
+        has(`{"file": "trl-preference.jsonl", "unpaired": 2}`),
+    );
+    await run(python, [peer("trl_data.py"), "write", root]);
+    for (const name of ["preference", "implicit", "sft", "messages", "unpaired", "standard"]) {
+      await importFile(back, join(root, `${name}.jsonl`), { from: "trl", now: 1 });
+    }
+    const kinds: string[] = [];
+    for await (const made of lessonsFrom(back)) kinds.push(made.kind);
+    const counted = ["pair", "demonstration", "verdict"].map(
+      (kind) => kinds.filter((k) => k === kind).length,
+    );
+    // of three equal pairs one counts, and of two equal demonstrations
+    say(`we read what datasets writes: ${counted.join(", ")}`, isDeepStrictEqual(counted, [1, 1, 1]));
+  } finally {
+    await Promise.all([store.close(), back.close()]);
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** One call of a tool, corrected and disliked. */
+const taught: readonly Write[] = [
+  {
+    kind: "response",
+    response: {
+      id: "r",
+      session: "s",
+      trajectory: "s/0",
+      turn: 0,
+      origin: "gateway",
+      at: 1,
+      ms: 1,
+      version: "v",
+      propensity: 1,
+      model: "m",
+      settings: {},
+      prompt: [
+        {
+          role: "system",
+          content: "",
+          tools: [{ name: "look", description: "looks", parameters: { type: "object" } }],
+        },
+        { role: "user", content: "door?" },
+      ],
+      choices: [
+        {
+          message: {
+            role: "assistant",
+            content: "",
+            toolCalls: [{ id: "c", name: "look", arguments: '{"at":"it"}' }],
+          },
+          stop: "eos",
+        },
+      ],
+      status: "complete",
+      channels: [],
+      tags: {},
+    },
+  },
+  ...(["correction", "reaction"] as const).map((kind) => ({
+    kind: "signal" as const,
+    signal: {
+      id: kind,
+      kind,
+      channel: kind,
+      about: [{ response: "r" }],
+      ...(kind === "reaction" ? { value: 0, text: "thumbs_down" } : { text: "blue" }),
+      source: "user",
+      at: 2,
+      received: 2,
+      tags: {},
+    },
+  })),
+];
+
+const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp, chat, data };
 try {
   for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {
     const part = parts[name];
