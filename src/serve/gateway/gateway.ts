@@ -121,14 +121,14 @@ export function gateway(options: GatewayOptions): Gateway {
     let answered: Answered | undefined;
 
     /** Records how the call ended, once. */
-    function end(how: Omit<End, "at">): Promise<void> {
+    function end(how: HowEnded): Promise<void> {
       ended ??= record(how).finally(() => {
         if (--running === 0 && draining) drained();
       });
       return ended;
     }
 
-    async function record(how: Omit<End, "at">): Promise<void> {
+    async function record(how: HowEnded): Promise<void> {
       // before anything is waited for, unless the session has to be read first
       if (resumed) await resumed;
       const result = growing.result();
@@ -146,7 +146,7 @@ export function gateway(options: GatewayOptions): Gateway {
         trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
         log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);
       }
-      if (status !== "complete") log(`${id} ${status}: ${error ?? "no answer"}`);
+      if (status !== "complete") log(`${id} ${status}: ${how.why ?? how.error ?? "no answer"}`);
       const response = served(underway, { ...result, choices }, place, {
         status,
         ...(error === undefined ? {} : { error }),
@@ -213,6 +213,12 @@ export function gateway(options: GatewayOptions): Gateway {
   };
 }
 
+/** How a call ended. */
+interface HowEnded extends Omit<End, "at"> {
+  /** For the log, where the error may quote what was said. */
+  readonly why?: string;
+}
+
 /** An answer on its way. */
 interface Part {
   readonly answered: Answered;
@@ -222,7 +228,7 @@ interface Part {
   readonly gone: AbortSignal;
   /** The client's. */
   readonly socket?: { destroy?(): void };
-  end(how: Omit<End, "at">): Promise<void>;
+  end(how: HowEnded): Promise<void>;
 }
 
 /** An answer in one piece: recorded, then handed on. */
@@ -253,9 +259,10 @@ async function whole(
   return new Response(shown ?? "", { status: answered.status, headers });
 }
 
-const statusError = (status: number, growing: Assembler): { readonly error: string } => ({
-  error: `HTTP ${status}${growing.result().error === undefined ? "" : `: ${growing.result().error}`}`,
-});
+function statusError(status: number, growing: Assembler): Omit<HowEnded, "status"> {
+  const { error } = growing.result();
+  return { error: `HTTP ${status}${error === undefined ? "" : `: ${error}`}`, why: `HTTP ${status}` };
+}
 
 /** An answer event by event, each handed on at once; recorded before the last. */
 async function* relayed({ answered, growing, ask, id, gone, socket, end }: Part): AsyncGenerator<Uint8Array> {
@@ -287,7 +294,7 @@ async function* relayed({ answered, growing, ask, id, gone, socket, end }: Part)
   }
 }
 
-const asItEnded = (growing: Assembler): Omit<End, "at"> =>
+const asItEnded = (growing: Assembler): HowEnded =>
   growing.ended() || growing.result().choices.length === 0
     ? { status: "complete" }
     : { status: "cut", error: "the upstream ended before its answer did" };
