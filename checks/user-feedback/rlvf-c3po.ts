@@ -4,7 +4,7 @@ import { mean } from "../../src/core/statistics.ts";
 import type { Task } from "../../src/core/words.ts";
 import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { type Scope, scopeOf, signatures, wishes } from "../../src/env/wishes.ts";
+import { scopeOf, signatures, type WishScope, wishes } from "../../src/env/wishes.ts";
 import type { Recipe } from "../../src/method/index.ts";
 import { method } from "../../src/method/method.ts";
 import { rlvfC3po, scopedPreferences } from "../../src/method/user-feedback/rlvf-c3po.ts";
@@ -37,7 +37,7 @@ const reading: Reading = {
 async function kept({ policy }: Practised, seed: number) {
   const tasks = environment(seed).tasks("test");
   const smiles = async (task: Task): Promise<number> => (await replyProbabilities(policy, task, [smile]))[0]!;
-  const of = async (scope: Scope, measured: (task: Task) => Promise<number>): Promise<number> =>
+  const of = async (scope: WishScope, measured: (task: Task) => Promise<number>): Promise<number> =>
     mean(await Promise.all(tasks.filter((task) => scopeOf(task) === scope).map(measured)));
   const moved = async (task: Task): Promise<number> =>
     Math.abs((await smiles(task)) - sigmoid(habit(seed, mailOf(task.prompt[0]!.content.split(" ")))));

@@ -198,7 +198,7 @@ export {
 export { preferred, type Reaction, react, reactionChance } from "./users/reactions.ts";
 export { type UsersOptions, users } from "./users/users.ts";
 export { type VotesOptions, votes } from "./votes.ts";
-export { type Scope, scopeOf, signatures, type WishesOptions, wish, wishes } from "./wishes.ts";
+export { scopeOf, signatures, type WishesOptions, type WishScope, wish, wishes } from "./wishes.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 export { type WordyOptions, wordy } from "./wordy.ts";
 

@@ -14,7 +14,7 @@ export interface WishesOptions {
 }
 
 /** Whether the wish speaks of a mail: of its kind and of whom it is to, of one of them, or of neither. */
-export type Scope = "in" | "near" | "out";
+export type WishScope = "in" | "near" | "out";
 
 const kinds = ["report", "question", "invitation", "thanks"];
 const readers = ["boss", "client", "team", "friend"];
@@ -25,16 +25,16 @@ export const signatures = [":)", "."] as const;
 /** What the user says. */
 export const wish = `please no ${signatures[0]} in a ${kinds[0]} to the ${readers[0]}`;
 
-export const scopeOf = (task: Task): Scope => {
+export const scopeOf = (task: Task): WishScope => {
   const { scope } = task.metadata;
   return scope === "in" || scope === "near" ? scope : "out";
 };
 
 /** Of eight mails in a row, two are what the wish is about, three have half of it, and three nothing. */
-const scopes: readonly Scope[] = ["in", "near", "out", "near", "out", "in", "near", "out"];
+const scopes: readonly WishScope[] = ["in", "near", "out", "near", "out", "in", "near", "out"];
 
 /** Every mail of a scope there is, by kind and reader. */
-const about: Readonly<Record<Scope, readonly (readonly [kind: string, reader: string])[]>> = {
+const about: Readonly<Record<WishScope, readonly (readonly [kind: string, reader: string])[]>> = {
   in: [[kinds[0]!, readers[0]!]],
   near: [
     ...kinds.slice(1).map((kind) => [kind, readers[0]!] as const),
@@ -52,7 +52,7 @@ const about: Readonly<Record<Scope, readonly (readonly [kind: string, reader: st
 export function wishes(options: WishesOptions = {}): Environment {
   const { mails = 128, seed = 1 } = options;
   demand(isWhole(mails, 8, 1e6) && mails % 8 === 0, "wishes: mails", mails, "a multiple of 8");
-  const scopeAt = (n: number): Scope => scopes[n % 8]!;
+  const scopeAt = (n: number): WishScope => scopes[n % 8]!;
   const ask = (n: number): string => {
     const scope = scopeAt(n);
     const pairs = about[scope];
