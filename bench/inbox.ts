@@ -4,7 +4,7 @@
 //
 // Writes bench/results/inbox.md. What was acknowledged is counted again in the store afterwards.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
@@ -97,6 +97,7 @@ async function stored(file: string): Promise<number> {
   return count;
 }
 
+const [load = 0] = loadavg();
 const folder = mkdtempSync(join(tmpdir(), "whetstone-inbox-"));
 const rows: string[] = [];
 let [acknowledged, kept] = [0, 0];
@@ -134,6 +135,8 @@ const text = [
   "| signals a request | requests at once | signals/s | rounds | p50, ms | p99, ms | server CPU a signal, µs |",
   "| --: | --: | --: | --- | --: | --: | --: |",
   ...rows,
+  "",
+  `Processes that wanted a core before it began: ${load.toFixed(1)}.`,
   "",
   `${acknowledged} signals were acknowledged; ${kept} were found in the stores afterwards.`,
   "",
