@@ -2,7 +2,7 @@
 //
 //     node bench/closed-loop.ts            # what lies in bench/results/closed-loop.jsonl is not run again
 //
-// Writes bench/results/closed-loop.md and docs/closed-loop.svg. Settings were chosen on seeds from 100 on.
+// Writes bench/results/closed-loop.md, the measured part of docs/closed-loop.md and its picture. Settings were chosen on seeds from 100 on.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
@@ -13,6 +13,7 @@ import { replaceFile } from "../src/core/files.ts";
 import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { chart } from "./closed-loop/chart.ts";
+import { withMeasured } from "./feedback/page.ts";
 import { progress } from "./report.ts";
 
 interface Given {
@@ -21,7 +22,7 @@ interface Given {
   readonly learners?: readonly string[];
   readonly results: string;
   readonly page: string;
-  readonly picture: string;
+  readonly docs: string;
 }
 
 /** One learner's run of one seed. */
@@ -111,10 +112,8 @@ function page(runs: readonly Run[], seeds: readonly number[]): string {
     });
     return `| ${seed} | ${cells.join(" | ")} |`;
   });
-  return `# The closed loop
-
-Written by \`node bench/closed-loop.ts\`. True utility of what users get, in [0, 1]; means over seeds with 95 % t intervals.
-Each run: ${usualPlan.rounds} versions learnt one after the other, ${usualPlan.visits} visits a round.
+  return `True utility of what users get, in [0, 1]; means over ${seeds.length} seeds with 95 % t intervals. Each run: ${usualPlan.rounds} versions
+learnt one after the other, ${usualPlan.visits} visits a round.
 
 | learner | learns from | before | after | gain | rose in | versions promoted |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -127,17 +126,19 @@ ${measured
 
 | seed | ${measured.map(({ name }) => name).join(" | ")} |
 | --- |${" --- |".repeat(measured.length)}
-${single.join("\n")}
-`;
+${single.join("\n")}`;
 }
 
 async function measure(given: Given, stop: AbortSignal): Promise<void> {
-  const { first, seeds: count, results, page: target, picture } = given;
+  const { first, seeds: count, results, page: target, docs } = given;
+  const picture = docs.replace(/\.md$/, ".svg");
   const seeds = Array.from({ length: count }, (_, i) => first + i);
   for (const seed of seeds) await run(seed, given, stop);
   const runs = keptIn(results).filter(({ seed }) => seeds.includes(seed));
   if (given.learners) return progress("Some learners alone make no page: leave out --learners for one.");
-  await replaceFile(target, page(runs, seeds));
+  const found = page(runs, seeds);
+  await replaceFile(target, `# The closed loop\n\nWritten by \`node bench/closed-loop.ts\`.\n\n${found}\n`);
+  await replaceFile(docs, withMeasured(readFileSync(docs, "utf8"), found, "bench/closed-loop.ts"));
   const shown = allLearners.filter(({ name }) => of(runs, name).length > 0);
   const lines = shown.map(({ name }) => ({
     name,
@@ -149,7 +150,7 @@ async function measure(given: Given, stop: AbortSignal): Promise<void> {
     picture,
     chart(lines, "True utility by round, of learners from thumbs and from outcomes."),
   );
-  progress(`${target} and ${picture} are written`);
+  progress(`${target}, ${docs} and its picture are written`);
 }
 
 function count(text: string): number {
@@ -170,7 +171,11 @@ try {
     .option("--learners <names...>", "some of them: likes, debiased, outcomes")
     .option("--results <file>", "finished runs, a line each", here("results/closed-loop.jsonl"))
     .option("--page <file>", "tables", here("results/closed-loop.md"))
-    .option("--picture <file>", "curves", here("../docs/closed-loop.svg"))
+    .option(
+      "--docs <file>",
+      "the page whose measured part is written, and its picture beside it",
+      here("../docs/closed-loop.md"),
+    )
     .addHelpText("after", "\nCtrl-C keeps every finished run; the next start goes on from there.")
     .action((given: Given) => measure(given, stop.signal))
     .parseAsync();

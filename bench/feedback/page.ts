@@ -110,10 +110,12 @@ export function drawn(measured: readonly Measured[], accuracies: readonly number
 export const tables = (measured: readonly Measured[]): string =>
   measured.map((of) => `### ${of.world.name}\n\n${of.world.about}\n\n${table(of)}`).join("\n\n");
 
-const [from, to] = ["<!-- measured: written by bench/feedback.ts -->", "<!-- end of what is measured -->"];
-
-/** The page with its measured part replaced; what is written by hand around it stays. @throws where it has no such part. */
-export function withMeasured(page: string, part: string): string {
+/**
+ * The page with its measured part replaced; what is written by hand around it stays. @throws where it has no such part.
+ * @param by the script that writes it, as the part's first line has it.
+ */
+export function withMeasured(page: string, part: string, by = "bench/feedback.ts"): string {
+  const [from, to] = [`<!-- measured: written by ${by} -->`, "<!-- end of what is measured -->"];
   const [begin, end] = [page.indexOf(from), page.indexOf(to)];
   if (begin < 0 || end < begin) throw new Error(`the page lacks the lines ${from} and ${to}`);
   return `${page.slice(0, begin)}${from}\n\n${part}\n\n${page.slice(end)}`;

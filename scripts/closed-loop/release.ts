@@ -1,9 +1,7 @@
 /** A candidate beside the live version: half of the visits, until live evidence says promote or roll back. */
-import { mean } from "../../src/core/statistics.ts";
 import type { Id } from "../../src/core/words.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
-import { readGuardrail } from "../../src/release/guardrails.ts";
-import { type Judgement, judge } from "../../src/release/verdict.ts";
+import { type Judgement, judge, meanValue, readGuardrail } from "../../src/release/index.ts";
 import type { Service } from "./service.ts";
 
 export interface Trial {
@@ -33,6 +31,7 @@ const guardrails = ["errors=+0.05", "length=x2"].map(readGuardrail);
  */
 export async function tried(trial: Trial): Promise<Tried> {
   const { service, people, live, candidate, channel, batch } = trial;
+  const rewardOf = meanValue(channel);
   const verdict = judge({ guardrails, minimumEffect: -0.1 });
   const split = `${candidate} beside ${live}`;
   await service.split(split, { [live]: 0.5, [candidate]: 0.5 }, `${candidate} begins at 50 %`);
@@ -43,10 +42,10 @@ export async function tried(trial: Trial): Promise<Tried> {
     visits.push(...(await people.come(Math.min(batch, trial.visits - visits.length))));
     await people.tell();
     for (const { response, signals } of await service.heard(since)) {
-      const said = signals.filter((s) => s.channel === channel).flatMap((s) => s.value ?? []);
+      const reward = rewardOf(signals);
       verdict.see({
         arm: response.version === candidate ? "candidate" : "baseline",
-        ...(said.length > 0 ? { reward: mean(said) } : {}),
+        ...(reward === undefined ? {} : { reward }),
         measures: Object.fromEntries(
           guardrails.flatMap(({ name, measure }) => {
             const x = measure.of === "response" ? measure.value(response) : measure.value(signals);
