@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { test } from "node:test";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import type { Production, Write } from "../../src/store/production.ts";
@@ -143,4 +144,142 @@ onEach("redacted before it is stored, and erased by the name that was given", as
   assert.deepEqual([receipt.responses, receipt.signals], [3, 1]);
   assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
   await store.close();
+});
+
+onEach("filters, pages and summaries", async (where) => {
+  const store = await openProduction(where);
+  const sessions = ["a", "b", "c"];
+  // more than two pages, many of one time
+  const batch = sessions.flatMap((session, s) =>
+    Array.from({ length: 150 }, (_, t) =>
+      write(
+        served(session, t % 3, {
+          id: `${session}-${t}`,
+          at: 10 * s,
+          version: `v${t % 2}`,
+          user: `u-${session}`,
+        }),
+      ),
+    ),
+  );
+  await store.write(batch);
+  await store.write([
+    give(signal("1", { about: [{ session: "a" }], received: 1, channel: "x" })),
+    give(signal("2", { about: [{ response: "a-7" }, { response: "b-7" }], received: 2 })),
+    give(signal("3", { about: [{ trajectory: "b/0", turn: 1 }], received: 3, user: "u-b" })),
+    give(signal("4", { about: [{ response: "nobody-knows-yet" }], received: 4, kind: "score" })),
+  ]);
+  const seen = (await all(store.responses())).map((r) => r.id);
+  assert.equal(new Set(seen).size, 450);
+  assert.ok(seen.slice(0, 150).every((id) => id.startsWith("a-")));
+  const count = async (filter: Parameters<Production["responses"]>[0]): Promise<number> =>
+    (await all(store.responses(filter))).length;
+  assert.deepEqual(
+    await Promise.all([
+      count({ session: "a" }),
+      count({ user: "u-b", version: "v0" }),
+      count({ trajectory: "c/0" }),
+      count({ from: 10, until: 20 }),
+      count({ split: "none" }),
+    ]),
+    [150, 75, 150, 150, 0],
+  );
+  const named = async (filter: Parameters<Production["signals"]>[0]): Promise<string> =>
+    (await all(store.signals(filter))).map((s) => s.id).join("");
+  assert.deepEqual(
+    await Promise.all([
+      named({ session: "a" }),
+      named({ session: "b" }),
+      named({ response: "b-7" }),
+      named({ user: "u-b" }),
+      named({ channel: "x" }),
+      named({ kind: "score" }),
+      named({ from: 2, until: 4 }),
+    ]),
+    ["12", "23", "2", "3", "1", "4", "23"],
+  );
+  const summary = (await store.sessions({ limit: 2 })).map((s) => [
+    s.id,
+    s.last,
+    s.responses,
+    s.trajectories,
+    s.signals,
+  ]);
+  assert.deepEqual(summary, [
+    ["c", 20, 150, 1, 0],
+    ["b", 10, 150, 1, 2],
+  ]);
+  assert.deepEqual(
+    (await store.sessions({ limit: 2, offset: 2 })).map((s) => [s.id, s.user, s.first, s.signals]),
+    [["a", "u-a", 0, 2]],
+  );
+  await store.close();
+});
+
+onEach("versions, splits and keys: in the order made; only keys change", (where) =>
+  withStore(where, async (store) => {
+    const version = (id: string) => ({
+      id,
+      name: id,
+      backend: { kind: "local", name: id } as const,
+      created: 1,
+    });
+    for (const id of ["z", "a"]) await store.addVersion(version(id));
+    await store.addVersion(version("a"));
+    await assert.rejects(
+      store.addVersion({ ...version("a"), note: "another" }),
+      withCode("store.refused", /id of its own/),
+    );
+    assert.deepEqual(
+      (await store.versions()).map((v) => v.id),
+      ["z", "a"],
+    );
+    const split = (id: string) => ({
+      id,
+      shares: { z: 1 },
+      unit: "session" as const,
+      since: 1,
+      why: "first",
+    });
+    await Promise.all(["s3", "s1", "s2"].map((id) => store.addSplit(split(id))));
+    assert.deepEqual((await store.splits()).map((s) => s.id).sort(), ["s1", "s2", "s3"]);
+    const key = { id: "k", label: "app", hash: "00", scopes: ["chat" as const], created: 1 };
+    await store.putKey(key);
+    await store.putKey({ ...key, revoked: 5 });
+    assert.deepEqual(await store.keys(), [{ ...key, revoked: 5 }]);
+  }),
+);
+
+onEach("two processes with the same keys: one signal each, whoever comes first", async (where) => {
+  const stores = [await openProduction(where), await openProduction(where)];
+  const keys = Array.from({ length: 300 }, (_, i) => `key-${i}`);
+  const written = await Promise.all(
+    stores.flatMap((store, s) =>
+      // in opposite orders, so that they stand in each other's way
+      [keys.slice(0, 150), keys.slice(150)].map((some) =>
+        store.write(
+          (s === 0 ? some : some.toReversed()).map((key) => give(signal(`${key}-of-${s}`, { key }))),
+        ),
+      ),
+    ),
+  );
+  const kept = await all(stores[0]!.signals());
+  assert.equal(kept.length, 300);
+  assert.equal(written.flat().filter((w) => !w.duplicate).length, 300);
+  const first = new Map(kept.map((s) => [s.key, s.id]));
+  for (const { id } of written.flat()) assert.equal(first.get(id.replace(/-of-.*/, "")), id);
+  for (const store of stores) await store.close();
+});
+
+test("PostgreSQL: what is wrong with a URL is said without its password", async () => {
+  for (const [url, words] of [
+    ["postgres://me:hunter2@127.0.0.1:1/db", /no server at that address.*Start it/],
+    ["postgres://me:hunter2@host.invalid/db", /unknown host|EAI_AGAIN/],
+  ] as const) {
+    await assert.rejects(openProduction(url), (e: unknown) => {
+      withCode("store.failed", words)(e);
+      assert.ok(e instanceof Error && !e.message.includes("hunter2") && !String(e.stack).includes("hunter2"));
+      return true;
+    });
+  }
 });
