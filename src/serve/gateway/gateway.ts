@@ -1,26 +1,26 @@
 /** The gateway: chat completions that somebody else answers, passed on as they are and recorded. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Context, Hono } from "hono";
-import { isWhetstoneError, messageOf } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
-import { objectOf } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/words.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
-import { storeRefusal } from "../inbox.ts";
-import { isOurs } from "../keys.ts";
 import { chatBody, readJson } from "../limits.ts";
-import { errorBody, isRefused, type Refused, refusal } from "../refusal.ts";
+import { isRefused, type Refused, refusal } from "../refusal.ts";
 import type { Answered } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
-import { type Asking, asking, withId, withoutExtra } from "./asking.ts";
-import { type Assembler, assembler } from "./assemble.ts";
-import { serverEvents } from "./events.ts";
+import { asking } from "./asking.ts";
+import { assembler } from "./assemble.ts";
+import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
-import { type End, isPlain, served, type Underway, withTokens } from "./record.ts";
+import { isPlain, served, type Underway, withTokens } from "./record.ts";
+import { clientGone, type HowEnded, type Passing, relayed, unreachable, whole } from "./relay.ts";
 import { type Cut, type SessionTable, sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
+
+/** Milliseconds that a call's record may wait for what is stored of its session. */
+const mostReading = 1000;
 
 /** Settings of {@link gateway}. */
 export interface GatewayOptions {
@@ -129,8 +129,8 @@ export function gateway(options: GatewayOptions): Gateway {
     }
 
     async function record(how: HowEnded): Promise<void> {
-      // before anything is waited for, unless the session has to be read first
-      if (resumed) await resumed;
+      // at once, unless the session has to be read first: no answer waits long for a store that does not answer
+      if (resumed) await Promise.race([resumed, pause(mostReading, undefined, { ref: false })]);
       const result = growing.result();
       const status = how.status === "complete" && result.choices.length === 0 ? "failed" : how.status;
       const error = how.error ?? result.error;
@@ -178,11 +178,11 @@ export function gateway(options: GatewayOptions): Gateway {
     }
     const headers = { ...passedBack(answered.headers), ...mine };
     const socket = c.env?.incoming?.socket;
-    const part: Part = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
+    const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-      return new Response(ReadableStream.from(relayed(part)), { status: answered.status, headers });
+      return new Response(ReadableStream.from(relayed(passing)), { status: answered.status, headers });
     }
-    return await whole(part, headers);
+    return await whole(passing, headers);
   }
 
   const v1 = new Hono<Gated>()
@@ -211,175 +211,6 @@ export function gateway(options: GatewayOptions): Gateway {
       });
     },
   };
-}
-
-/** How a call ended. */
-interface HowEnded extends Omit<End, "at"> {
-  /** For the log, where the error may quote what was said. */
-  readonly why?: string;
-}
-
-/** An answer on its way. */
-interface Part {
-  readonly answered: Answered;
-  readonly growing: Assembler;
-  readonly ask: Asking;
-  readonly id: Id;
-  readonly gone: AbortSignal;
-  /** The client's. */
-  readonly socket?: { destroy?(): void };
-  end(how: HowEnded): Promise<void>;
-}
-
-/** An answer in one piece: recorded, then handed on. */
-async function whole(
-  { answered, growing, ask, id, gone, end }: Part,
-  headers: Record<string, string>,
-): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of answered.body) chunks.push(chunk);
-  } catch (e) {
-    const error = gone.aborted ? clientGone : messageOf(e);
-    await end({ status: "cut", error }).catch(() => undefined);
-    return unreachable(error, headers);
-  }
-  const bytes = Buffer.concat(chunks);
-  const failed = answered.status >= 400;
-  const body = parsed(bytes.toString("utf8"));
-  if (body !== undefined) growing.take(body);
-  try {
-    await end(
-      failed ? { status: "failed", ...statusError(answered.status, growing) } : { status: "complete" },
-    );
-  } catch (e) {
-    return unkept(e, headers);
-  }
-  const shown = failed || body === undefined ? bytes : rewritten(bytes.toString("utf8"), body, ask, id);
-  return new Response(shown ?? "", { status: answered.status, headers });
-}
-
-function statusError(status: number, growing: Assembler): Omit<HowEnded, "status"> {
-  const { error } = growing.result();
-  return { error: `HTTP ${status}${error === undefined ? "" : `: ${error}`}`, why: `HTTP ${status}` };
-}
-
-/** An answer event by event, each handed on at once; recorded before the last. */
-async function* relayed({ answered, growing, ask, id, gone, socket, end }: Part): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const { bytes, data } of serverEvents(answered.body)) {
-      const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
-      if (chunk !== undefined) {
-        growing.take(chunk);
-        const shown = rewritten(bytes.toString("utf8"), chunk, ask, id);
-        if (shown !== undefined) yield Buffer.from(shown);
-        continue;
-      }
-      if (data === "[DONE]") await end(asItEnded(growing));
-      yield bytes;
-    }
-    await end(asItEnded(growing));
-  } catch (e) {
-    if (isWhetstoneError(e) && storeRefusal(e)) {
-      yield Buffer.from(`data: ${JSON.stringify(errorBody(storeRefusal(e)!))}\n\n`);
-      return;
-    }
-    await end({ status: "cut", error: gone.aborted ? clientGone : messageOf(e) }).catch(() => undefined);
-    // what broke off must not look as if it had ended; a server that is told so writes words of its own first
-    if (!socket?.destroy) throw e;
-    socket.destroy();
-  } finally {
-    // whoever reads no further has gone
-    await end({ status: "cut", error: clientGone }).catch(() => undefined);
-  }
-}
-
-const asItEnded = (growing: Assembler): HowEnded =>
-  growing.ended() || growing.result().choices.length === 0
-    ? { status: "complete" }
-    : { status: "cut", error: "the upstream ended before its answer did" };
-
-/** The text of an answer, or of an event of one, as the client gets it; nothing where it is none of the client's. */
-function rewritten(text: string, body: Json, { extra }: Asking, id: Id): string | undefined {
-  const given = objectOf(body);
-  if (!given) return text;
-  const event = /^data:/m.test(text);
-  const anew = (value: Json): string =>
-    event ? `data: ${JSON.stringify(value)}\n\n` : JSON.stringify(value);
-  if (extra.ids || extra.logprobs || extra.usage) {
-    const shown = withoutExtra(given, extra);
-    return shown === undefined ? undefined : anew({ ...objectOf(shown), ...("id" in given ? { id } : {}) });
-  }
-  if (typeof given.id !== "string") return text;
-  const changed = withId(text, given.id, id);
-  return changed === text ? anew({ ...given, id }) : changed;
-}
-
-/** Of the client's headers, those that are for whoever answers; a key of ours is not. */
-function passedOn(c: Context): Record<string, string> {
-  const out: Record<string, string> = {};
-  for (const name of forUpstream) {
-    const value = c.req.header(name);
-    if (value !== undefined) out[name] = value;
-  }
-  const authorization = c.req.header("authorization");
-  if (authorization !== undefined && !isOurs(authorization.replace(/^Bearer +/i, ""))) {
-    out.authorization = authorization;
-  }
-  return out;
-}
-
-const forUpstream = [
-  "accept",
-  "openai-organization",
-  "openai-project",
-  "openai-beta",
-  "http-referer",
-  "x-title",
-  "traceparent",
-  "tracestate",
-];
-
-const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).filter(([name]) => forClient.has(name) || /^(x-ratelimit-|openai-)/.test(name)),
-  );
-
-const forClient: ReadonlySet<string> = new Set([
-  "content-type",
-  "cache-control",
-  "retry-after",
-  "retry-after-ms",
-  "x-should-retry",
-  "x-request-id",
-]);
-
-const listed = (header: string | undefined): readonly string[] | undefined =>
-  header
-    ?.split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-
-const headerValue = (name: string): string => (/^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name));
-
-const clientGone = "the client went away";
-
-/** Nobody answered upstream. Clients of OpenAI's ask again by themselves after this status. */
-function unreachable(why: string, headers: Readonly<Record<string, string>>): Response {
-  const message = `No answer from upstream: ${why}. Check that it runs, and its address in the version.`;
-  const body = errorBody({ status: 503, code: "upstream_unreachable", message });
-  return Response.json(body, { status: 502, headers: { ...headers, "content-type": "application/json" } });
-}
-
-/** An answer that was to be recorded durably, and could not be. */
-function unkept(e: unknown, headers: Readonly<Record<string, string>>): Response {
-  const refused = storeRefusal(e);
-  if (!refused) throw e;
-  const response = refusal(refused);
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith("x-whetstone-")) response.headers.set(name, value);
-  }
-  return response;
 }
 
 const closing: Refused = {

@@ -5,4 +5,4 @@ export { type PolicyOptions, policy } from "./policy.ts";
 export { type ProductionServer, type ProductionServerOptions, serveProduction } from "./server.ts";
 export { type Cut, type SessionTable, sessionTable } from "./sessions.ts";
 export { type UpstreamOptions, upstream } from "./upstream.ts";
-export { type Chosen, type LiveVersions, liveVersions, type VersionOptions } from "./versions.ts";
+export { type ChosenVersion, type LiveVersions, liveVersions, type VersionOptions } from "./versions.ts";

@@ -5,7 +5,7 @@ import type { Answerer } from "./answerer.ts";
 import type { Asked } from "./asked.ts";
 import type { Assembled } from "./assemble.ts";
 import { cutTag, type Opened, type Place, prefixTag } from "./sessions.ts";
-import type { Chosen } from "./versions.ts";
+import type { ChosenVersion } from "./versions.ts";
 
 /** A call under way. */
 export interface Underway {
@@ -13,7 +13,7 @@ export interface Underway {
   readonly asked: Asked;
   readonly opened: Opened;
   readonly user?: Id;
-  readonly chosen: Chosen;
+  readonly chosen: ChosenVersion;
   readonly channels: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -26,7 +26,7 @@ export interface ProductionServerOptions {
   /** Default 127.0.0.1, where no key is needed. */
   readonly host?: string;
   readonly channels?: readonly string[];
-  readonly gate?: Pick<GateOptions, "origins" | "hosts" | "rates">;
+  readonly gate?: Pick<GateOptions, "origins" | "hosts" | "proxies" | "rates">;
   /** How versions are judged. */
   readonly desk?: Omit<DeskOptions, "production">;
   /** Milliseconds of silence after which a session is forgotten, and what is read of the past at the start. Default one hour. */

@@ -7,7 +7,7 @@ import type { Production } from "../../store/production.ts";
 import type { Answerer } from "./answerer.ts";
 
 /** Who answers a call, and how that came about. */
-export interface Chosen {
+export interface ChosenVersion {
   readonly version: Id;
   readonly answerer: Answerer;
   readonly propensity: number;
@@ -27,7 +27,7 @@ export interface VersionOptions {
 }
 
 export interface LiveVersions {
-  choose(call: { readonly session: Id; readonly response: Id; readonly user?: Id }): Chosen;
+  choose(call: { readonly session: Id; readonly response: Id; readonly user?: Id }): ChosenVersion;
   /** All that may answer. */
   answerers(): readonly Answerer[];
   readonly state: { readonly split?: Id; readonly versions: readonly Id[]; readonly failing?: string };

@@ -1,0 +1,53 @@
+/** Headers that pass the gateway, each way. */
+import type { Context } from "hono";
+import { isOurs } from "../keys.ts";
+
+/** Of the client's headers, those that are for whoever answers; a key of ours is not. */
+export function passedOn(c: Context): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const name of forUpstream) {
+    const value = c.req.header(name);
+    if (value !== undefined) out[name] = value;
+  }
+  const authorization = c.req.header("authorization");
+  if (authorization !== undefined && !isOurs(authorization.replace(/^Bearer +/i, ""))) {
+    out.authorization = authorization;
+  }
+  return out;
+}
+
+const forUpstream = [
+  "accept",
+  "openai-organization",
+  "openai-project",
+  "openai-beta",
+  "http-referer",
+  "x-title",
+  "traceparent",
+  "tracestate",
+];
+
+export const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => forClient.has(name) || /^(x-ratelimit-|openai-)/.test(name)),
+  );
+
+const forClient: ReadonlySet<string> = new Set([
+  "content-type",
+  "cache-control",
+  "retry-after",
+  "retry-after-ms",
+  "x-should-retry",
+  "x-request-id",
+]);
+
+/** A list as headers write it; nothing where there is none. */
+export const listed = (header: string | undefined): readonly string[] | undefined =>
+  header
+    ?.split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+/** A name as a header can hold it. */
+export const headerValue = (name: string): string =>
+  /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
