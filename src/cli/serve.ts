@@ -23,7 +23,7 @@ export function addServe(program: Command, io: Io): void {
     "serve",
     "Pass agents' model calls on and record them, with feedback; or serve an environment.",
     [
-      "whetstone serve --upstream https://api.openai.com/v1 --channels thumbs,comment",
+      "whetstone serve --upstream https://api.openai.com/v1 --channels reaction,comment",
       "whetstone serve --upstream http://127.0.0.1:8000/v1 --model qwen3 --exact raw",
       "whetstone serve --policy runs/support --port 8600",
       "whetstone serve",
@@ -45,7 +45,14 @@ export function addServe(program: Command, io: Io): void {
     )
     .option("--policy <run-or-checkpoint>", "gateway: a run's weights answer, in this process")
     .addOption(productionOption())
-    .option("--channels <names>", "feedback can come on these, e.g. thumbs,comment: silence on them is data")
+    .option(
+      "--channels <names>",
+      "feedback can come on these, e.g. reaction,comment: silence on them is data",
+    )
+    .option(
+      "--guard <duration>",
+      "judge the split this often, such as 30s, and roll back what is shown to do harm (default: never)",
+    )
     .option(
       "--redact <what>",
       "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
@@ -55,6 +62,10 @@ export function addServe(program: Command, io: Io): void {
       "--allow-host <name>",
       "a name beside localhost that this machine is asked for under; may be repeated",
       collected,
+    )
+    .option(
+      "--proxies <n>",
+      "proxies of your own in front, whose word on where a request comes from is taken (default: 0)",
     )
     .option("--openenv <env>", "environment (see whetstone envs), or a module that exports one")
     .option("--port <n>", "0 takes any that is free (default: 8600; with --openenv: 8000)")

@@ -36,6 +36,7 @@ export interface GatewayFlags {
   readonly guard?: string;
   readonly origin?: readonly string[];
   readonly allowHost?: readonly string[];
+  readonly proxies?: string;
   readonly redact?: string;
 }
 
@@ -71,7 +72,11 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
         port,
         host: flags.host,
         ...(flags.channels === undefined ? {} : { channels: names(flags.channels) }),
-        gate: { origins: flags.origin ?? [], hosts: flags.allowHost ?? [] },
+        gate: {
+          origins: flags.origin ?? [],
+          hosts: flags.allowHost ?? [],
+          proxies: statedNumber("--proxies", flags.proxies ?? "0"),
+        },
         log,
       });
       const guard = every === undefined ? undefined : guarding(production, every, log);
