@@ -60,7 +60,7 @@ export const equal: readonly Scenario[] = [
   {
     name: "rewards without bounds, log-normal, 10 % to the candidate",
     share: 0.1,
-    units: 1000,
+    units: 3000,
     options: { range: undefined },
     draw: (_, random) => ({ reward: lognormal(random), measures: {} }),
   },

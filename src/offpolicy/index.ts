@@ -19,4 +19,5 @@ export {
   withAnswer,
 } from "./sample.ts";
 export { snips } from "./snips.ts";
+export { unskewed } from "./unskewed.ts";
 export type { PointEstimate } from "./weightedMean.ts";

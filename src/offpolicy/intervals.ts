@@ -5,6 +5,7 @@ import { lowerBound } from "./betting.ts";
 import { clusterMeans, clusterSums, effectiveNumber } from "./clusters.ts";
 import type { EstimatorOptions } from "./estimator.ts";
 import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";
+import { unskewed } from "./unskewed.ts";
 import type { PointEstimate } from "./weightedMean.ts";
 
 /** √(G / (G − 1) Σ_g (Σ_{i in g} influence_i)²) / n over G clusters: what clusters of trajectories leave uncertain. */
@@ -15,11 +16,10 @@ export function standardError(estimate: PointEstimate, clusters: readonly Id[]):
 }
 
 /**
- * Interval from the influences of clusters, corrected for their skewness: with T = (value − truth) / s of G clusters and
- * skewness a, the transform T + a T² / 3 + a² T³ / 27 + a / (6 G) is nearly Student-distributed about 0, and is turned back
- * in closed form ("On the Removal of Skewness by Transformation"). Without skewness it is Student's interval. The degrees
- * are those of as many clusters as carry the weight, less 1: few heavy clusters say little of their own spread. It covers
- * skewed rewards as often as it says, where Student's does not and a bootstrap-t is no better (bench/coverage.ts).
+ * Value ± standard errors, {@link unskewed} by the skewness of the influences of clusters; without skewness it is Student's
+ * interval. The degrees are those of as many clusters as carry the weight, less 1: few heavy clusters say little of their
+ * own spread. It covers skewed rewards as often as it says, where Student's does not and a bootstrap-t is no better
+ * (bench/coverage.ts).
  */
 export function clusterInterval(
   samples: readonly Sample[],
@@ -38,12 +38,9 @@ export function clusterInterval(
   const error = standardError(estimate, clusters);
   const spread = Math.sqrt(sums.reduce((so, u) => so + u * u, 0) / count);
   const skewness = spread > 0 ? sums.reduce((so, u) => so + u ** 3, 0) / count / spread ** 3 : 0;
-  // both in units of the standard error: T √G, and the transform's a is a / √G there
   const a = skewness / Math.sqrt(count);
-  const back = (x: number): number =>
-    Math.abs(a) < 1e-6 ? x : (3 / a) * (Math.cbrt(1 + a * (x - a / 6)) - 1);
   const t = studentQuantile((1 + confidence) / 2, Math.max(1, effective - 1));
-  return { mean: value, low: value - error * back(t), high: value - error * back(-t), n };
+  return { mean: value, low: value - error * unskewed(t, a), high: value - error * unskewed(-t, a), n };
 }
 
 /**

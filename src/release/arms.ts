@@ -1,5 +1,6 @@
 /** Two arms of a live comparison, and what may be said of them at any moment. */
 import type { Interval } from "../core/statistics.ts";
+import { unskewed } from "../offpolicy/index.ts";
 import { type Capital, capital } from "./capital.ts";
 import { asymptoticHalfWidth, type Moments, moments } from "./moments.ts";
 
@@ -119,43 +120,51 @@ function everywhere(
 }
 
 /** Units in each arm before anything is said of means without bounds. */
-export const leastUnits = 30;
+export const leastUnits = 100;
 
 /**
  * For numbers without bounds, such as milliseconds: an asymptotic confidence sequence ("Time-uniform central limit theory
- * and asymptotic confidence sequences"), a normal mixture about mean_c − limit(mean_b). Says nothing before
- * {@link leastUnits} in each arm. Limits must be straight lines.
+ * and asymptotic confidence sequences"), a normal mixture about mean_c − limit(mean_b), {@link unskewed} by the skewness of
+ * what was seen: else the small arm of a lopsided split errs too often. Says nothing before {@link leastUnits} in each arm.
+ * Limits must be straight lines.
  */
 export function unboundedArms(): Arms {
   const [candidate, baseline] = [moments(), moments()];
   const about = (limit: Limit, alpha: number) => {
-    const slope = limit(1) - limit(0);
-    return {
-      mean: candidate.mean - limit(baseline.mean),
-      half: halfWidth(candidate, baseline, slope, alpha),
-    };
+    const mean = candidate.mean - limit(baseline.mean);
+    const { below, above } = reach(candidate, baseline, limit(1) - limit(0), alpha);
+    return { mean, low: mean - below, high: mean + above };
   };
   return {
     see: (arm, x) => (arm === "candidate" ? candidate : baseline).see(x),
     candidate,
     baseline,
     shown: (side, limit, alpha) => {
-      const { mean, half } = about(limit, 2 * alpha);
-      return side === "above" ? mean - half > 0 : mean + half < 0;
+      const { low, high } = about(limit, 2 * alpha);
+      return side === "above" ? low > 0 : high < 0;
     },
     difference: (alpha) => {
-      const { mean, half } = about((m) => m, alpha);
       const n = candidate.n + baseline.n;
-      if (!Number.isFinite(half)) return { mean, low: Number.NEGATIVE_INFINITY, high: half, n };
-      return { mean, low: mean - half, high: mean + half, n };
+      const { mean, low, high } = about((m) => m, alpha);
+      if (Number.isFinite(low)) return { mean, low, high, n };
+      return { mean, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY, n };
     },
   };
 }
 
-function halfWidth(candidate: Moments, baseline: Moments, slope: number, alpha: number): number {
-  if (candidate.n < leastUnits || (slope !== 0 && baseline.n < leastUnits)) return Number.POSITIVE_INFINITY;
+/** How far mean_c − slope · mean_b may lie below and above what was seen. */
+function reach(candidate: Moments, baseline: Moments, slope: number, alpha: number) {
+  const alone = slope === 0;
+  if (candidate.n < leastUnits || (!alone && baseline.n < leastUnits)) {
+    return { below: Number.POSITIVE_INFINITY, above: Number.POSITIVE_INFINITY };
+  }
   const square =
-    candidate.variance / candidate.n + (slope === 0 ? 0 : slope ** 2 * baseline.variance) / baseline.n;
-  const units = slope === 0 ? candidate.n : 1 / (1 / candidate.n + 1 / baseline.n);
-  return Math.sqrt(square) * asymptoticHalfWidth(units, alpha);
+    candidate.variance / candidate.n + (alone ? 0 : (slope ** 2 * baseline.variance) / baseline.n);
+  const cube =
+    candidate.third / candidate.n ** 2 - (alone ? 0 : (slope ** 3 * baseline.third) / baseline.n ** 2);
+  const units = alone ? candidate.n : 1 / (1 / candidate.n + 1 / baseline.n);
+  const error = Math.sqrt(square);
+  const skewness = error > 0 ? cube / error ** 3 : 0;
+  const quantile = asymptoticHalfWidth(units, alpha);
+  return { below: error * unskewed(quantile, skewness), above: -error * unskewed(-quantile, skewness) };
 }

@@ -24,7 +24,10 @@ export interface DeskOptions {
   readonly guardrails?: readonly Guardrail[];
   /** Milliseconds that a unit's feedback may take. Default one hour. */
   readonly window?: number;
-  /** Milliseconds after a unit's first response within which its responses count for guardrails. Default one minute. */
+  /**
+   * Milliseconds after a unit's first response within which its responses count for guardrails, and after which they do.
+   * Default one minute, the window at most.
+   */
   readonly settling?: number;
   /** See {@link judge}. With several candidates each gets its part. Default 0.05. */
   readonly level?: number;
@@ -88,7 +91,7 @@ function baselineOf(splits: readonly Split[]): Id | undefined {
   return live.sort((a, b) => since(a) - since(b) || largest(b) - largest(a) || (a < b ? -1 : 1))[0];
 }
 
-/** Reads and decides; a split that it writes counts within a second, wherever the gateway runs. */
+/** Reads and decides; a split that it writes counts within two seconds, wherever the gateway runs. */
 export function releaseDesk(options: DeskOptions): ReleaseDesk {
   const {
     production,
@@ -98,6 +101,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
     now = Date.now,
   } = options;
   const range = "range" in options ? options.range : ([0, 1] as const);
+  const { window = 3_600_000 } = options;
 
   async function write(split: Omit<Split, "id" | "since">): Promise<Split> {
     const known = (await production.versions()).map((v) => v.id);
@@ -129,17 +133,23 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
       splits,
       guardrails,
       reward: options.reward ?? meanValue(),
-      window: options.window ?? 3_600_000,
-      settling: options.settling ?? 60_000,
+      window,
+      settling: options.settling ?? Math.min(60_000, window),
       now: now(),
     });
 
-  function judged(closed: readonly UnitEvidence[], baseline: Id, candidate: Id, part: number): Judgement {
+  /** Responses are judged once they are there; what people say of them, once they had their time. */
+  function judged({ settled, closed }: Evidence, baseline: Id, candidate: Id, part: number): Judgement {
     const evidence = judge({ guardrails, range, level: part, minimumEffect });
-    for (const { version, reward, measures } of closed) {
-      if (version !== candidate && version !== baseline) continue;
-      const arm = version === candidate ? "candidate" : "baseline";
-      evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
+    const armOf = (version: Id) =>
+      version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
+    for (const { version, measures } of settled) {
+      const arm = armOf(version);
+      if (arm) evidence.see({ arm, measures, early: true });
+    }
+    for (const { version, measures, reward } of closed) {
+      const arm = armOf(version);
+      if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
     }
     return evidence.judgement();
   }
@@ -151,7 +161,8 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
       const baseline = baselineOf(splits);
       if (!split || baseline === undefined) return { live: [], judgements: [] };
       const names = new Map((await production.versions()).map((v: Version) => [v.id, v.name]));
-      const { closed, open } = await evidenceOf(currentSeries(splits));
+      const evidence = await evidenceOf(currentSeries(splits));
+      const { closed, open } = evidence;
       const versions = Object.keys(split.shares);
       const candidates = versions.filter((version) => version !== baseline);
       return {
@@ -170,7 +181,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
         }),
         judgements: candidates.map((version) => ({
           version,
-          ...judged(closed, baseline, version, level / candidates.length),
+          ...judged(evidence, baseline, version, level / candidates.length),
         })),
       };
     },

@@ -29,9 +29,15 @@ export interface UnitEvidence {
   readonly propensity: number;
   /** Milliseconds since 1970 of its first response. */
   readonly first: number;
-  readonly responses: number;
   readonly reward?: number;
-  /** By guardrail. */
+  /** By guardrail over signals. */
+  readonly measures: Readonly<Record<string, number>>;
+}
+
+/** What the responses of one unit came to. It waits for no feedback. */
+export interface SettledUnit {
+  readonly version: Id;
+  /** By guardrail over responses. */
   readonly measures: Readonly<Record<string, number>>;
 }
 
@@ -48,6 +54,8 @@ export interface EvidenceOptions {
 }
 
 export interface Evidence {
+  /** Units that have settled, in that order. */
+  readonly settled: readonly SettledUnit[];
   /** Units whose windows have closed, in that order. What they say does not change any more. */
   readonly closed: readonly UnitEvidence[];
   /** Units whose windows are still open, by version. */
@@ -59,7 +67,6 @@ interface Gathering {
   readonly version: Id;
   readonly propensity: number;
   readonly first: number;
-  responses: number;
   readonly sums: Map<string, { sum: number; n: number }>;
   readonly signals: ReceivedSignal[];
 }
@@ -79,7 +86,6 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
     const split = response.split === undefined ? undefined : bySplit.get(response.split);
     if (!split) continue;
     const found = unitAt(units, split, response);
-    found.responses++;
     // of several units in one session (one per response), the session's feedback goes to the first
     for (const name of [
       response.id,
@@ -97,13 +103,20 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
       .find((unit) => unit !== undefined);
     if (found && signal.received <= found.first + window) found.signals.push(signal);
   }
-  const closed: UnitEvidence[] = [];
+  const inOrder = [...units.values()].sort((a, b) => a.first - b.first);
   const open: Record<Id, number> = {};
-  for (const unit of [...units.values()].sort((a, b) => a.first - b.first)) {
-    if (now >= unit.first + Math.max(window, settling)) closed.push(finish(unit, guardrails, reward));
-    else open[unit.version] = (open[unit.version] ?? 0) + 1;
+  for (const { version, first } of inOrder) {
+    if (now < first + window) open[version] = (open[version] ?? 0) + 1;
   }
-  return { closed, open };
+  return {
+    settled: inOrder
+      .filter(({ first }) => now >= first + settling)
+      .map(({ version, sums }) => ({ version, measures: averages(sums) })),
+    closed: inOrder
+      .filter(({ first }) => now >= first + window)
+      .map((unit) => closedUnit(unit, guardrails, reward)),
+    open,
+  };
 }
 
 function unitAt(units: Map<Id, Gathering>, split: Split, response: ServedResponse): Gathering {
@@ -116,7 +129,6 @@ function unitAt(units: Map<Id, Gathering>, split: Split, response: ServedRespons
     version,
     propensity,
     first,
-    responses: 0,
     sums: new Map(),
     signals: [],
   };
@@ -140,25 +152,19 @@ function measureResponse(unit: Gathering, response: ServedResponse, guardrails: 
   }
 }
 
-function finish(
-  { unit, version, propensity, first, responses, sums, signals }: Gathering,
+const averages = (sums: Gathering["sums"]): Record<string, number> =>
+  Object.fromEntries([...sums].map(([name, { sum, n }]) => [name, sum / n]));
+
+function closedUnit(
+  { unit, version, propensity, first, signals }: Gathering,
   guardrails: readonly Guardrail[],
   reward: Reward,
 ): UnitEvidence {
   const measures: Record<string, number> = {};
-  for (const [name, { sum, n }] of sums) measures[name] = sum / n;
   for (const { name, measure } of guardrails) {
     const x = measure.of === "signals" ? measure.value(signals) : undefined;
     if (x !== undefined) measures[name] = x;
   }
   const value = reward(signals);
-  return {
-    unit,
-    version,
-    propensity,
-    first,
-    responses,
-    measures,
-    ...(value === undefined ? {} : { reward: value }),
-  };
+  return { unit, version, propensity, first, measures, ...(value === undefined ? {} : { reward: value }) };
 }

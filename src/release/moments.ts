@@ -5,12 +5,14 @@ export interface Moments {
   readonly mean: number;
   /** Divisor n − 1; NaN below two. */
   readonly variance: number;
+  /** Mean cube of what lies off the mean. */
+  readonly third: number;
   see(x: number): void;
 }
 
-/** Welford's recursion. */
+/** Welford's recursion, and the like for cubes. */
 export function moments(): Moments {
-  let [n, mean, squares] = [0, 0, 0];
+  let [n, mean, squares, cubes] = [0, 0, 0, 0];
   return {
     get n() {
       return n;
@@ -21,11 +23,17 @@ export function moments(): Moments {
     get variance() {
       return n > 1 ? squares / (n - 1) : Number.NaN;
     },
+    get third() {
+      return n > 0 ? cubes / n : Number.NaN;
+    },
     see: (x) => {
       n++;
       const off = x - mean;
-      mean += off / n;
-      squares += off * (x - mean);
+      const step = off / n;
+      const grown = off * step * (n - 1);
+      mean += step;
+      cubes += grown * step * (n - 2) - 3 * step * squares;
+      squares += grown;
     },
   };
 }

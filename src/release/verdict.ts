@@ -5,9 +5,11 @@ import { studentCdf } from "../core/statistics.ts";
 import { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
 
-/** One unit whose window has closed, in the order in which windows closed. */
+/** One unit, in the order in which units settle, or their windows close: once for each of the two. */
 export interface Outcome {
   readonly arm: "candidate" | "baseline";
+  /** Its feedback may still come, and is told later: it does not count as a unit yet. */
+  readonly early?: boolean;
   /** Absent: nobody said anything. That is missing, not 0. */
   readonly reward?: number;
   /** By guardrail; absent where it does not apply. */
@@ -119,8 +121,8 @@ export function judge(options: JudgeOptions = {}): Judge {
     return { decision: "promote", why: `the mean reward is higher${than}` };
   }
   return {
-    see({ arm, reward, measures }) {
-      units[arm]++;
+    see({ arm, reward, measures, early = false }) {
+      if (!early) units[arm]++;
       if (reward !== undefined) rewards.see(arm, (reward - low) / scale);
       for (const { guardrail, arms, scale: most } of watched) {
         const x = measures[guardrail.name];

@@ -16,6 +16,7 @@ import {
   sayEstimate,
   snips,
   standardError,
+  unskewed,
 } from "../../src/offpolicy/index.ts";
 
 const close = (got: number, expected: number, within = 1e-9): void =>
@@ -35,6 +36,14 @@ test("a long tail to the right moves both ends to the right", () => {
   const samples = rewarded([0, 0, 0, 1, 0, 0, 1, 0, 0, 9]);
   const { low, high, mean } = clusterInterval(samples, ips(samples));
   assert.ok(high - mean > mean - low);
+});
+
+test("unskewed is the inverse of its transform, and nothing without skewness", () => {
+  const there = (t: number, a: number): number => t + (a * t ** 2) / 3 + (a ** 2 * t ** 3) / 27 + a / 6;
+  for (const a of [-0.6, -0.1, 0.2, 1])
+    for (const x of [-3, -1.96, 0, 2.5]) close(there(unskewed(x, a), a), x);
+  assert.equal(unskewed(1.96, 0), 1.96);
+  close(unskewed(1.96, 1e-5), 1.96, 1e-4);
 });
 
 test("copies within a cluster are no evidence", () => {

@@ -100,6 +100,7 @@ test("moments by hand, and the mixture's boundary", () => {
   for (const x of [2, 4, 9]) m.see(x);
   close(m.mean, 5);
   close(m.variance, 13); // (9 + 1 + 16) / 2
+  close(m.third, 12); // (−27 − 1 + 64) / 3
   assert.ok(Number.isNaN(moments().mean));
   // tightest at t = 100, where it is 2.9 standard errors at 5 %, against 1.96 for a single look
   close(asymptoticHalfWidth(100, 0.05), 2.9, 0.15);

@@ -123,7 +123,8 @@ test("the guard rolls back what breaks a guardrail, once, and leaves the rest al
       liked: () => 0.5,
       failing: (v) => (v === "tuned" ? 0.5 : 0.01),
     });
-    clock.at = begin + 2 * hour;
+    // six minutes in: no window has closed, and nobody waits for feedback to see that calls fail
+    clock.at = begin + 360_000;
     const acted: string[] = [];
     const guard = watch({
       desk,
