@@ -1,22 +1,21 @@
 /** What an agent is told and what it remembers, as values: what learners without weights write. */
 import { createHash } from "node:crypto";
+import type { Provenance } from "./lessons.ts";
 import type { Id, Message } from "./words.ts";
 
-/** Where a part of an artefact came from, so that it can be traced and, with its source, removed. */
-export interface Provenance {
+/** Who made a part of an artefact, and from what, so that it can be traced and, with its source, removed. */
+export interface Origins {
   /** "person", "reflection", "bootstrap", "import"… */
   readonly by: string;
-  readonly signals?: readonly Id[];
-  readonly trajectories?: readonly Id[];
-  readonly sessions?: readonly Id[];
-  readonly users?: readonly Id[];
+  readonly from: Provenance;
+  readonly trajectories: readonly Id[];
 }
 
 /** A conversation that shows how it is done. */
 export interface Example {
   readonly id: Id;
   readonly messages: readonly Message[];
-  readonly provenance: Provenance;
+  readonly origins: Origins;
 }
 
 /** What an agent is told before it begins. */
@@ -29,7 +28,7 @@ export interface InstructionSet {
 }
 
 /** A lesson: what to do, or what to beware of, in situations like the one described. */
-export interface Experience {
+export interface LibraryEntry {
   readonly id: Id;
   readonly kind: "strategy" | "warning";
   readonly when: string;
@@ -38,11 +37,11 @@ export interface Experience {
   readonly score: number;
   /** Times that it was shown. */
   readonly shown: number;
-  readonly provenance: Provenance;
+  readonly origins: Origins;
 }
 export interface ExperienceLibrary {
   readonly kind: "experience";
-  readonly entries: readonly Experience[];
+  readonly entries: readonly LibraryEntry[];
 }
 
 /** What was done once, and what came of it. */
@@ -51,7 +50,7 @@ export interface Case {
   readonly situation: string;
   readonly plan: string;
   readonly success: boolean;
-  readonly provenance: Provenance;
+  readonly origins: Origins;
 }
 export interface CaseMemory {
   readonly kind: "cases";

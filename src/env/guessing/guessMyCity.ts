@@ -1,12 +1,12 @@
 /** Guess my city: find out where somebody comes from. */
 import type { Environment } from "../environment.ts";
 import { countries } from "../facts/world.ts";
-import { type Answerer, type Guessable, guessing } from "./guessing.ts";
+import { type Guessable, guessing, type Oracle } from "./guessing.ts";
 
 /** Settings of {@link guessMyCity}. */
 export interface GuessMyCityOptions {
   /** Default: scripted, by the facts of the city and its country. */
-  readonly answerer?: Answerer;
+  readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
   /** Which cities are practised. Default 1. */

@@ -18,7 +18,7 @@ export interface Guessable {
 }
 
 /** Who knows what is hidden (`task.reference`) and answers questions about it: scripted, a chat model, a person. */
-export type Answerer = (task: Task, question: string) => Promise<string>;
+export type Oracle = (task: Task, question: string) => Promise<string>;
 
 export interface GuessingOptions {
   readonly name: string;
@@ -28,7 +28,7 @@ export interface GuessingOptions {
   /** All that can be hidden; names differ. */
   readonly things: readonly Guessable[];
   /** Default: answers by the things' own table, and "i can not say" to what is not in it. */
-  readonly answerer?: Answerer;
+  readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
   /** Which things are practised. Default 1. */
@@ -55,7 +55,7 @@ export function guessing(options: GuessingOptions): Environment {
   const questions = [...new Set(things.flatMap(({ answers }) => Object.keys(answers)))];
   const listed = new Set(questions);
   const legal = [...questions, ...things.map((thing) => `guess ${thing.name}`)];
-  const tabled: Answerer = async (task, question) =>
+  const tabled: Oracle = async (task, question) =>
     (listed.has(question) ? secretOf(task).answers[question] : undefined) ?? unknown;
   const answerer = options.answerer ?? tabled;
   const secretOf = (task: Task): Guessable => byName.get(task.reference ?? "") ?? { name: "", answers: {} };

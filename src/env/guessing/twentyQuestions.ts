@@ -1,6 +1,6 @@
 /** Twenty questions: find out of which thing somebody thinks. */
 import type { Environment } from "../environment.ts";
-import { type Answerer, type Guessable, guessing } from "./guessing.ts";
+import { type Guessable, guessing, type Oracle } from "./guessing.ts";
 import { objects } from "./objects.ts";
 
 /** Settings of {@link twentyQuestions}. */
@@ -8,7 +8,7 @@ export interface TwentyQuestionsOptions {
   /** Default: 72 everyday things with 34 questions about each. */
   readonly things?: readonly Guessable[];
   /** Default: scripted, by the things' own answers. */
-  readonly answerer?: Answerer;
+  readonly answerer?: Oracle;
   /** Questions and guesses in all. Default 20. */
   readonly turns?: number;
   /** Which things are practised. Default 1. */
