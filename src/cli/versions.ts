@@ -312,7 +312,7 @@ async function stopped(): Promise<void> {
 
 function said(io: Io, split: Split): void {
   io.record({ type: "split", ...split });
-  io.say(saidSplit(split), "It counts within a second wherever the gateway runs.");
+  io.say(saidSplit(split), "It counts within two seconds, wherever the gateway runs.");
 }
 
 const noBackend = (): WhetstoneError =>
