@@ -52,6 +52,12 @@ const endpoints: readonly { readonly path: string; readonly body: unknown }[] = 
   { path: "/v1/sessions/s1", body: undefined },
   { path: "/v1/keys", body: { label: "k", scopes: ["read"], expiresIn: 60 } },
   { path: "/v1/keys/0123", body: undefined },
+  { path: "/v1/versions", body: { url: "http://127.0.0.1:9/v1", model: "m", note: "n", exact: "raw" } },
+  { path: "/v1/versions", body: undefined },
+  { path: "/v1/versions/judgement", body: undefined },
+  // of versions that there are none of: who answers stays as it is
+  { path: "/v1/splits", body: { shares: { a: 0.5, b: 0.5 }, unit: "session", why: "because" } },
+  { path: "/v1/splits", body: undefined },
   { path: "/healthz", body: undefined },
   { path: "/v1/traces", body: { resourceSpans: [{ scopeSpans: [{ spans: [{ name: "chat" }] }] }] } },
 ];
