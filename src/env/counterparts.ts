@@ -4,7 +4,7 @@ import { givesAway } from "../core/givesAway.ts";
 import type { Message, Task } from "../core/words.ts";
 import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
-import type { Answerer } from "./guessing/guessing.ts";
+import type { Oracle } from "./guessing/guessing.ts";
 
 /**
  * Speaks for somebody: what the agent says is what it hears, and the other way round. It fits wherever a world takes a
@@ -41,7 +41,7 @@ const withheld = "i can not say";
  * withheld.
  * @example twentyQuestions({ answerer: chatAnswerer(chat) })
  */
-export function chatAnswerer(chat: Chat): Answerer {
+export function chatAnswerer(chat: Chat): Oracle {
   const answer = counterpart(
     chat,
     ({ reference }) =>

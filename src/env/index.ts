@@ -114,7 +114,7 @@ export { type FeedOptions, feed } from "./feed.ts";
 export { type FollowUpsOptions, followUps } from "./followUps.ts";
 export { type FunctionsOptions, functions } from "./functions/functions.ts";
 export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./gridworld.ts";
-export type { Answerer, Guessable } from "./guessing/guessing.ts";
+export type { Guessable, Oracle } from "./guessing/guessing.ts";
 export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
 export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";

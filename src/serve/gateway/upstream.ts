@@ -1,5 +1,5 @@
 /** An OpenAI-compatible server that answers. */
-import { Agent, request } from "undici";
+import { Pool } from "undici";
 import { listOf, objectOf, textOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer } from "./answerer.ts";
@@ -25,7 +25,10 @@ export interface UpstreamOptions {
 export function upstream(options: UpstreamOptions): Answerer {
   const { key, model, exact, patience = 600_000 } = options;
   const base = upstreamBase(options.url);
-  const dispatcher = new Agent({
+  const { origin, pathname } = new URL(base);
+  const path = pathname === "/" ? "" : pathname;
+  // one pool for one server: nothing is looked up and no address read call by call
+  const pool = new Pool(origin, {
     connect: { lookup: guardedLookup, timeout: 10_000 },
     headersTimeout: patience,
     bodyTimeout: patience,
@@ -37,9 +40,9 @@ export function upstream(options: UpstreamOptions): Answerer {
 
     async chat({ body, headers, gone }) {
       const send = () =>
-        request(`${base}/chat/completions`, {
+        pool.request({
+          path: `${path}/chat/completions`,
           method: "POST",
-          dispatcher,
           signal: gone,
           // plain bytes, since they are looked at
           headers: {
@@ -58,8 +61,9 @@ export function upstream(options: UpstreamOptions): Answerer {
     },
 
     async models({ headers, gone }) {
-      const answer = await request(`${base}/models`, {
-        dispatcher,
+      const answer = await pool.request({
+        path: `${path}/models`,
+        method: "GET",
         signal: gone,
         headers: { ...headers, ...authorization },
       });
@@ -67,7 +71,7 @@ export function upstream(options: UpstreamOptions): Answerer {
       return listOf(list?.data).flatMap((one) => textOf(objectOf(one)?.id) ?? []);
     },
 
-    close: () => dispatcher.close(),
+    close: () => pool.close(),
   };
 }
 
