@@ -1,13 +1,11 @@
 /** `whetstone forget`: people's data goes, from tables, log and exported files, and a search shows that it is gone. */
-import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Erase, Erasure, Production } from "../store/production.ts";
-import { isPostgresUrl } from "../store/where.ts";
 import { requireConsent } from "./consent.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption } from "./production.ts";
+import { productionOption, withProduction } from "./production.ts";
 
 interface ForgetOptions {
   readonly user?: string;
@@ -46,25 +44,23 @@ export function addForget(program: Command, io: Io): void {
     .option("--yes", "do not ask")
     .action(async (options: ForgetOptions) => {
       const what = whatOf(options);
-      requireStore(options.store);
-      // loaded when it is asked for: databases take their time
-      const { openProduction } = await import("../store/openProduction.ts");
-      const production = await openProduction(options.store);
-      try {
-        if (options.yes !== true) {
-          await requireConsent(
-            "whetstone forget",
-            `Erase ${named(what)} from ${production.where}, with the rows of exported files that were made from it? It cannot be undone.`,
-            "a yes, since nothing brings back what is erased",
-          );
-        }
-        const erasure = await told(io, production.erase(what));
-        io.record({ type: "erasure", where: production.where, ...erasure, gone: isGone(erasure) });
-        io.say(...receipt(erasure, production));
-        if (!isGone(erasure)) io.code = 1;
-      } finally {
-        await production.close();
-      }
+      await withProduction(
+        options.store,
+        async (production) => {
+          if (options.yes !== true) {
+            await requireConsent(
+              "whetstone forget",
+              `Erase ${named(what)} from ${production.where}, with the rows of exported files that were made from it? It cannot be undone.`,
+              "a yes, since nothing brings back what is erased",
+            );
+          }
+          const erasure = await told(io, production.erase(what));
+          io.record({ type: "erasure", where: production.where, ...erasure, gone: isGone(erasure) });
+          io.say(...receipt(erasure, production));
+          if (!isGone(erasure)) io.code = 1;
+        },
+        "there",
+      );
     });
 }
 
@@ -77,16 +73,6 @@ function whatOf({ user, session, before }: ForgetOptions): Erase {
     got: "nobody to forget",
     expected: "--user, --session or --before",
     mend: "Say whose data is to go; see whetstone forget --help.",
-  });
-}
-
-function requireStore(store: string): void {
-  if (isPostgresUrl(store) || existsSync(store)) return;
-  throw new WhetstoneError("option.range", {
-    where: "--store",
-    got: `no file ${store}`,
-    expected: "the store of whetstone serve",
-    mend: "Run this where the store is, or name it.",
   });
 }
 
