@@ -6,7 +6,7 @@
 // Writes bench/results/gateway.md.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent as NodeAgent, request as nodeRequest } from "node:http";
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { request } from "undici";
@@ -25,6 +25,7 @@ const { values } = parseArgs({
   },
 });
 const [rate, seconds, rounds] = [Number(values.rate), Number(values.seconds), Number(values.rounds)];
+const busy = loadavg()[0]!;
 const pinned = cpus().length > 1;
 const folder = mkdtempSync(join(tmpdir(), "gateway-"));
 const upstream = await started("upstream", [], pinned ? { core: 1 } : {});
@@ -155,12 +156,15 @@ try {
   const streamed = await measure(true);
   if (values.clients) progress("clients");
   const kept = keptClients();
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, load average ${busy.toFixed(1)} before it began, Node ${process.version}`;
   const text = [
     "# What the gateway adds to a call",
     "",
     `${new Date().toISOString().slice(0, 10)}, ${machine}. ${rate} requests a second through the gateway, recorded into SQLite, and as many directly to the same upstream in between, for ${seconds} s; milliseconds until the last byte.`,
     `Conversations of eight turns, 500 at a time; the upstream answers at once, streamed answers as 52 events. ${pinned ? "The gateway runs on one core, upstream and clients share the other." : "All on one core."}`,
+    ...(busy > 0.5
+      ? ["", "**The machine was busy with other things: these latencies are not the gateway's.**", ""]
+      : []),
     `Medians of ${rounds} stretches of the run; "over all" is the difference of the quantiles of the whole run.`,
     "",
     "| answers | quantile | directly | through the gateway | added | over all | CPU a call of the gateway's process |",

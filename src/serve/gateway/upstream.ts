@@ -64,7 +64,7 @@ export function upstream(options: UpstreamOptions): Answerer {
       const answer = await pool.request({
         path: `${path}/models`,
         method: "GET",
-        signal: gone,
+        signal: AbortSignal.any([gone, AbortSignal.timeout(10_000)]),
         headers: { ...headers, ...authorization },
       });
       const list = objectOf(parsed(await answer.body.text()));

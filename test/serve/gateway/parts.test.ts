@@ -188,6 +188,10 @@ test("upstreams are http(s) addresses that were stated, and none where clouds ke
     guardedLookup("localhost", { all: true }, (error, addresses) => resolve([error, addresses])),
   );
   assert.match(JSON.stringify(found), /127\.0\.0\.1|::1/);
+  const refused = await new Promise((resolve) =>
+    guardedLookup("169.254.169.254", { all: true }, (error) => resolve(error?.message)),
+  );
+  assert.match(String(refused), /metadata address 169\.254\.169\.254/);
 });
 
 test("equal backends are one version, whatever order they are stated in", () => {
