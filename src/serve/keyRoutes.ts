@@ -48,7 +48,11 @@ type Keys = Pick<Production, "keys" | "putKey">;
 /** `POST`, `GET` and `DELETE /v1/keys`, and `POST /v1/feedback/tokens`. */
 export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
-    .post("/v1/keys", gate.allow("admin"), async (c) => {
+    .use("/v1/keys/*", gate.allow("admin"), async (c, next) => {
+      // else one that is for a session could make itself one that is for all
+      return c.var.caller.only ? refusal(narrowAdmin) : next();
+    })
+    .post("/v1/keys", async (c) => {
       const body = await checked(c.req.raw, keyBody);
       if (isRefused(body)) return refusal(body);
       const { secret, key } = mintKey(newKey(body, gate.now()), gate.now());
@@ -57,10 +61,10 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
       const made: NewKeyBody = { ...seen(key), secret };
       return c.json(made, 201, { "cache-control": "no-store" });
     })
-    .get("/v1/keys", gate.allow("admin"), async (c) => {
+    .get("/v1/keys", async (c) => {
       return c.json({ keys: (await production.keys()).map(seen) });
     })
-    .delete("/v1/keys/:id", gate.allow("admin"), async (c) => {
+    .delete("/v1/keys/:id", async (c) => {
       const found = (await production.keys()).find((key) => key.id === c.req.param("id"));
       if (!found) return refusal(noSuchKey);
       const revoked = { ...found, revoked: found.revoked ?? gate.now() };
@@ -105,6 +109,11 @@ const noSuchKey: Refused = {
   status: 404,
   code: "no_such_key",
   message: "There is no key of this id. GET /v1/keys lists them.",
+};
+const narrowAdmin: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message: "A narrowed key neither makes nor sees keys. Use one that is not narrowed.",
 };
 const alreadyNarrow: Refused = {
   status: 403,

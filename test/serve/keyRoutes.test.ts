@@ -40,6 +40,19 @@ test("keys are made, seen without their secrets, and revoked over HTTP, by whoev
     // at once, since it was revoked here
     assert.equal((await ask("POST", "/v1/feedback", about("r1"), secret)).status, 401);
     assert.equal((await ask("DELETE", "/v1/keys/none")).status, 404);
+    // a narrowed key makes none that is wider, whatever its scopes
+    const { json: narrow } = await ask<NewKeyBody>("POST", "/v1/keys", {
+      label: "n",
+      scopes: ["admin"],
+      only,
+    });
+    for (const [method, path, body] of [
+      ["POST", "/v1/keys", { label: "wide", scopes: ["admin"] }],
+      ["GET", "/v1/keys", undefined],
+      ["DELETE", `/v1/keys/${narrow.id}`, undefined],
+    ] as const) {
+      assert.equal((await ask(method, path, body, narrow.secret)).status, 403, `${method} ${path}`);
+    }
     for (const [body, path] of [
       [{ label: "x", scopes: [] }, "scopes"],
       [{ label: "x", scopes: ["root"] }, "scopes.0"],
