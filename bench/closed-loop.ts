@@ -20,6 +20,7 @@ interface Given {
   readonly first: number;
   readonly seeds: number;
   readonly learners?: readonly string[];
+  readonly draw?: boolean;
   readonly results: string;
   readonly page: string;
   readonly docs: string;
@@ -112,7 +113,7 @@ function page(runs: readonly Run[], seeds: readonly number[]): string {
     });
     return `| ${seed} | ${cells.join(" | ")} |`;
   });
-  return `True utility of what users get, in [0, 1]; means over ${seeds.length} seeds with 95 % t intervals. Each run: ${usualPlan.rounds} versions
+  return `True utility of what users get, in [0, 1]; means over seeds ${seeds[0]} to ${seeds.at(-1)} with 95 % t intervals. Each run: ${usualPlan.rounds} versions
 learnt one after the other, ${usualPlan.visits} visits a round.
 
 | learner | learns from | before | after | gain | rose in | versions promoted |
@@ -133,7 +134,7 @@ async function measure(given: Given, stop: AbortSignal): Promise<void> {
   const { first, seeds: count, results, page: target, docs } = given;
   const picture = docs.replace(/\.md$/, ".svg");
   const seeds = Array.from({ length: count }, (_, i) => first + i);
-  for (const seed of seeds) await run(seed, given, stop);
+  for (const seed of given.draw ? [] : seeds) await run(seed, given, stop);
   const runs = keptIn(results).filter(({ seed }) => seeds.includes(seed));
   if (given.learners) return progress("Some learners alone make no page: leave out --learners for one.");
   const found = page(runs, seeds);
@@ -169,6 +170,7 @@ try {
     .option("--first <n>", "first seed", count, 1)
     .option("--seeds <n>", "how many", count, 8)
     .option("--learners <names...>", "some of them: likes, debiased, outcomes")
+    .option("--draw", "run nothing; the page of what has been run")
     .option("--results <file>", "finished runs, a line each", here("results/closed-loop.jsonl"))
     .option("--page <file>", "tables", here("results/closed-loop.md"))
     .option(
