@@ -35,14 +35,16 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     signal: new Set(),
   };
   const touched = await sessionsOf(db, secret, what);
-  const exports = await rewriteExports(db, (record, row) =>
+  const goes = (record: ExportRecord, row: ExportRecord["rows"][number]): boolean =>
     "before" in what && record.at < what.before
       ? true
-      : row.sessions.some((id) => touched.has(id)) || row.users.some((id) => gone.user.has(id)),
-  );
+      : row.sessions.some((id) => touched.has(id)) || row.users.some((id) => gone.user.has(id));
+  const before = await rewriteExports(db, goes);
   if ("before" in what) await eraseOld(db, secret, what.before, gone);
   else await eraseSessions(db, secret, touched, gone);
 
+  // files that were being written meanwhile, from what was still there
+  const exports = [...before, ...(await rewriteExports(db, goes))];
   await database.scrub();
   const erasure: Erasure = {
     id: randomUUID(),

@@ -211,3 +211,19 @@ test("something erased while a file is written: there is no file", async () => {
   await assert.rejects(readFile(file), { code: "ENOENT" });
   await production.close();
 });
+
+test("erasing and exporting at once: whichever comes first, no file holds what is gone", async () => {
+  for (let round = 0; round < 3; round++) {
+    const production = await stored(
+      [response({ id: "r", user: "ann", prompt: [user("I am Ann Example")] })],
+      [signal({ id: "1", kind: "correction", text: "for ann", user: "ann" })],
+    );
+    const file = fresh("at-once.jsonl");
+    const writing = exportFile(production, file, { to: "messages", now: 1 }).catch(() => undefined);
+    for (let i = 0; i < 10 * round; i++) await Promise.resolve();
+    await Promise.all([production.erase({ user: "ann" }), writing]);
+    const left = await readFile(file, "utf8").catch(() => "");
+    assert.ok(!left.includes("Ann"), `round ${round}: ${left}`);
+    await production.close();
+  }
+});
