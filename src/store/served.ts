@@ -180,17 +180,32 @@ export function requireStorable(entry: Write): void {
           ...namesOf(entry.signal, ["id", "key", "channel", "source", "user"]),
           ...targetsOf(entry.signal).map(({ what, name }) => [what, name] as const),
         ];
+  const where = (name: string): string => `${entry.kind}: ${name}`;
   for (const [name, text] of names) {
     if (text === undefined) continue;
     if (text.length <= longest && text.isWellFormed() && !text.includes("\0")) continue;
     throw new WhetstoneError("store.refused", {
-      where: `${entry.kind}: ${name}`,
+      where: where(name),
       got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
       expected: `well-formed text of at most ${longest} characters`,
       mend: "Give it a shorter or cleaner name.",
     });
   }
+  const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);
+  for (const [name, number] of Object.entries(numbers)) {
+    if (Number.isFinite(number) && (name !== "turn" || isTurn(number))) continue;
+    throw new WhetstoneError("store.refused", {
+      where: where(name),
+      got: String(number),
+      expected: name === "turn" ? "a whole number from 0" : "a finite number",
+      mend: "Correct it.",
+    });
+  }
 }
+
+const timesOf = ({ at, ms, propensity, turn }: ServedResponse) => ({ at, ms, propensity, turn });
+const amountsOf = ({ at, received, value = 0, best = 0 }: ReceivedSignal) => ({ at, received, value, best });
+const isTurn = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
 
 const namesOf = <K extends string>(from: { readonly [k in K]?: string }, names: readonly K[]) =>
   names.map((name) => [name, from[name]] as const);

@@ -104,8 +104,13 @@ test("one entry to blame holds nobody else up", async () => {
   await Promise.all(good);
   assert.deepEqual(written, ["a", "b"]);
   await assert.rejects(recording.receive(signal("nul\0")), withCode("store.refused", /NUL/));
+  await assert.rejects(
+    recording.receive(signal("a", { value: Number.NaN })),
+    withCode("store.refused", /value: got NaN/),
+  );
   recording.record(served("s".repeat(600), 0));
-  assert.equal(recording.state().lost, 1);
+  recording.record(served("s", 0, { turn: 0.5 }));
+  assert.equal(recording.state().lost, 2);
   assert.equal(recording.state().failing, undefined);
 });
 
