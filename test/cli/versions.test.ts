@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { traffic } from "../release/traffic.ts";
+import { inProcess } from "./inProcess.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, "store.sqlite");
+const versions = (...args: string[]) => inProcess(["versions", ...args, "--store", file]);
+const upstream = ["--upstream", "http://127.0.0.1:9001/v1", "--model"];
+
+test("a candidate's way: added, split, judged, promoted", async () => {
+  assert.equal((await versions("list")).code, 2); // no store yet
+  assert.equal((await versions("add", ...upstream, "base")).code, 0);
+  assert.match(
+    (await versions("add", ...upstream, "tuned", "--parent", "base")).out,
+    /base-.*=0.95 tuned-.*=0.05/,
+  );
+  assert.match((await versions("add", ...upstream, "tuned")).out, /known already/);
+  assert.match((await versions("list")).out, /No split: the last one answers/);
+  const asked = await versions("split", "base=0.5", "tuned=50%");
+  assert.deepEqual([asked.code, /nobody to ask/.test(asked.err)], [2, true]);
+  // the same split was made two hours ago, and people said what they think
+  const production = await openProduction(file);
+  const [base, tuned] = (await production.versions()).map((v) => v.id);
+  const since = Date.now() - 2 * 3_600_000;
+  const before = {
+    id: "before",
+    shares: { [base!]: 0.5, [tuned!]: 0.5 },
+    unit: "session",
+    since,
+    why: "halves",
+  } as const;
+  await production.addSplit(before);
+  await traffic(production, before, { sessions: 300, from: since, liked: (v) => (v === tuned ? 0.9 : 0.4) });
+  await production.close();
+  const made = await versions("split", "base=0.5", "tuned=50%", "--yes", "--json");
+  assert.deepEqual(JSON.parse(made.out).shares, before.shares);
+  const { out } = await versions("judge");
+  assert.match(out, /tuned-\w+ against base-\w+: PROMOTE, the mean reward is higher/);
+  assert.match(out, /length +10 +10 +x2 +kept/);
+  const judged = JSON.parse(
+    (await versions("judge", "--channel", "thumbs", "--limit", "none", "--json")).out,
+  );
+  assert.deepEqual(judged.judgements[0].guardrails, []);
+  assert.match(
+    (await versions("promote", "tuned", "--why", "better", "--yes")).out,
+    /Now: tuned-\w+ 100.0 %.*\(better\)/,
+  );
+  assert.match((await versions("watch", "--once")).out, /tuned-\w+ alone/);
+  assert.match((await versions("rollback", "tuned", "--yes")).err, /answers alone/);
+});
+
+test("what is wrong is said by name", async () => {
+  const refused = async (says: RegExp, ...args: string[]): Promise<void> => {
+    const { code, err } = await versions(...args);
+    assert.equal(code, 2);
+    assert.match(err, says);
+  };
+  await refused(/Did you mean tuned\?/, "promote", "tunde", "--yes");
+  await refused(/version=share/, "split", "base", "--yes");
+  await refused(/add up to 1.5/, "split", "base=1", "tuned=0.5", "--yes");
+  await refused(/both --bandit and/, "split", "base=1", "--bandit", "--yes");
+  await refused(/nothing that could answer/, "add");
+  await refused(/Did you mean latency\?/, "judge", "--limit", "latncy=x2");
+  await refused(/--range/, "judge", "--range", "1,0");
+});
