@@ -1,10 +1,10 @@
 /** What follows from feedback by itself: pairs, demonstrations and verdicts, each with what it was made from. */
-import { createHash } from "node:crypto";
-import type { Provenance, ServedLesson } from "../core/lessons.ts";
-import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { ServedLesson } from "../core/lessons.ts";
+import type { ReceivedSignal, Target } from "../core/served.ts";
+import type { Id } from "../core/words.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
-import { answeredTurns, loggedTrajectory, turnOf } from "./logged.ts";
+import { demonstration, pair, type Reply, replied, verdict, written } from "./lessons.ts";
+import { answeredTurns, loggedTrajectory } from "./logged.ts";
 import { fits, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
 
@@ -95,13 +95,6 @@ function* conversations(session: ServedSession, filter: LessonFilter): Generator
       },
     };
   }
-}
-
-/** A reply, and the call that it answers. */
-interface Reply {
-  readonly response: ServedResponse;
-  readonly choice: number;
-  readonly given: ServedChoice;
 }
 
 async function lessonsOf(
@@ -209,111 +202,3 @@ function overruledIn(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
   }
   return overruled;
 }
-
-/** The reply as it was given, in its place of the conversation. */
-function replied(reply: Reply): Trajectory {
-  const { response, given } = reply;
-  return single(
-    `${response.id}#${reply.choice}`,
-    taskOfPrompt(response.prompt).id,
-    "logged",
-    turnOf({ response, choice: reply.choice, reply: given }),
-  );
-}
-
-/** A text in place of the reply. */
-function written(reply: Reply, text: string): Trajectory {
-  const { response } = reply;
-  const given: ServedChoice = { message: { role: "assistant", content: text }, stop: "eos" };
-  const id = `${response.id}#${hashOf(text)}`;
-  const turn = turnOf({ response, choice: 0, reply: given });
-  const shown = { ...turn, version: "written", stop: "eos" as const, ms: 0 };
-  return single(id, taskOfPrompt(response.prompt).id, "demonstrated", shown);
-}
-
-const single = (
-  id: Id,
-  task: Id,
-  origin: Trajectory["origin"],
-  turn: Trajectory["turns"][number],
-): Trajectory => ({
-  id,
-  task,
-  episode: id,
-  role: "agent",
-  turns: [turn],
-  end: { kind: "done", reason: "logged" },
-  origin,
-});
-
-function pair(
-  signal: ReceivedSignal,
-  replies: readonly Reply[],
-  chosen: Trajectory,
-  rejected: Trajectory,
-  strength: number,
-): ServedLesson {
-  const { channel, source } = signal;
-  const task = taskOfPrompt(chosen.turns[0]?.prompt ?? []);
-  const id = `pair/${hashOf(task.id, textOf(chosen), textOf(rejected))}`;
-  // a trajectory may be in several pairs; in a run each pair has its own
-  const own = (t: Trajectory, side: string): Trajectory => ({
-    ...t,
-    id: `${id}/${side}`,
-    episode: `${id}/${side}`,
-  });
-  return {
-    kind: "pair",
-    id,
-    task,
-    channel,
-    source,
-    chosen: own(chosen, "chosen"),
-    rejected: own(rejected, "rejected"),
-    strength,
-    from: provenance(signal, replies),
-  };
-}
-
-function demonstration(signal: ReceivedSignal, reply: Reply, text: string): ServedLesson {
-  // the reply itself was shown as the right one: with its calls of tools
-  const itself = reply.given.message.content === text;
-  const shown: Trajectory = itself ? { ...replied(reply), origin: "demonstrated" } : written(reply, text);
-  const task = taskOfPrompt(reply.response.prompt);
-  const id = `demonstration/${hashOf(task.id, textOf(shown))}`;
-  return {
-    kind: "demonstration",
-    id,
-    task,
-    source: signal.source,
-    shown: { ...shown, id, episode: id },
-    from: provenance(signal, [reply]),
-  };
-}
-
-function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): ServedLesson {
-  const task = taskOfPrompt(reply.response.prompt);
-  const { channel, source } = signal;
-  const own = replied(reply);
-  const id = `verdict/${hashOf(own.id, channel, source, signal.user ?? "")}`;
-  const from = provenance(signal, [reply]);
-  return { kind: "verdict", id, task, channel, source, reply: { ...own, id, episode: id }, good, from };
-}
-
-const textOf = (t: Trajectory): string =>
-  t.turns.map(({ action }) => JSON.stringify([action.content, action.toolCalls ?? []])).join("\n");
-
-const hashOf = (...parts: readonly string[]): string =>
-  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 24);
-
-function provenance(signal: ReceivedSignal, replies: readonly Reply[]): Provenance {
-  const users = [signal.user, ...replies.map(({ response }) => response.user)];
-  return {
-    sessions: distinct(replies.map(({ response }) => response.session)),
-    users: distinct(users.filter((user) => user !== undefined)),
-    responses: distinct(replies.map(({ response }) => response.id)),
-    signals: [signal.id],
-  };
-}
-
-const distinct = (ids: readonly Id[]): readonly Id[] => [...new Set(ids)];
