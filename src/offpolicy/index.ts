@@ -6,6 +6,7 @@ export type { Estimator, EstimatorOptions } from "./estimator.ts";
 export { boundedInterval, clusterInterval, standardError } from "./intervals.ts";
 export { ips } from "./ips.ts";
 export { clipped, switched } from "./limited.ts";
+export { policySample, type TrajectoryReward, versionSample } from "./logged.ts";
 export { paretoShape, paretoTail } from "./paretoTail.ts";
 export { perDecision, weightedPerDecision } from "./perDecision.ts";
 export {
