@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
 import type { Production } from "../store/production.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { productionOption, redacting, redactOption, withProduction } from "./production.ts";
 
 /** Milliseconds after which it says how far it is. */
 const quiet = 1000;
@@ -12,6 +12,7 @@ interface ImportOptions {
   readonly from: ImportFormat;
   readonly store: string;
   readonly dryRun?: boolean;
+  readonly redact?: string;
 }
 
 export function addImport(program: Command, io: Io): void {
@@ -26,8 +27,9 @@ export function addImport(program: Command, io: Io): void {
       new Option("--from <format>", "whose file it is").choices(Object.keys(importers)).makeOptionMandatory(),
     )
     .option("--dry-run", "read all of it, count, and write nothing")
+    .addOption(redactOption())
     .addOption(productionOption())
-    .action(async (file: string, { from, store, dryRun = false }: ImportOptions) => {
+    .action(async (file: string, { from, store, redact, dryRun = false }: ImportOptions) => {
       const began = performance.now();
       const line = progressLine(io, `Importing ${file}, %`);
       const bring = (production?: Production): Promise<Imported> =>
@@ -40,7 +42,7 @@ export function addImport(program: Command, io: Io): void {
           },
         });
       try {
-        const imported = await (dryRun ? bring() : withProduction(store, bring));
+        const imported = await (dryRun ? bring() : withProduction(store, bring, "any", redacting(redact)));
         line.close();
         io.record({ type: "import", file, from, dryRun, ...imported });
         io.say(...summary(imported, dryRun));

@@ -3,6 +3,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { ProductionOptions } from "../store/openProduction.ts";
+import { personalData } from "../store/personalData.ts";
 import type { Production } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
 
@@ -21,6 +24,7 @@ export async function withProduction<T>(
   where: string,
   work: (production: Production) => Promise<T>,
   expect: "there" | "any" = "any",
+  options: ProductionOptions = {},
 ): Promise<T> {
   if (!isPostgresUrl(where)) {
     if (expect === "there" && !existsSync(where)) {
@@ -35,10 +39,30 @@ export async function withProduction<T>(
   }
   // loaded when it is asked for: databases take their time
   const { openProduction } = await import("../store/openProduction.ts");
-  const production = await openProduction(where);
+  const production = await openProduction(where, options);
   try {
     return await work(production);
   } finally {
     await production.close();
   }
+}
+
+export const redactOption = (): Option =>
+  new Option(
+    "--redact <what>",
+    "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
+  );
+
+/** What is taken out of everything before it is stored. */
+export function redacting(stated: string | undefined): ProductionOptions {
+  if (stated === undefined || stated === "none") return {};
+  if (stated === "all") return { redaction: {} };
+  const known = Object.values(personalData).map(({ name }) => name);
+  const rules = stated.split(",").map((text) => {
+    const name = text.trim();
+    const rule = known.find((one) => one === name);
+    if (rule === undefined) throw unknownName("--redact", name, ["all", "none", ...known]);
+    return rule;
+  });
+  return { redaction: { rules } };
 }

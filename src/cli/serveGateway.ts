@@ -3,7 +3,6 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
-import { unknownName } from "../core/suggest.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
 import {
   type Answerer,
@@ -14,13 +13,13 @@ import {
   versionOf,
 } from "../serve/gateway/index.ts";
 import { signingSecret } from "../serve/signing.ts";
-import { openProduction, type RedactionOptions, recorder } from "../store/index.ts";
-import { personalData } from "../store/personalData.ts";
+import { openProduction, recorder } from "../store/index.ts";
 import type { Production } from "../store/production.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
 import { statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
+import { redacting } from "./production.ts";
 import { findWeights } from "./weights.ts";
 
 export interface GatewayFlags {
@@ -114,19 +113,6 @@ function guarding(production: Production, every: number, log: (line: string) => 
     onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
     onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),
   });
-}
-
-/** What is taken out of everything before it is stored. */
-function redacting(stated: string | undefined): { readonly redaction?: RedactionOptions } {
-  if (stated === undefined || stated === "none") return {};
-  if (stated === "all") return { redaction: {} };
-  const known = Object.values(personalData).map(({ name }) => name);
-  const rules = names(stated).map((name) => {
-    const rule = known.find((one) => one === name);
-    if (rule === undefined) throw unknownName("--redact", name, ["all", "none", ...known]);
-    return rule;
-  });
-  return { redaction: { rules } };
 }
 
 const isUrl = (store: string): boolean => /^postgres(ql)?:\/\//.test(store);
