@@ -1,0 +1,194 @@
+/** The dashboard as it is served, over a store that real runs and traffic have written, and a browser that looks at it. */
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Hono } from "hono";
+import type { Page } from "playwright-core";
+import { build } from "vite";
+import type { ReceivedSignal } from "../../src/core/served.ts";
+import { listen } from "../../src/env/agent/listen.ts";
+import type { Environment } from "../../src/env/environment.ts";
+import { grpo, rloo } from "../../src/method/index.ts";
+import { type Gated, gate } from "../../src/serve/auth.ts";
+import { dashboard } from "../../src/serve/dashboard/index.ts";
+import { inbox } from "../../src/serve/inbox.ts";
+import { versionRoutes } from "../../src/serve/versions.ts";
+import { openProduction, openStore, type Production, recorder } from "../../src/store/index.ts";
+import { train } from "../../src/train/run.ts";
+import { traffic, version } from "../release/traffic.ts";
+import { served } from "../serve/memory.ts";
+import { echo, engines, settings } from "../train/world.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const web = join(root, "web");
+
+/** The pages as the sources are now: built once for each state of the sources, and kept. */
+export async function pages(): Promise<string> {
+  const hash = createHash("sha256");
+  const sources = globSync("**/*.{ts,tsx,css,html,json}", { cwd: web }).sort();
+  for (const file of sources) hash.update(file).update(readFileSync(join(web, file)));
+  hash.update(readFileSync(join(root, "package-lock.json")));
+  const kept = join(root, "node_modules", ".cache", "pages", hash.digest("hex").slice(0, 16));
+  if (existsSync(kept)) return kept;
+  const outDir = `${kept}.${process.pid}`;
+  await build({ configFile: join(web, "vite.config.ts"), logLevel: "warn", build: { outDir } });
+  try {
+    renameSync(outDir, kept);
+  } catch (e) {
+    // another process was faster
+    if (!existsSync(kept)) throw e;
+    rmSync(outDir, { recursive: true });
+  }
+  return kept;
+}
+
+export interface Shown {
+  readonly url: string;
+  readonly production: Production;
+  readonly store: Awaited<ReturnType<typeof openStore>>;
+  close(): Promise<void>;
+}
+
+/** What `whetstone dashboard` serves, over the store `whetstone.sqlite` of a folder. */
+export async function show(folder: string): Promise<Shown> {
+  const file = join(folder, "whetstone.sqlite");
+  const [store, production] = [await openStore(file), await openProduction(file)];
+  const writing = recorder(production);
+  const door = gate({ production, open: true, signing: randomBytes(32) });
+  const app = new Hono<Gated>()
+    .use(door.enter)
+    .route("/", inbox({ production, recorder: writing, gate: door }))
+    .route("/", versionRoutes({ production, gate: door }))
+    .route("/", dashboard({ store, production, folder: await pages(), gate: door }));
+  const server = await listen((request) => app.fetch(request));
+  return {
+    url: server.url,
+    production,
+    store,
+    close: async () => {
+      await server.close();
+      await writing.close();
+      await production.close();
+      await store.close();
+    },
+  };
+}
+
+export interface Practice {
+  readonly engine?: keyof typeof engines;
+  readonly method?: "grpo" | "rloo";
+  readonly environment?: Environment;
+  readonly seed?: number;
+  readonly iterations?: number;
+}
+
+/** A short run in `folder/name`, with its store beside it; gives its id. */
+export async function practise(folder: string, name: string, of: Practice = {}): Promise<string> {
+  const { engine: kind = "tabular", method = "grpo", environment = echo(), ...more } = of;
+  const engine = engines[kind]();
+  const local = kind === "local";
+  const usual = settings(kind, engine);
+  const tuned = { tasks: 3, groupSize: 4, minibatches: 1, learningRate: local ? 0.003 : 0.3 };
+  try {
+    const { out } = await train(
+      {
+        ...usual,
+        // long enough for a transformer to say the words of the world rather than anything
+        ...(local ? { warmStart: { updates: 60, every: 60, batch: 6, learningRate: 0.01 } } : {}),
+        environment,
+        method: { grpo, rloo }[method].build(tuned),
+        ...more,
+        out: join(folder, name),
+      },
+      () => {},
+      new AbortController().signal,
+    );
+    return out;
+  } finally {
+    await engine.dispose();
+  }
+}
+
+export const word = (more: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id">): ReceivedSignal => ({
+  kind: "critique",
+  channel: "comment",
+  about: [{ response: "r2" }],
+  source: "user",
+  user: "ann",
+  at: Date.now(),
+  received: Date.now(),
+  tags: {},
+  ...more,
+});
+
+/** Two versions that share the traffic, and one session of two replies in which somebody complained. */
+export async function converse(production: Production): Promise<void> {
+  for (const id of ["base", "tuned"]) await production.addVersion(version(id));
+  const since = Date.now() - 3_600_000;
+  const split = {
+    id: "halves",
+    shares: { base: 0.5, tuned: 0.5 },
+    unit: "session",
+    since,
+    why: "halves",
+  } as const;
+  await production.addSplit(split);
+  await traffic(production, split, { sessions: 40, from: since, liked: (v) => (v === "tuned" ? 0.9 : 0.5) });
+  const more = { version: "base", session: "s1", user: "ann", trajectory: "s1/0" };
+  const first = { ...more, at: Date.now() - 2000, id: "r1" };
+  const asked = [
+    { role: "user" as const, content: "Where is Asmara?" },
+    { role: "assistant" as const, content: "hi" },
+    { role: "user" as const, content: "I asked where it is." },
+  ];
+  const choices = [
+    { message: { role: "assistant" as const, content: "Asmara is in Kenya." }, stop: "eos" as const },
+  ];
+  await production.write([
+    { kind: "response", response: served({ ...first, prompt: asked.slice(0, 1) }) },
+    {
+      kind: "response",
+      response: served({ ...more, at: Date.now() - 1000, id: "r2", turn: 1, prompt: asked, choices }),
+    },
+    {
+      kind: "signal",
+      signal: word({
+        id: "sig_wrong",
+        kind: "correction",
+        channel: "correction",
+        text: "Asmara is in Eritrea.",
+      }),
+    },
+  ]);
+}
+
+/** What a page did that it must not: errors, and requests to anybody but its own server. */
+export function watched(page: Page, own: string): readonly string[] {
+  const bad: string[] = [];
+  page.on("console", (said) => {
+    if (said.type() === "error" || said.type() === "warning") bad.push(`${said.type()}: ${said.text()}`);
+  });
+  page.on("pageerror", (e) => bad.push(`thrown: ${e.message}`));
+  page.on("dialog", (dialog) => {
+    bad.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${own}/`) && !url.startsWith("data:")) bad.push(`asked ${url}`);
+  });
+  return bad;
+}
+
+/** Pixels by which the page is wider than the window, once what follows the window's size has followed it. */
+export const sideways = (page: Page): Promise<number> =>
+  page.evaluate<number>(`new Promise((done) => {
+    const measure = () => done(document.documentElement.scrollWidth - innerWidth);
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
+  })`);
+
+/** A page has loaded when it has a heading or says what is wrong, and waits for nothing. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator("main h1, main [role=alert]").first().waitFor();
+  await page.locator(".notice[role=status]").waitFor({ state: "detached" });
+}
