@@ -347,10 +347,12 @@ export function storeOn({ db, where: file, failure, close }: Database): Store {
 
     run: (name) =>
       guarded(async () => {
+        const known = await db.selectFrom("runs").selectAll().where("id", "=", name).executeTakeFirst();
+        if (known) return runOf(known);
         const all = await store.runs();
         const folder = resolve(name);
-        const exact = all.find((r) => r.id === name) ?? all.find((r) => r.folder === folder);
-        if (exact) return exact;
+        const placed = all.find((r) => r.folder === folder);
+        if (placed) return placed;
         // the last started wins among runs of one folder name; an ambiguous beginning is nobody
         const named = all.find((r) => r.name === name || basename(r.folder) === name);
         if (named) return named;

@@ -4,7 +4,6 @@ import { HTTPException } from "hono/http-exception";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
-import type { Interval } from "../../core/statistics.ts";
 import { health } from "../../diagnose/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
@@ -14,6 +13,7 @@ import { spellingOf } from "../spelling.ts";
 import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
+import { runRows } from "./runRows.ts";
 import type {
   ComparePage,
   Curves,
@@ -21,52 +21,50 @@ import type {
   EpisodesPage,
   RunDetail,
   RunRow,
+  RunsChange,
   RunsPage,
   Value,
 } from "./types.ts";
 import { json } from "./values.ts";
 
-/** Points of a curve that is no bigger than a word. */
-const sparkPoints = 40;
 /** Milliseconds between two looks at a store that another process writes. */
 const lookEvery = 1000;
 
 /** Routes below `/api`: all may be read by who may read, and tags be set by who may change things. */
 export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
-  const rows = rememberedRows(store);
+  const rows = runRows(store);
   const api = new Hono<Gated>();
   api.on("GET", "*", gate.allow("read"));
-  api.get("/runs", async (c) => c.json({ runs: await rows() } satisfies RunsPage));
+  api.get("/runs", async (c) => c.json({ runs: await rows.all() } satisfies RunsPage));
   api.get("/runs/live", (c) =>
     streamSSE(c, async (stream) => {
-      let told = "";
+      const changes = rows.changes();
       while (!stream.aborted) {
-        const now = JSON.stringify({ runs: await rows() } satisfies RunsPage);
-        if (now !== told) await stream.writeSSE({ event: "runs", data: now });
-        told = now;
+        for await (const change of changes()) {
+          await stream.writeSSE({ event: "runs", data: JSON.stringify(change satisfies RunsChange) });
+        }
         await stream.sleep(lookEvery);
       }
     }),
   );
   const found = async (name: string): Promise<Run> => {
-    const run = (await store.runs()).find(({ id }) => id === name);
-    if (run) return run;
+    const run = await store.run(name);
+    if (run?.id === name) return run;
     throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
   };
   api.get("/compare", async (c) => {
     const asked = c.req.queries("run") ?? [];
-    const all = new Map((await store.runs()).map((run) => [run.id, run]));
     const chosen = await Promise.all(
       asked.map(async (id) => {
-        const run = all.get(id) ?? (await found(id));
-        return { run, row: await rowOf(store, run, []) };
+        const run = await found(id);
+        return { run, row: await rows.of(run) };
       }),
     );
     return c.json((await compared(store, chosen)) satisfies ComparePage);
   });
   api.get("/runs/:id", async (c) => {
     const run = await found(c.req.param("id"));
-    return c.json((await detailOf(store, run)) satisfies RunDetail);
+    return c.json((await detailOf(store, run, await rows.of(run))) satisfies RunDetail);
   });
   api.post("/runs/:id/tags", gate.allow("admin"), async (c) => {
     const run = await found(c.req.param("id"));
@@ -84,14 +82,14 @@ export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
     return c.json(curvesOf(await store.curves(run.id, names, points, within), names) satisfies Curves);
   });
   api.get("/runs/:id/live", async (c) => {
-    const run = await found(c.req.param("id"));
+    const { id } = await found(c.req.param("id"));
     return streamSSE(c, async (stream) => {
       let told = "";
       while (!stream.aborted) {
-        const now = (await rows()).find(({ id }) => id === run.id);
-        const text = JSON.stringify(now);
-        if (now && text !== told) await stream.writeSSE({ event: "run", data: text });
-        told = text;
+        const run = await store.run(id);
+        const now = run?.id === id ? JSON.stringify(await rows.of(run)) : told;
+        if (now !== told) await stream.writeSSE({ event: "run", data: now });
+        told = now;
         await stream.sleep(lookEvery);
       }
     });
@@ -160,7 +158,7 @@ const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: co
 /** Points of each curve that health is judged by. */
 const healthPoints = 400;
 
-async function detailOf(store: Store, run: Run): Promise<RunDetail> {
+async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail> {
   const { names } = await store.measured(run.id);
   const { iteration, values } = curvesOf(await store.curves(run.id, names, healthPoints), names);
   const curves = Object.fromEntries(
@@ -170,7 +168,7 @@ async function detailOf(store: Store, run: Run): Promise<RunDetail> {
     ]),
   );
   return {
-    ...(await rowOf(store, run, (await store.tags()).get(run.id) ?? [])),
+    ...row,
     folder: run.folder,
     config: run.config,
     evaluations: await store.evaluations(run.id),
@@ -188,37 +186,4 @@ function curvesOf(metrics: readonly Metric[], names: readonly string[]): Curves 
   );
   for (const m of metrics) values[m.name]![at.get(m.iteration)!] = json(m.value);
   return { iteration, values };
-}
-
-/** What was read of a run counts until the run writes again. */
-function rememberedRows(store: Store): () => Promise<readonly RunRow[]> {
-  let known = new Map<string, { readonly stamp: string; readonly row: RunRow }>();
-  return async () => {
-    const next: typeof known = new Map();
-    const tags = await store.tags();
-    for (const run of await store.runs()) {
-      const own = tags.get(run.id) ?? [];
-      const stamp = JSON.stringify([run.state, run.seen, own]);
-      const before = known.get(run.id);
-      next.set(run.id, before?.stamp === stamp ? before : { stamp, row: await rowOf(store, run, own) });
-    }
-    known = next;
-    return [...next.values()].map(({ row }) => row);
-  };
-}
-
-async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<RunRow> {
-  const { id, name, env, method, engine, seed, state, started } = run;
-  const { iterations } = await store.measured(id);
-  const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
-  const success = await heldOut(store, id);
-  const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(started)) / 1000;
-  const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark, tags };
-  return success ? { ...row, success } : row;
-}
-
-/** Success after the run, on tasks that chose nothing. */
-async function heldOut(store: Store, run: string): Promise<Interval | undefined> {
-  const after = (await store.evaluations(run)).filter((e) => e.when === "after" && e.mode === "sampled");
-  return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
 }

@@ -44,6 +44,15 @@ export interface RunsPage {
   readonly runs: readonly RunRow[];
 }
 
+/** What differs from what was said before on one connection. The first words say all, the last started runs first. */
+export interface RunsChange {
+  readonly changed: readonly RunRow[];
+  /** Ids of runs that are there no more. */
+  readonly gone: readonly string[];
+  /** Runs in the store, those included that the next words will be about. */
+  readonly total: number;
+}
+
 export interface RunDetail extends RunRow {
   readonly folder: string;
   readonly config: Json;

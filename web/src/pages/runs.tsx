@@ -1,12 +1,19 @@
 /** All runs, the last started first, as they go on: to find, sort, tag, put away and compare. */
 import { computed, signal } from "@preact/signals";
-import type { RunRow, RunsPage } from "../../../src/serve/dashboard/types.ts";
-import { ask, type Loaded, messageOf, useEvents } from "../api.ts";
-import { Empty, Failed, Waiting } from "../parts/notice.tsx";
+import { memo } from "preact/compat";
+import { useRef } from "preact/hooks";
+import type { RunRow, RunsChange } from "../../../src/serve/dashboard/types.ts";
+import { ask, messageOf, useEvents } from "../api.ts";
+import { useNear } from "../parts/near.ts";
+import { Empty, Waiting } from "../parts/notice.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
 import { duration, moment, percent } from "../parts/words.ts";
 
 const archived = "archived";
+/** Rows of one part of the table. */
+const part = 50;
+/** As the sheet says: a part that is far away takes the room of its rows. */
+const rowHeight = "3rem";
 
 interface Column {
   readonly name: string;
@@ -27,7 +34,10 @@ const columns: readonly Column[] = [
   { name: "Started", key: (run) => run.started, down: true },
 ];
 
-const page = signal<Loaded<RunsPage>>({ state: "waiting" });
+/** By id, in the order in which they were first heard of. */
+const known = signal<ReadonlyMap<string, RunRow>>(new Map());
+/** Runs in the store; absent until the server has said anything. */
+const total = signal<number | undefined>(undefined);
 const query = signal("");
 const withArchived = signal(false);
 const sorted = signal<{ readonly by: string; readonly down: boolean }>({ by: "Started", down: true });
@@ -35,14 +45,17 @@ const sorted = signal<{ readonly by: string; readonly down: boolean }>({ by: "St
 const chosen = signal<readonly string[]>([]);
 const trouble = signal("");
 
-const heard = (data: RunsPage): void => {
-  page.value = { state: "ready", data };
+const heard = (change: RunsChange): void => {
+  const next = new Map(known.value);
+  for (const run of change.changed) next.set(run.id, run);
+  for (const id of change.gone) next.delete(id);
+  known.value = next;
+  total.value = change.total;
 };
 
 const shown = computed<readonly RunRow[]>(() => {
-  if (page.value.state !== "ready") return [];
   const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = page.value.data.runs.filter((run) => {
+  const fitting = [...known.value.values()].filter((run) => {
     if (run.tags.includes(archived) && !withArchived.value) return false;
     const { name, env, method, engine, state, seed, tags } = run;
     const text = `${name} ${env} ${method} ${engine} ${state} seed ${seed} ${tags.join(" ")}`.toLowerCase();
@@ -62,10 +75,7 @@ const lastOf = (run: RunRow): number | undefined =>
 
 /** Shown at once; the server's next word stands. */
 async function retag(run: RunRow, tags: readonly string[]): Promise<void> {
-  if (page.value.state === "ready") {
-    const runs = page.value.data.runs.map((r) => (r.id === run.id ? { ...r, tags } : r));
-    page.value = { state: "ready", data: { runs } };
-  }
+  known.value = new Map(known.value).set(run.id, { ...run, tags });
   trouble.value = "";
   await ask(`/api/runs/${encodeURIComponent(run.id)}/tags`, {
     method: "POST",
@@ -77,10 +87,9 @@ async function retag(run: RunRow, tags: readonly string[]): Promise<void> {
 }
 
 export function Runs() {
-  useEvents<RunsPage>("/api/runs/live", "runs", heard);
-  if (page.value.state === "waiting") return <Waiting what="runs" />;
-  if (page.value.state === "failed") return <Failed what="Runs" why={page.value.why} />;
-  if (page.value.data.runs.length === 0) {
+  useEvents<RunsChange>("/api/runs/live", "runs", heard);
+  if (total.value === undefined) return <Waiting what="runs" />;
+  if (total.value === 0) {
     return (
       <Empty>
         <h1>No runs yet</h1>
@@ -116,7 +125,7 @@ export function Runs() {
           Archived too
         </label>
         <span role="status" class="faint">
-          {shown.value.length} of {page.value.data.runs.length}
+          {shown.value.length} of {total.value}
         </span>
       </div>
       {trouble.value && (
@@ -125,7 +134,7 @@ export function Runs() {
         </p>
       )}
       <div class="wide">
-        <table class="runs">
+        <table class="runs" aria-rowcount={shown.value.length + 1}>
           <thead>
             <tr>
               <td />
@@ -135,11 +144,9 @@ export function Runs() {
               <th scope="col">Tags</th>
             </tr>
           </thead>
-          <tbody>
-            {shown.value.map((run) => (
-              <Row key={run.id} run={run} />
-            ))}
-          </tbody>
+          {Array.from({ length: Math.ceil(shown.value.length / part) }, (_, i) => (
+            <Part key={i} runs={shown.value.slice(part * i, part * (i + 1))} from={part * i} />
+          ))}
         </table>
       </div>
       <Chosen />
@@ -165,12 +172,30 @@ function Head({ column: { name, down = false } }: { readonly column: Column }) {
   );
 }
 
-function Row({ run }: { readonly run: RunRow }) {
+/** Fifty rows, or room for them. */
+function Part({ runs, from }: { readonly runs: readonly RunRow[]; readonly from: number }) {
+  const place = useRef<HTMLTableSectionElement>(null);
+  const near = useNear(place, from === 0);
+  return (
+    <tbody ref={place}>
+      {near ? (
+        runs.map((run, i) => <Row key={run.id} run={run} index={from + i} />)
+      ) : (
+        <tr style={{ height: `calc(${runs.length} * ${rowHeight})` }}>
+          <td colSpan={columns.length + 2} />
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number }) => {
   const last = lastOf(run);
   const label = last === undefined ? "no success measured" : `success now ${percent(last)}`;
   const isArchived = run.tags.includes(archived);
   return (
-    <tr>
+    // the row of heads is the first
+    <tr aria-rowindex={index + 2}>
       <td>
         <input
           type="checkbox"
@@ -245,7 +270,7 @@ function Row({ run }: { readonly run: RunRow }) {
       </td>
     </tr>
   );
-}
+});
 
 /** The way from here to the comparison of what was chosen; its room is kept, so that nothing moves. */
 function Chosen() {

@@ -1,0 +1,95 @@
+/** Runs as rows of a list, read once for as long as they stay as they are. */
+import { setImmediate as others } from "node:timers/promises";
+import type { Interval } from "../../core/statistics.ts";
+import type { Run, Store } from "../../store/index.ts";
+import type { RunRow, RunsChange } from "./types.ts";
+import { json } from "./values.ts";
+
+/** Points of a curve that is no bigger than a word. */
+const sparkPoints = 40;
+/** Rows that are sent at once: more than a screen shows, and read in less time than anybody notices. */
+const part = 50;
+
+export interface RunRows {
+  /** The last started first. */
+  all(): Promise<readonly RunRow[]>;
+  of(run: Run): Promise<RunRow>;
+  /**
+   * For one listener: each call looks at the store once and yields, in parts, what differs from what was yielded before.
+   * The first look yields at least once, also where there are no runs; between parts others have their turn.
+   */
+  changes(): () => AsyncGenerator<RunsChange>;
+}
+
+/** What was read of a run counts until the run writes again, or its tags change. */
+export function runRows(store: Store): RunRows {
+  const known = new Map<string, { readonly stamp: string; readonly row: RunRow }>();
+
+  const remembered = async (run: Run, tags: readonly string[]): Promise<RunRow> => {
+    const stamp = JSON.stringify([run.state, run.seen, tags]);
+    const before = known.get(run.id);
+    if (before?.stamp === stamp) return before.row;
+    const row = await rowOf(store, run, tags);
+    known.set(run.id, { stamp, row });
+    return row;
+  };
+
+  async function* look(told: Map<string, RunRow>, first: boolean): AsyncGenerator<RunsChange> {
+    const [runs, tags] = [await store.runs(), await store.tags()];
+    const there = new Set(runs.map(({ id }) => id));
+    const gone = [...told.keys()].filter((id) => !there.has(id));
+    for (const id of gone) {
+      told.delete(id);
+      known.delete(id);
+    }
+    let changed: RunRow[] = [];
+    for (const run of runs) {
+      const row = await remembered(run, tags.get(run.id) ?? []);
+      if (told.get(run.id) === row) continue;
+      told.set(run.id, row);
+      changed.push(row);
+      if (changed.length < part) continue;
+      yield { changed, gone: [], total: runs.length };
+      changed = [];
+      await others();
+    }
+    if (changed.length > 0 || gone.length > 0 || (first && runs.length === 0)) {
+      yield { changed, gone, total: runs.length };
+    }
+  }
+
+  return {
+    async all() {
+      const [runs, tags] = [await store.runs(), await store.tags()];
+      const rows: RunRow[] = [];
+      for (const run of runs) rows.push(await remembered(run, tags.get(run.id) ?? []));
+      return rows;
+    },
+    of: async (run) => remembered(run, (await store.tags()).get(run.id) ?? []),
+    changes() {
+      const told = new Map<string, RunRow>();
+      let first = true;
+      return () => {
+        const changes = look(told, first);
+        first = false;
+        return changes;
+      };
+    },
+  };
+}
+
+async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<RunRow> {
+  const { id, name, env, method, engine, seed, state, started } = run;
+  const { iterations } = await store.measured(id);
+  const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
+  const success = await heldOut(store, id);
+  const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(started)) / 1000;
+  const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark, tags };
+  return success ? { ...row, success } : row;
+}
+
+/** Success after the run, on tasks that chose nothing. */
+async function heldOut(store: Store, run: string): Promise<Interval | undefined> {
+  const after = (await store.evaluations(run)).filter((e) => e.when === "after" && e.mode === "sampled");
+  return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
+}
