@@ -138,6 +138,7 @@ const whys = {
   same: "a correction of blanks, case or punctuation alone",
   duplicate: "the very same lesson came before",
   overruled: "its giver said otherwise later",
+  rejected: "a reviewer rejected it",
   noReply: "about no single reply that is known",
   otherPrompt: "a comparison of replies to different prompts",
 } as const satisfies Readonly<Record<Dropped["why"], string>>;

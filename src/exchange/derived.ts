@@ -22,10 +22,10 @@ export interface Dropped {
   readonly signal: Id;
   /**
    * "same": a correction that corrects nothing but blanks, case or punctuation. "duplicate": the very same lesson came
-   * before. "overruled": its giver said otherwise later. "noReply": it is about no single reply that is known.
+   * before. "rejected": a reviewer's last word on it. "overruled": its giver said otherwise later. "noReply": it is about no single reply that is known.
    * "otherPrompt": it compares replies to different prompts.
    */
-  readonly why: "same" | "duplicate" | "overruled" | "noReply" | "otherPrompt";
+  readonly why: "same" | "duplicate" | "rejected" | "overruled" | "noReply" | "otherPrompt";
 }
 
 /** What is read here. */
@@ -41,7 +41,7 @@ export type Answers = Pick<Production, "response" | "responses" | "signals">;
  *   signal's value where that is a probability, else 1;
  * - a reaction, or a rating on a stated scale, is a verdict: good above the middle (0.5), bad below; its giver's last word counts.
  *
- * A lesson that came before, from whomever, is dropped. Texts are as they were stored: what was taken out stays out.
+ * Reviews are no feedback: of what they reject, no lesson is made. A lesson that came before, from whomever, is dropped. Texts are as they were stored: what was taken out stays out.
  */
 export async function* lessonsFrom(
   production: Answers,
@@ -57,7 +57,8 @@ export async function* lessonsFrom(
     const overruled = overruledIn(fresh);
     for (const signal of fresh) {
       heard.add(signal.id);
-      if (overruled.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "overruled" };
+      if (session.rejected.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "rejected" };
+      else if (overruled.has(signal.id)) yield { kind: "dropped", signal: signal.id, why: "overruled" };
       else {
         for (const made of await lessonsOf(signal, session, production, filter)) {
           if (made.kind !== "dropped" && known.has(made.id)) {
@@ -91,7 +92,7 @@ function* conversations(session: ServedSession, filter: LessonFilter): Generator
         sessions: [session.id],
         users: logged.user === undefined ? [] : [logged.user],
         responses: logged.responses,
-        signals: session.signals.map((signal) => signal.id),
+        signals: session.signals.map(({ id }) => id).filter((id) => !session.rejected.has(id)),
       },
     };
   }

@@ -26,7 +26,8 @@ export interface AnsweredTurn {
  * Every trajectory with a response that fits, whole, with all that was said of it, session by session. The choice of a
  * turn is the one that the next prompt goes on from, else the first. Answers that failed are no turns; a trajectory
  * without any other is left out. Its task is its first prompt. Feedback on a reply that the conversation did not go on
- * from, or on another trajectory, is not among its signals; a preference is, when all that it compares is.
+ * from, or on another trajectory, is not among its signals; a preference is, when all that it compares is. Nor is what
+ * reviewers said of feedback, or what they rejected.
  */
 export async function* logged(
   production: Served,
@@ -71,7 +72,8 @@ export function loggedTrajectory(
     responses: turns.map(({ response }) => response.id),
     propensities: turns.map(({ response }) => response.propensity),
     signals: session.signals.flatMap((received) => {
-      const signal = signalOf(received, place, exposures);
+      const rejected = session.rejected.has(received.id);
+      const signal = rejected ? undefined : signalOf(received, place, exposures);
       return signal ? [signal] : [];
     }),
     exposures,

@@ -1,4 +1,5 @@
 /** Served sessions as they are read back: everything that was answered in one, and everything that was said of it. */
+import { rejectedAmong, reviewed } from "../core/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
@@ -11,8 +12,10 @@ export interface ServedSession {
   readonly id: Id;
   /** By trajectory, each by turn, then by time. */
   readonly trajectories: ReadonlyMap<Id, readonly ServedResponse[]>;
-  /** By arrival. */
+  /** By arrival, without reviewers' words on them. */
   readonly signals: readonly ReceivedSignal[];
+  /** Of these, corrections and demonstrations that were rejected when they were last reviewed. */
+  readonly rejected: ReadonlySet<Id>;
 }
 
 /**
@@ -30,12 +33,11 @@ export async function* servedSessions(
     if (seen.has(session)) continue;
     seen.add(session);
     const responses = await gathered(production.responses({ session }));
-    const signals = await gathered(
-      production.signals({ session, ...(until === undefined ? {} : { until }) }),
-    );
+    const heard = await gathered(production.signals({ session, ...(until === undefined ? {} : { until }) }));
     const trajectories = Map.groupBy(responses, (response) => response.trajectory);
     for (const turns of trajectories.values()) turns.sort((a, b) => a.turn - b.turn || a.at - b.at);
-    yield { id: session, trajectories, signals };
+    const signals = heard.filter((signal) => reviewed(signal) === undefined);
+    yield { id: session, trajectories, signals, rejected: rejectedAmong(heard) };
   }
 }
 

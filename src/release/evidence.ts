@@ -1,4 +1,5 @@
 /** Live evidence as it stands in the store: units, what they were given, and what came of it. */
+import { reviewed } from "../core/reviews.ts";
 import type { ReceivedSignal, ServedResponse, Split, Target } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
 import type { Production } from "../store/production.ts";
@@ -73,7 +74,7 @@ interface Gathering {
 
 /**
  * Reads what was served under the splits and what was said of it until the windows closed, by time of arrival: a signal that
- * comes later cannot change what was already looked at. Only numbers are kept of responses, so that memory grows with units
+ * comes later cannot change what was already looked at. What reviewers say of feedback is not said of a version. Only numbers are kept of responses, so that memory grows with units
  * and signals alone.
  */
 export async function gatherEvidence(production: Production, options: EvidenceOptions): Promise<Evidence> {
@@ -98,6 +99,7 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
     if (response.at <= found.first + settling) measureResponse(found, response, guardrails);
   }
   for await (const signal of production.signals({ from })) {
+    if (reviewed(signal) !== undefined) continue;
     const found = signal.about
       .map((target) => unitOfTarget(unitOfResponse, target))
       .find((unit) => unit !== undefined);

@@ -1,6 +1,7 @@
 /** The feedback inbox: what is acknowledged is on disk. */
 import { Hono } from "hono";
 import { isWhetstoneError } from "../core/errors.ts";
+import { reviewed } from "../core/reviews.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import type { Production, Recorder, Written } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
@@ -37,6 +38,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
     const feedback = readFeedback(read.json, { now: gate.now(), ...(key === undefined ? {} : { key }) });
     if ("wrong" in feedback) return refusal(invalid(feedback.wrong));
     const { only } = c.var.caller;
+    if (only && feedback.signals.some((s) => reviewed(s) !== undefined)) return refusal(noReviewer);
     const signals = only ? feedback.signals.map((s) => narrowed(s, only)) : feedback.signals;
     try {
       if (only) {
@@ -101,6 +103,12 @@ const wrongKey: Refused = {
   status: 400,
   code: "invalid_idempotency_key",
   message: "Idempotency-Key: expected 1 to 200 visible ASCII characters, such as a UUID.",
+};
+const noReviewer: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message:
+    "This key is for one session, response or user, and reviews say what becomes of anybody's feedback. Nothing was kept.",
 };
 const notYours: Refused = {
   status: 403,

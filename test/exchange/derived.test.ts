@@ -188,3 +188,63 @@ test("a lesson as trajectories and signals", async () => {
     [0],
   );
 });
+
+const review = (id: string, of: string, text: string, received: number) =>
+  signal({
+    id,
+    kind: "reaction",
+    channel: "review",
+    text,
+    received,
+    source: "reviewer",
+    tags: { signal: of },
+  });
+
+test("a review is no feedback, and of what its last review rejects nothing is made", async () => {
+  const { all, of, dropped } = await derive(
+    [response({ id: "r" })],
+    [
+      signal({ id: "wrong", kind: "correction", text: "Good evening." }),
+      signal({ id: "shown", kind: "demonstration", text: "Good night." }),
+      signal({ id: "again", kind: "correction", text: "Good morning." }),
+      signal({ id: "liked", kind: "reaction", text: "thumbs_up", value: 1 }),
+      review("1", "wrong", "rejected", 9001),
+      review("2", "shown", "rejected", 9002),
+      review("3", "again", "rejected", 9003),
+      review("4", "again", "accepted", 9004),
+      // a reaction is no lesson that could be taken back, and a value makes no review a verdict
+      { ...review("5", "liked", "rejected", 9005), value: 0 },
+    ],
+  );
+  assert.deepEqual(dropped, [
+    ["wrong", "rejected"],
+    ["shown", "rejected"],
+  ]);
+  assert.deepEqual(
+    of("pair").map(({ from }) => from.signals),
+    [["again"]],
+  );
+  assert.deepEqual(
+    of("verdict").map(({ good, from }) => [good, from.signals]),
+    [[true, ["liked"]]],
+  );
+  const [conversation] = of("conversation");
+  assert.deepEqual(conversation!.from.signals, ["again", "liked"]);
+  assert.deepEqual(
+    conversation!.logged.signals.map(({ kind }) => kind),
+    ["correction", "reaction"],
+  );
+  // two dropped, a pair with its demonstration, a verdict and the conversation
+  assert.equal(all.length, 2 + 2 + 1 + 1);
+});
+
+test("what users say on a channel of theirs that is called review is feedback", async () => {
+  const { of } = await derive(
+    [response({ id: "r", channels: ["review"] })],
+    [signal({ id: "own", kind: "reaction", channel: "review", value: 0 })],
+  );
+  assert.deepEqual(
+    of("verdict").map(({ good }) => good),
+    [false],
+  );
+});

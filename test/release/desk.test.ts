@@ -173,3 +173,26 @@ test("what cannot be is refused by name", () =>
     await assert.rejects(desk.rollBack("tuned", "?"), { code: "name.unknown" });
     assert.deepEqual((await desk.state()).judgements, []);
   }));
+
+test("what reviewers say of feedback changes nothing that is thought of a version", () =>
+  withDesk(async ({ production, clock, desk }) => {
+    const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");
+    await traffic(production, split, { sessions: 20, from: begin, liked: () => 1, said: 0.5 });
+    clock.at = begin + 2 * hour;
+    const before = await desk.state();
+    assert.ok(before.live.every(({ estimate }) => estimate !== undefined));
+    const reviews = Array.from({ length: 20 }, (_, i) => ({
+      id: `review-${i}`,
+      kind: "reaction" as const,
+      channel: "review",
+      about: [{ response: `r-${split.id}-session-${i}` }],
+      value: 0,
+      text: "rejected",
+      source: "reviewer",
+      at: begin + 30_000,
+      received: begin + 30_000,
+      tags: { signal: `s-${split.id}-session-${i}` },
+    }));
+    await production.write(reviews.map((signal) => ({ kind: "signal", signal })));
+    assert.deepEqual(await desk.state(), before);
+  }));

@@ -195,3 +195,22 @@ test("a page's token is good for its session's feedback, in its user's name, and
   assert.equal((await ask("POST", "/v1/feedback/tokens", { session: "s2" }, bearer(token))).status, 403);
   assert.equal((await ask("POST", "/v1/keys", { label: "x", scopes: ["admin"] }, bearer(token))).status, 403);
 });
+
+test("who gives feedback in one place alone reviews nobody's", async () => {
+  const { post, kept, production } = server({ open: false });
+  const whole = mintKey({ label: "reviewer", scopes: ["feedback"] }, now);
+  const narrow = mintKey({ label: "page", scopes: ["feedback"], only: { session: "s1" } }, now);
+  for (const { key } of [whole, narrow]) await production.putKey(key);
+  const review = {
+    kind: "reaction",
+    response: "r1",
+    reaction: "rejected",
+    channel: "review",
+    tags: { signal: "sig_x" },
+  };
+  const refused = await post(review, { authorization: `Bearer ${narrow.secret}` });
+  assert.equal(refused.status, 403);
+  assert.equal((await json<ErrorBody>(refused)).error.code, "narrowed_key");
+  assert.equal(kept.length, 0);
+  assert.equal((await post(review, { authorization: `Bearer ${whole.secret}` })).status, 201);
+});

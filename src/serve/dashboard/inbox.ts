@@ -1,5 +1,6 @@
 /** Feedback as reviewers see it: the newest first, beside the reply that it is about, and what was made of it. */
 import { Hono } from "hono";
+import { lastReviews, reviewed } from "../../core/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { Production } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
@@ -7,8 +8,6 @@ import type { InboxItem, InboxPage } from "./types.ts";
 
 type Reading = Pick<Production, "response" | "signals">;
 
-/** A reviewer's word is feedback too: a reaction on this channel, tagged with the signal that it is about. */
-export const reviewChannel = "review";
 /** Signals that are looked through for one page. */
 const most = 300;
 const hour = 3_600_000;
@@ -45,14 +44,8 @@ async function newest(
     }
     if (found.length >= most) break;
   }
-  const reviews = new Map<string, ReceivedSignal>();
-  const items: ReceivedSignal[] = [];
-  for (const signal of found) {
-    const about = signal.channel === reviewChannel ? signal.tags.signal : undefined;
-    if (about === undefined) items.push(signal);
-    else reviews.set(about, signal);
-  }
-  return { items: items.slice(-most).reverse(), reviews };
+  const items = found.filter((signal) => reviewed(signal) === undefined);
+  return { items: items.slice(-most).reverse(), reviews: lastReviews(found) };
 }
 
 async function itemOf(
