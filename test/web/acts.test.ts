@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import type { ReceivedSignal } from "../../src/core/served.ts";
+import { noBrowser, openBrowser } from "../browser.ts";
+import { folder } from "../train/world.ts";
+import { converse, practise, type Shown, settled, show, watched } from "./world.ts";
+
+describe("what people do on pages", { skip: noBrowser }, () => {
+  const root = folder();
+  let browser: Browser;
+  let shown: Shown;
+  let page: Page;
+  let bad: readonly string[];
+  let run = "";
+  let episode = "";
+
+  before(async () => {
+    run = await practise(root, "local", { engine: "local", iterations: 2 });
+    shown = await show(root);
+    await converse(shown.production);
+    const search = { phase: "train", order: "best", offset: 0, limit: 1 } as const;
+    const { found } = await shown.store.searchTrajectories(run, search);
+    const { id, phase, iteration } = found[0]!;
+    episode = `/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}`;
+    browser = await openBrowser();
+    page = await browser.newPage();
+    page.setDefaultTimeout(20_000);
+    bad = watched(page, shown.url);
+  });
+  after(async () => {
+    await browser?.close();
+    await shown?.close();
+  });
+
+  const heard = async (): Promise<ReceivedSignal[]> => {
+    const all: ReceivedSignal[] = [];
+    for await (const signal of shown.production.signals()) all.push(signal);
+    return all;
+  };
+
+  test("an address points at a token, keys walk on from it, and the address follows", async () => {
+    await page.goto(`${shown.url + episode}#t0.1`);
+    const chosen = page.locator(".token.chosen");
+    await chosen.waitFor();
+    assert.equal(await chosen.getAttribute("id"), "t0.1");
+    assert.match(await page.innerText("aside"), /Turn 1, token 1: "<end>".*Advantage.*Log-probability/s);
+    // the first turn is one word and its end: the token after them is the first of the second turn
+    await page.keyboard.press("ArrowRight");
+    await page.locator("[id='t1.0'].chosen").waitFor();
+    await page.waitForURL(/#t1\.0$/);
+    await page.keyboard.press("k");
+    await page.waitForURL(/#t0\.0$/);
+    await page.reload();
+    await chosen.waitFor();
+    assert.equal(await chosen.getAttribute("id"), "t0.0");
+    const before = page.url();
+    await page.keyboard.press("l");
+    await page.waitForURL((url) => url.href !== before && url.pathname.endsWith("/episode"));
+    assert.deepEqual(bad, []);
+  });
+
+  test("what is selected in a reply is commented on, kept with its place, marked, and waits in the inbox", async () => {
+    await page.goto(`${shown.url}/sessions/s1`);
+    const reply = page.locator("li#r2");
+    await reply.waitFor();
+    await reply.scrollIntoViewIfNeeded();
+    // "Asmara is in Kenya.": Kenya are its characters 13 to 18
+    const { x, y } = await page.evaluate<{ readonly x: number; readonly y: number }>(`(() => {
+      const range = document.createRange();
+      const text = document.querySelector("#r2 .acted .tokens").firstChild.firstChild;
+      range.setStart(text, 13);
+      range.setEnd(text, 18);
+      const { left, top, width, height } = range.getBoundingClientRect();
+      return { x: left + width / 2, y: top + height / 2 };
+    })()`);
+    await page.mouse.dblclick(x, y);
+    await reply.getByRole("button", { name: "Comment on the selection" }).click();
+    await reply.getByLabel("On “Kenya”").fill("another country");
+    await reply.getByRole("button", { name: "Send" }).click();
+    await reply.locator("mark").waitFor();
+    assert.equal(await reply.locator("mark").innerText(), "Kenya");
+    const comment = (await heard()).find((s) => s.text === "another country");
+    assert.deepEqual(
+      [comment?.kind, comment?.about],
+      ["critique", [{ response: "r2", characters: [13, 18] }]],
+    );
+
+    await page.goto(`${shown.url}/inbox`);
+    const item = page.locator(".inbox > li", { hasText: "another country" });
+    await item.getByRole("button", { name: "Seen" }).click();
+    await item.waitFor({ state: "detached" });
+    const review = (await heard()).find((s) => s.channel === "review");
+    assert.deepEqual([review?.text, review?.tags.signal], ["seen", comment?.id]);
+    assert.deepEqual(bad, []);
+  });
+
+  test("a thumb, a rating and a correction are kept", async () => {
+    await page.goto(`${shown.url}/sessions/s1`);
+    const reply = page.locator("li#r1");
+    const said = reply.locator(".signals > li");
+    await reply.getByRole("button", { name: "Thumbs down" }).click();
+    await said.first().waitFor();
+    await reply.getByLabel("Stars").selectOption("2");
+    await said.nth(1).waitFor();
+    await reply.getByRole("button", { name: "Correct" }).click();
+    await reply.getByLabel("The reply as it should have been").fill("Hello.");
+    await reply.getByRole("button", { name: "Send" }).click();
+    await said.nth(2).waitFor();
+    const mine = (await heard()).filter((s) => s.about.some((t) => t.response === "r1"));
+    // two of five stars are a quarter of the way from 1 to 5
+    assert.deepEqual(
+      mine.map(({ kind, text, value }) => [kind, text ?? value]),
+      [
+        ["reaction", "thumbs_down"],
+        ["score", 0.25],
+        ["correction", "Hello."],
+      ],
+    );
+    assert.deepEqual(bad, []);
+  });
+
+  test("a version is promoted once somebody has said why, and not before", async () => {
+    await page.goto(`${shown.url}/versions`);
+    const row = page.locator("tr", { hasText: "tuned" }).first();
+    await row.getByRole("button", { name: "Promote…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal((await shown.production.splits()).length, 1);
+    await row.getByRole("button", { name: "Promote…" }).click();
+    await dialog.getByLabel("Why").fill("liked more");
+    await dialog.getByRole("button", { name: "Promote" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const last = (await shown.production.splits()).at(-1)!;
+    assert.deepEqual(last.shares, { tuned: 1 });
+    assert.match(last.why, /liked more/);
+    assert.deepEqual(bad, []);
+  });
+
+  test("without a mouse: past the bar, to a run and its episodes, each stop to be seen", async () => {
+    await page.goto(shown.url);
+    await settled(page);
+    const focus = (): Promise<{ readonly text: string; readonly seen: boolean }> =>
+      page.evaluate(`(() => {
+        const { x, width, height } = document.activeElement.getBoundingClientRect();
+        const { outlineStyle } = getComputedStyle(document.activeElement);
+        const text = document.activeElement.innerText || document.activeElement.ariaLabel || "";
+        return { text, seen: x >= 0 && width > 0 && height > 0 && outlineStyle !== "none" };
+      })()`);
+    await page.keyboard.press("Tab");
+    assert.deepEqual(await focus(), { text: "Skip to content", seen: true });
+    await page.keyboard.press("Enter");
+    for (let stops = 0; (await focus()).text !== "local"; stops++) {
+      assert.ok(stops < 20, "the run is never reached");
+      await page.keyboard.press("Tab");
+      const { text, seen } = await focus();
+      assert.ok(seen, `“${text}” has the focus and shows it nowhere`);
+      assert.notEqual(text, "Compare", "the bar is passed");
+    }
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "local" }).waitFor();
+    const chart = page.getByRole("slider", { name: "Success" });
+    await chart.focus();
+    await page.keyboard.press("ArrowRight");
+    assert.match((await chart.getAttribute("aria-valuetext")) ?? "", /^iteration \d+: success /);
+    await page.getByRole("link", { name: "Episodes", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Episodes" }).waitFor();
+    assert.deepEqual(bad, []);
+  });
+
+  test("what is not there, or cannot be asked for, is said", async () => {
+    const gone = await browser.newPage();
+    const says = async (path: string, words: RegExp): Promise<void> => {
+      await gone.goto(shown.url + path);
+      assert.match(await gone.getByRole("alert").innerText(), words, path);
+    };
+    await says("/runs/none", /The run could not be loaded\. There is no run none in this store\./);
+    await says(
+      `/runs/${encodeURIComponent(run)}/episode?id=none&phase=train&iteration=1`,
+      /Episode none of iteration 1 is not kept/,
+    );
+    await says("/compare?run=none", /There is no run none/);
+    await says("/methods/none", /The method could not be loaded\. .*none/);
+    await says("/sessions/none", /The session could not be loaded\. There is nothing here by that name/);
+    await gone.route("**/v1/**", (route) => route.abort());
+    for (const path of ["/sessions", "/versions"]) await says(path, /could not be loaded/);
+    await gone.close();
+  });
+
+  test("an empty store says on each page what would fill it", async () => {
+    const empty = await show(folder());
+    const fresh = await browser.newPage();
+    const wrong = watched(fresh, empty.url);
+    try {
+      for (const [path, heading, command] of [
+        ["/", "No runs yet", "npx whetstone start"],
+        ["/compare", "Compare", "npx whetstone compare"],
+        ["/inbox", "No feedback yet", "npx whetstone serve"],
+        ["/sessions", "No sessions yet", "npx whetstone serve"],
+        ["/versions", "No versions yet", "npx whetstone serve"],
+      ] as const) {
+        await fresh.goto(empty.url + path);
+        await fresh.getByRole("heading", { name: heading }).waitFor();
+        assert.ok((await fresh.innerText("main")).includes(command), path);
+      }
+      assert.deepEqual(wrong, []);
+    } finally {
+      await fresh.close();
+      await empty.close();
+    }
+  });
+});
