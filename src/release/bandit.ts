@@ -55,7 +55,7 @@ function posterior(
  * Thompson sampling as shares: floor + (1 − K floor) · P(version is the best of K), the probability taken over draws from
  * the posteriors of the means: Beta for rewards with bounds, normal for others ("An Empirical Evaluation of Thompson
  * Sampling"). The shares are the propensities that are logged.
- * @throws WhetstoneError `option.range` for a floor that K versions have no room for.
+ * @throws WhetstoneError `option.range` for a floor that K versions have no room for, and for rewards outside of the range.
  */
 export function thompsonShares(seen: readonly Seen[], options: BanditOptions): Record<Id, number> {
   const { floor = 0.05, draws = 4000, random } = options;
@@ -66,6 +66,15 @@ export function thompsonShares(seen: readonly Seen[], options: BanditOptions): R
       got: `a floor of ${floor} for ${seen.length} versions`,
       expected: "at least one version, and a floor above 0 that all of them together leave room for",
       mend: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
+    });
+  }
+  const outside = range && seen.flatMap((s) => s.rewards).find((r) => !(r >= range[0] && r <= range[1]));
+  if (outside !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "thompsonShares",
+      got: `a reward of ${outside}`,
+      expected: `rewards from ${range?.[0]} to ${range?.[1]}`,
+      mend: "State the range that rewards have, or undefined where they have none.",
     });
   }
   const posteriors = seen.map((s) => posterior(s, range));

@@ -128,18 +128,37 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
     });
   }
 
-  const evidenceOf = (splits: readonly Split[]): Promise<Evidence> =>
-    gatherEvidence(production, {
+  const { reward = meanValue() } = options;
+  /** Anybody may send any number; one that cannot be compared must not keep the others, or harm, from being seen. */
+  const isOutside = (value: number): boolean =>
+    range !== undefined && !(value >= range[0] && value <= range[1]);
+
+  async function evidenceOf(splits: readonly Split[]): Promise<Evidence & { readonly doubts: string[] }> {
+    let outside = 0;
+    const evidence = await gatherEvidence(production, {
       splits,
       guardrails,
-      reward: options.reward ?? meanValue(),
+      reward: (signals) => {
+        const value = reward(signals);
+        if (value === undefined || !isOutside(value)) return value;
+        outside++;
+        return undefined;
+      },
       window,
       settling: options.settling ?? Math.min(60_000, window),
       now: now(),
     });
+    const doubt = `${outside} units have a reward outside of ${range?.[0]} to ${range?.[1]} and are left out of the means: state the range`;
+    return { ...evidence, doubts: outside > 0 ? [doubt] : [] };
+  }
 
   /** Responses are judged once they are there; what people say of them, once they had their time. */
-  function judged({ settled, closed }: Evidence, baseline: Id, candidate: Id, part: number): Judgement {
+  function judged(
+    { settled, closed, doubts }: Awaited<ReturnType<typeof evidenceOf>>,
+    baseline: Id,
+    candidate: Id,
+    part: number,
+  ): Judgement {
     const evidence = judge({ guardrails, range, level: part, minimumEffect });
     const armOf = (version: Id) =>
       version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
@@ -151,7 +170,8 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
       const arm = armOf(version);
       if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
     }
-    return evidence.judgement();
+    const judgement = evidence.judgement();
+    return { ...judgement, doubts: [...judgement.doubts, ...doubts] };
   }
 
   return {

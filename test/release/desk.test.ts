@@ -174,6 +174,37 @@ test("what cannot be is refused by name", () =>
     assert.deepEqual((await desk.state()).judgements, []);
   }));
 
+test("a value that nobody expected blinds neither the guard nor the bandit", () =>
+  withDesk(async ({ production, clock, desk }) => {
+    const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");
+    await traffic(production, split, {
+      sessions: 300,
+      from: begin,
+      liked: () => 0.5,
+      failing: (v) => (v === "tuned" ? 1 : 0),
+    });
+    const stray = {
+      id: "stray",
+      kind: "score" as const,
+      channel: "stars",
+      about: [{ response: `r-${split.id}-session-7` }],
+      value: 1e9,
+      source: "user",
+      at: begin + 20_000,
+      received: begin + 20_000,
+      tags: {},
+    };
+    await production.write([{ kind: "signal", signal: stray }]);
+    clock.at = begin + 2 * hour;
+    const { live, judgements } = await desk.state();
+    assert.equal(judgements[0]!.decision, "roll back");
+    assert.match(judgements[0]!.doubts.join(), /^1 units have a reward outside of 0 to 1/);
+    assert.equal(judgements[0]!.candidate.rewarded + judgements[0]!.baseline.rewarded, 299);
+    assert.ok(live.every(({ estimate }) => estimate!.interval.high <= 1));
+    const { shares } = await desk.rebalance();
+    assert.ok(Math.abs(shares.base! + shares.tuned! - 1) < 1e-9);
+  }));
+
 test("what reviewers say of feedback changes nothing that is thought of a version", () =>
   withDesk(async ({ production, clock, desk }) => {
     const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");

@@ -153,4 +153,8 @@ test("Thompson's shares: certain winners get all but the floors, unknown ones al
   assert.throws(() => thompsonShares([many("a", 0, 0), many("b", 0, 0)], { ...options, floor: 0.6 }), {
     code: "option.range",
   });
+  // drawing from a posterior that there is not would never end
+  assert.throws(() => thompsonShares([{ version: "a", rewards: [5, 5, 5] }], options), {
+    code: "option.range",
+  });
 });
