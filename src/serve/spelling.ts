@@ -1,6 +1,7 @@
 /** The texts of token ids, by the tokenizer that a run's folder carries. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { recent } from "../store/recent.ts";
 
 /** The text of one token id. */
 export type Spell = (id: number) => string;
@@ -8,13 +9,34 @@ export type Spell = (id: number) => string;
 /** The tokenizer that a run's folder carries, if it does: credit can be painted on tokens then. */
 export async function spellingOf(folder: string): Promise<Spell | undefined> {
   const file = find(folder, "tokenizer.json", 3);
-  if (file === undefined) return undefined;
+  return file === undefined ? undefined : readSpelling(file);
+}
+
+/** The same for who asks often: tokenizers are read once as long as their files stay as they are, and the last few kept. */
+export function spellings(): typeof spellingOf {
+  const known = recent<string, Spell>(4);
+  return async (folder) => {
+    const file = find(folder, "tokenizer.json", 3);
+    if (file === undefined) return undefined;
+    const key = `${statSync(file).mtimeMs} ${file}`;
+    const spell = known.get(key) ?? (await readSpelling(file));
+    if (spell) known.set(key, spell);
+    return spell;
+  };
+}
+
+async function readSpelling(file: string): Promise<Spell | undefined> {
   try {
     const { Tokenizer } = await import("@huggingface/tokenizers");
     const read = (path: string): object => JSON.parse(readFileSync(path, "utf8")) as object;
     const beside = join(file, "..", "tokenizer_config.json");
     const tokenizer = new Tokenizer(read(file), existsSync(beside) ? read(beside) : {});
-    return (id) => tokenizer.decode([id], { skip_special_tokens: false });
+    const spelt = new Map<number, string>();
+    return (id) => {
+      const text = spelt.get(id) ?? tokenizer.decode([id], { skip_special_tokens: false });
+      spelt.set(id, text);
+      return text;
+    };
   } catch {
     return undefined; // the words are shown without
   }

@@ -1,5 +1,6 @@
 /** What the dashboard's pages ask for, as JSON; what changes comes as server-sent events. */
 import { Hono } from "hono";
+import { compress } from "hono/compress";
 import { HTTPException } from "hono/http-exception";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
@@ -9,7 +10,7 @@ import type { Metric, Run, Store } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { isRefused, refusal } from "../refusal.ts";
-import { spellingOf } from "../spelling.ts";
+import { spellings } from "../spelling.ts";
 import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
@@ -33,8 +34,11 @@ const lookEvery = 1000;
 /** Routes below `/api`: all may be read by who may read, and tags be set by who may change things. */
 export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
   const rows = runRows(store);
+  const spelling = spellings();
   const api = new Hono<Gated>();
   api.on("GET", "*", gate.allow("read"));
+  // events go as they come: they are no type that is compressed
+  api.use(compress());
   api.get("/runs", async (c) => c.json({ runs: await rows.all() } satisfies RunsPage));
   api.get("/runs/live", (c) =>
     streamSSE(c, async (stream) => {
@@ -121,10 +125,11 @@ export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
     );
     const there = family.filter((t) => t !== undefined);
     const shown = there.find((t) => t.id === id) ?? there[0]!;
-    return c.json(episodeDetail(shown, there, await spellingOf(run.folder)) satisfies EpisodeDetail);
+    return c.json(episodeDetail(shown, there, await spelling(run.folder)) satisfies EpisodeDetail);
   });
   api.route("/methods", methodRoutes());
-  api.notFound((c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
+  // or the page would answer, which is there at every path
+  api.all("*", (c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {
     const status = e instanceof HTTPException ? e.status : 500;
     return c.json({ error: { message: messageOf(e) } }, status);

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Hono } from "hono";
+import { compress } from "hono/compress";
 import { WhetstoneError } from "../../core/errors.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -35,6 +36,7 @@ const headers = {
 /** Every path that is no file is the one page: its script reads the path. @param folder of the built files. */
 export function dashboardPages(folder: string): Hono {
   const pages = new Hono();
+  pages.use("/assets/*", compress());
   pages.get("/assets/:file{[A-Za-z0-9_.-]+}", async (c) => {
     const file = c.req.param("file");
     const body = await readFile(join(folder, "assets", file)).catch(() => undefined);

@@ -1,5 +1,6 @@
 /** One episode as a conversation, with what each word earned painted on it. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { memo } from "preact/compat";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type {
   EpisodeDetail,
@@ -8,6 +9,7 @@ import type {
   SaidMessage,
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
+import { Long } from "../parts/long.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { type Layer, spaced, Tokens } from "../parts/tokens.tsx";
 import { digits } from "../parts/words.ts";
@@ -52,12 +54,18 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
   );
   const [layer, setLayer] = useState<Layer>(offered[0]?.[0] ?? "plain");
   const [chosen, setChosen] = useState(pointedAt);
+  const choose = useCallback((turn: number, token: number) => setChosen({ turn, token }), []);
   const scale = useMemo(() => scaleOf(turns, layer), [turns, layer]);
 
   useEffect(() => {
     if (!chosen) return;
     document.getElementById(`t${chosen.turn}.${chosen.token}`)?.scrollIntoView({ block: "nearest" });
-    history.replaceState(history.state, "", `#t${chosen.turn}.${chosen.token}`);
+    // browsers refuse an address that changes as often as a key repeats that is held down
+    const settled = setTimeout(
+      () => history.replaceState(history.state, "", `#t${chosen.turn}.${chosen.token}`),
+      150,
+    );
+    return () => clearTimeout(settled);
   }, [chosen]);
 
   // j and k walk over turns, arrows over tokens, h and l over siblings
@@ -132,7 +140,7 @@ function Whole({ episode, run }: { readonly episode: EpisodeDetail; readonly run
               layer={layer}
               scale={scale}
               chosen={chosen?.turn === k ? chosen.token : undefined}
-              choose={(token) => setChosen({ turn: k, token })}
+              choose={choose}
             />
           ))}
         </ol>
@@ -178,16 +186,16 @@ interface TurnProps {
   readonly layer: Layer;
   readonly scale: number;
   readonly chosen: number | undefined;
-  readonly choose: (token: number) => void;
+  readonly choose: (turn: number, token: number) => void;
 }
 
-function Turn({ turn, index, layer, scale, chosen, choose }: TurnProps) {
+const Turn = memo(({ turn, index, layer, scale, chosen, choose }: TurnProps) => {
   const { tokens } = turn;
   const pieces = useMemo(() => (tokens?.pieces ? spaced(tokens.pieces) : undefined), [tokens]);
   const credit = mean(tokens?.advantage);
   const clicked = (e: MouseEvent): void => {
     const token = e.target instanceof HTMLElement ? e.target.dataset.token : undefined;
-    if (token !== undefined) choose(Number(token));
+    if (token !== undefined) choose(index, Number(token));
   };
   return (
     <li class="turn" id={`turn-${index}`}>
@@ -209,7 +217,9 @@ function Turn({ turn, index, layer, scale, chosen, choose }: TurnProps) {
               chosen={chosen}
             />
           ) : (
-            <div class="tokens">{turn.action.content}</div>
+            <div class="tokens">
+              <Long text={turn.action.content} />
+            </div>
           )}
         </bdi>
         {turn.action.calls?.map((call) => (
@@ -231,18 +241,25 @@ function Turn({ turn, index, layer, scale, chosen, choose }: TurnProps) {
           </span>
         ))}
         {turn.stop !== "eos" && <span> · stopped: {turn.stop}</span>}
-        {turn.text && <span class="feedback"> · “{turn.text}”</span>}
+        {turn.text && (
+          <span class="feedback">
+            {" "}
+            · “<Long text={turn.text} />”
+          </span>
+        )}
       </p>
     </li>
   );
-}
+});
 
 function Said({ message }: { readonly message: SaidMessage }) {
   return (
     <div class={`said ${message.role}`}>
       <div class="who">{message.role}</div>
       <bdi>
-        <div class="tokens">{message.content}</div>
+        <div class="tokens">
+          <Long text={message.content} />
+        </div>
       </bdi>
       {message.calls?.map((call) => (
         <Call key={call.name} {...call} />
@@ -253,7 +270,10 @@ function Said({ message }: { readonly message: SaidMessage }) {
 
 const Call = ({ name, arguments: given }: { readonly name: string; readonly arguments: string }) => (
   <div class="call">
-    calls <b>{name}</b> <code>{given}</code>
+    calls <b>{name}</b>{" "}
+    <code>
+      <Long text={given} />
+    </code>
   </div>
 );
 

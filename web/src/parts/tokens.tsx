@@ -1,8 +1,9 @@
 /** The tokens of one action, painted with one of their numbers. Long actions are painted where they are looked at. */
 import type { VNode } from "preact";
 import { memo } from "preact/compat";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { TokenLayers, Value } from "../../../src/serve/dashboard/types.ts";
+import { useNear } from "./near.ts";
 
 export type Layer = "advantage" | "logp" | "entropy" | "plain";
 
@@ -47,16 +48,8 @@ interface PartProps extends TokensProps {
 
 const Part = memo(({ turn, from, until, tokens, pieces, layer, scale, chosen }: PartProps) => {
   const place = useRef<HTMLSpanElement>(null);
-  const [near, setNear] = useState(from === 0 || chosen !== undefined);
-  useEffect(() => {
-    const node = place.current;
-    if (near || !node) return;
-    const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting && setNear(true), {
-      rootMargin: "600px",
-    });
-    observer.observe(node);
-    return () => observer.disconnect();
-  }, [near]);
+  const near = useNear(place, from === 0);
+  // as one text until somebody comes near: 20,000 elements would make every change slow
   if (!near && chosen === undefined) return <span ref={place}>{pieces.slice(from, until).join("")}</span>;
   const values = layer === "plain" ? undefined : tokens[layer];
   return (

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { methods } from "../../../src/method/index.ts";
+import type { MethodDetail, MethodsPage } from "../../../src/serve/dashboard/types.ts";
+import { world } from "./world.ts";
+
+test("the catalogue is listed in its order, and found by what it is about", async (t) => {
+  const { get } = await world(t);
+  const all = await get<MethodsPage>("/api/methods");
+  assert.deepEqual(
+    all.methods.map(({ id }) => id),
+    methods.map(({ id }) => id),
+  );
+  assert.equal(all.total, methods.length);
+  assert.deepEqual([...new Set(methods.map(({ family }) => family))], all.families);
+  const found = await get<MethodsPage>(
+    `/api/methods?query=${encodeURIComponent("information gain per turn")}`,
+  );
+  assert.ok(found.methods.slice(0, 3).some(({ id }) => id === "igpo"));
+  assert.equal(found.total, methods.length);
+});
+
+test("a method is shown with its slots, those lit in which it differs, and the command to run it", async (t) => {
+  const { get, refused } = await world(t);
+  const igpo = await get<MethodDetail>("/api/methods/igpo");
+  const lit = igpo.slots.filter(({ differs }) => differs).map(({ slot }) => slot);
+  assert.deepEqual([...lit].sort(), [...igpo.differs].sort());
+  assert.ok(lit.includes("feedback") && lit.length < igpo.slots.length);
+  assert.match(igpo.command, /^npx whetstone train .*--method igpo/);
+  const { status, message } = await refused("/api/methods/alchemy");
+  assert.deepEqual([status, message], [404, "There is no method alchemy in the catalogue."]);
+});
+
+test("every method of the catalogue has a page", async (t) => {
+  const { request } = await world(t);
+  for (const { id } of methods) {
+    const { status } = await request(`/api/methods/${encodeURIComponent(id)}`);
+    assert.equal(status, 200, id);
+  }
+});

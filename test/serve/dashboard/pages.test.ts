@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { world } from "./world.ts";
+
+test("every path is the one page, under a policy that lets nothing else run", async (t) => {
+  const { folder, request } = await world(t);
+  writeFileSync(join(folder, "index.html"), "<!doctype html>");
+  for (const path of ["/", "/runs/a/episode?id=1", "/methods/igpo"]) {
+    const answer = await request(path);
+    assert.equal(await answer.text(), "<!doctype html>");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.equal(answer.headers.get("cache-control"), "no-cache");
+  }
+});
+
+test("files are kept by browsers for good, and nothing outside their folder is sent", async (t) => {
+  const { folder, request } = await world(t);
+  writeFileSync(join(folder, "index.html"), "page");
+  mkdirSync(join(folder, "assets"));
+  writeFileSync(join(folder, "assets", "a.js"), `"${"x".repeat(5000)}"`);
+  const script = await request("/assets/a.js", { headers: { "accept-encoding": "gzip" } });
+  assert.match(script.headers.get("content-type") ?? "", /^text\/javascript/);
+  assert.match(script.headers.get("cache-control") ?? "", /immutable/);
+  assert.equal(script.headers.get("content-encoding"), "gzip");
+  assert.ok((await script.arrayBuffer()).byteLength < 500);
+  assert.equal((await request("/assets/b.js")).status, 404);
+  for (const path of ["/assets/..%2fwhetstone.sqlite", "/assets/%2e%2e/whetstone.sqlite"]) {
+    const text = await (await request(path)).text();
+    assert.doesNotMatch(text, /SQLite/);
+  }
+});
+
+test("data that is not there is said to be missing in JSON, not as a page", async (t) => {
+  const { refused, request } = await world(t);
+  const { status, message } = await refused("/api/nothing");
+  assert.deepEqual([status, message], [404, "There is no /api/nothing here."]);
+  // another site's page asks for nothing
+  const foreign = await request("/api/runs", { headers: { origin: "https://evil.example" } });
+  assert.equal(foreign.status, 403);
+});
