@@ -1,0 +1,425 @@
+/** The messages of package `tinker_public` (proto3), field by field. Numbers within `bytes` are little-endian. */
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { WhetstoneError } from "../../core/errors.ts";
+import {
+  type Chunk,
+  type Datum,
+  denseCells,
+  type ForwardBackwardOutput,
+  type Pass,
+  type SampledSequence,
+  type SampleResponse,
+  type Tensor,
+  tensorOf,
+} from "./protocol.ts";
+
+type Fields = (w: BinaryWriter) => void;
+
+const message = (w: BinaryWriter, field: number, fields: Fields): void => {
+  w.tag(field, WireType.LengthDelimited).fork();
+  fields(w);
+  w.join();
+};
+const text = (w: BinaryWriter, field: number, value: string): void => {
+  if (value !== "") w.tag(field, WireType.LengthDelimited).string(value);
+};
+const bytes = (w: BinaryWriter, field: number, value: Uint8Array): void => {
+  w.tag(field, WireType.LengthDelimited).bytes(value);
+};
+const int = (w: BinaryWriter, field: number, value: number): void => {
+  if (value !== 0) w.tag(field, WireType.Varint).int64(value);
+};
+const double = (w: BinaryWriter, field: number, value: number): void => {
+  w.tag(field, WireType.Bit64).double(value);
+};
+const ints = (w: BinaryWriter, field: number, values: readonly number[]): void => {
+  if (values.length === 0) return;
+  message(w, field, () => {
+    for (const value of values) w.int64(value);
+  });
+};
+const entry = (w: BinaryWriter, field: number, key: string, value: Fields): void =>
+  message(w, field, () => {
+    text(w, 1, key);
+    value(w);
+  });
+
+/** The fields of the message that comes next, each handed to its reader; those without one are skipped. */
+function fieldsOf(
+  r: BinaryReader,
+  readers: Readonly<Record<number, (wire: WireType) => void>>,
+  end: number = r.len,
+): void {
+  while (r.pos < end) {
+    const [field, wire] = r.tag();
+    const read = readers[field];
+    if (read) read(wire);
+    else r.skip(wire, field);
+  }
+}
+
+/** The same for a message within one. */
+function inner(r: BinaryReader, readers: Readonly<Record<number, (wire: WireType) => void>>): void {
+  const length = r.uint32();
+  fieldsOf(r, readers, r.pos + length);
+}
+
+/** A repeated number, packed or one by one. */
+function repeated(r: BinaryReader, wire: WireType, read: () => void): void {
+  const packed = wire === WireType.LengthDelimited;
+  const end = packed ? r.uint32() + r.pos : r.pos + 1;
+  while (r.pos < end) read();
+}
+
+const viewOf = (b: Uint8Array): DataView => new DataView(b.buffer, b.byteOffset, b.byteLength);
+
+const dtypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const;
+const widths: Readonly<Record<number, number>> = {
+  [dtypes.float32]: 4,
+  [dtypes.int64]: 8,
+  [dtypes.int32]: 4,
+  [dtypes.bfloat16]: 2,
+};
+
+function damaged(got: string, expected: string): WhetstoneError {
+  return new WhetstoneError("import.invalid", {
+    where: "a tinker_public message",
+    got,
+    expected,
+    mend: "Check that both sides speak the same version of the API.",
+  });
+}
+
+/** @throws WhetstoneError `import.invalid` for another dtype, a half number, or an id beyond 32 bits. */
+function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
+  const width = widths[dtype];
+  if (width === undefined) throw damaged(`dtype ${dtype}`, "float32, int64, int32 or bfloat16");
+  if (b.length % width !== 0)
+    throw damaged(`${b.length} bytes`, `a multiple of the ${width} bytes of a number`);
+  const n = b.length / width;
+  const view = viewOf(b);
+  switch (dtype) {
+    case dtypes.float32:
+      return Float32Array.from({ length: n }, (_, i) => view.getFloat32(4 * i, true));
+    case dtypes.int32:
+      return Int32Array.from({ length: n }, (_, i) => view.getInt32(4 * i, true));
+    case dtypes.bfloat16: {
+      const out = new Float32Array(n);
+      const bits = new Uint32Array(out.buffer); // the upper half of a float
+      for (let i = 0; i < n; i++) bits[i] = view.getUint16(2 * i, true) << 16;
+      return out;
+    }
+    default:
+      return Int32Array.from(longs(b), (id) => {
+        if (id >= -(2 ** 31) && id < 2 ** 31) return id;
+        throw damaged(`the id ${id}`, "ids of 32 bits");
+      });
+  }
+}
+
+const longs = (b: Uint8Array): number[] => {
+  const view = viewOf(b);
+  return Array.from({ length: Math.floor(b.length / 8) }, (_, i) => Number(view.getBigInt64(8 * i, true)));
+};
+
+function longBytes(values: ArrayLike<number>): Uint8Array {
+  const view = new DataView(new ArrayBuffer(8 * values.length));
+  for (let i = 0; i < values.length; i++) view.setBigInt64(8 * i, BigInt(values[i] ?? 0), true);
+  return new Uint8Array(view.buffer);
+}
+function floatBytes(values: ArrayLike<number>): Uint8Array {
+  const view = new DataView(new ArrayBuffer(4 * values.length));
+  for (let i = 0; i < values.length; i++) view.setFloat32(4 * i, values[i] ?? 0, true);
+  return new Uint8Array(view.buffer);
+}
+function idBytes(values: ArrayLike<number>): Uint8Array {
+  const view = new DataView(new ArrayBuffer(4 * values.length));
+  for (let i = 0; i < values.length; i++) view.setInt32(4 * i, values[i] ?? 0, true);
+  return new Uint8Array(view.buffer);
+}
+const tensorBytes = ({ dtype, data }: Tensor): Uint8Array =>
+  dtype === "float32" ? floatBytes(data) : longBytes(data);
+
+function readTensor(r: BinaryReader): Tensor {
+  let dense: Uint8Array = new Uint8Array();
+  let sparse: Record<"values" | "crow" | "col", Uint8Array> | undefined;
+  let dtype = 0;
+  const shape: number[] = [];
+  inner(r, {
+    1: () => void (dense = r.bytes()),
+    2: () => {
+      const read = { values: new Uint8Array(), crow: new Uint8Array(), col: new Uint8Array() };
+      inner(r, {
+        1: () => void (read.values = Uint8Array.from(r.bytes())),
+        2: () => void (read.crow = Uint8Array.from(r.bytes())),
+        3: () => void (read.col = Uint8Array.from(r.bytes())),
+      });
+      sparse = read;
+    },
+    3: () => void (dtype = r.int32()),
+    4: (wire) => repeated(r, wire, () => shape.push(Number(r.int64()))),
+  });
+  const kind = dtype === dtypes.float32 || dtype === dtypes.bfloat16 ? "float32" : "int64";
+  if (!sparse) return tensorOf(kind, numbersIn(dense, dtype), shape);
+  const cells = denseCells(numbersIn(sparse.values, dtype), {
+    crow: longs(sparse.crow),
+    col: longs(sparse.col),
+    shape,
+  });
+  return tensorOf(kind, cells, shape);
+}
+
+function readEntry<T>(r: BinaryReader, read: () => T, absent: T): [string, T] {
+  let key = "";
+  let value = absent;
+  inner(r, { 1: () => void (key = r.string()), 2: () => void (value = read()) });
+  return [key, value];
+}
+
+const noTensor: Tensor = { dtype: "float32", data: new Float32Array(), shape: [0] };
+
+function readChunk(r: BinaryReader): Chunk {
+  let chunk: Chunk = { type: "encoded_text", tokens: [] };
+  const other = (type: "image" | "dmel") => () => {
+    inner(r, {});
+    chunk = { type };
+  };
+  inner(r, {
+    1: () =>
+      inner(r, {
+        1: () => void (chunk = { type: "encoded_text", tokens: [...numbersIn(r.bytes(), dtypes.int32)] }),
+      }),
+    2: other("image"),
+    3: other("dmel"),
+  });
+  return chunk;
+}
+
+function readDatum(r: BinaryReader): Datum {
+  const chunks: Chunk[] = [];
+  const inputs: [string, Tensor][] = [];
+  inner(r, {
+    1: () => void chunks.push(readChunk(r)),
+    2: () => void inputs.push(readEntry(r, () => readTensor(r), noTensor)),
+  });
+  return { model_input: { chunks }, loss_fn_inputs: Object.fromEntries(inputs) };
+}
+
+/** Message `ForwardBackwardRequest`. @throws WhetstoneError `import.invalid` for images and sound. */
+export function writePass(pass: Pass): Uint8Array<ArrayBuffer> {
+  const w = new BinaryWriter();
+  text(w, 1, pass.model_id);
+  int(w, 2, pass.seq_id ?? 0);
+  for (const { model_input, loss_fn_inputs } of pass.data) {
+    message(w, 3, () => {
+      for (const chunk of model_input.chunks) {
+        if (chunk.type !== "encoded_text") throw damaged(`a chunk of ${chunk.type}`, "text alone");
+        message(w, 1, () => message(w, 1, () => bytes(w, 1, idBytes(chunk.tokens))));
+      }
+      for (const [key, tensor] of Object.entries(loss_fn_inputs)) {
+        entry(w, 2, key, () =>
+          message(w, 2, () => {
+            bytes(w, 1, tensorBytes(tensor));
+            int(w, 3, dtypes[tensor.dtype]);
+            ints(w, 4, tensor.shape);
+          }),
+        );
+      }
+    });
+  }
+  text(w, 4, pass.loss_fn);
+  for (const [key, value] of Object.entries(pass.loss_fn_config)) {
+    if (typeof value === "number") entry(w, 5, key, () => double(w, 2, value));
+    else entry(w, 7, key, () => message(w, 2, () => text(w, 2, value)));
+  }
+  int(w, 6, pass.forward_only ? 1 : 0);
+  return w.finish();
+}
+
+/** Message `ForwardBackwardRequest`. */
+export function readPass(body: Uint8Array): Pass {
+  const r = new BinaryReader(body);
+  let model_id = "";
+  let seq_id = 0;
+  let loss_fn = "";
+  let forward_only = false;
+  const data: Datum[] = [];
+  const config: [string, number | string][] = [];
+  fieldsOf(r, {
+    1: () => void (model_id = r.string()),
+    2: () => void (seq_id = r.int32()),
+    3: () => void data.push(readDatum(r)),
+    4: () => void (loss_fn = r.string()),
+    5: () => void config.push(readEntry(r, () => r.double(), 0)),
+    6: () => void (forward_only = r.bool()),
+    7: () => void config.push(readEntry<number | string>(r, () => readSetting(r), 0)),
+  });
+  const loss_fn_config = Object.fromEntries(config);
+  return { model_id, ...(seq_id > 0 && { seq_id }), data, loss_fn, loss_fn_config, forward_only };
+}
+
+function readSetting(r: BinaryReader): number | string {
+  let value: number | string = 0;
+  inner(r, { 1: () => void (value = r.double()), 2: () => void (value = r.string()) });
+  return value;
+}
+
+/** Message `ForwardBackwardOutput`: one record, each of whose fields holds all datums, cut by offsets. */
+export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuffer> {
+  const w = new BinaryWriter();
+  text(w, 1, output.loss_fn_output_type);
+  const datums = output.loss_fn_outputs;
+  const names = new Set(datums.flatMap((one) => Object.keys(one)));
+  if (datums.length > 0) {
+    message(w, 2, () => {
+      for (const key of names) {
+        const parts = datums.map((one) => one[key] ?? noTensor);
+        const data = parts.map(tensorBytes);
+        const offsets = [0];
+        for (const part of data) offsets.push(offsets.at(-1)! + part.length);
+        entry(w, 2, key, () =>
+          message(w, 2, () => {
+            bytes(w, 1, Buffer.concat(data));
+            bytes(w, 2, longBytes(offsets));
+            int(w, 3, dtypes[parts[0]?.dtype ?? "float32"]);
+          }),
+        );
+      }
+      int(w, 3, datums.length);
+    });
+  }
+  for (const [key, value] of Object.entries(output.metrics)) entry(w, 3, key, () => double(w, 2, value));
+  return w.finish();
+}
+
+/** Message `ForwardBackwardOutput`. */
+export function readOutput(body: Uint8Array): ForwardBackwardOutput {
+  const r = new BinaryReader(body);
+  let loss_fn_output_type = "";
+  const loss_fn_outputs: Record<string, Tensor>[] = [];
+  const metrics: [string, number][] = [];
+  fieldsOf(r, {
+    1: () => void (loss_fn_output_type = r.string()),
+    2: () => void loss_fn_outputs.push(...readRecord(r)),
+    3: () => void metrics.push(readEntry(r, () => r.double(), 0)),
+  });
+  return { loss_fn_output_type, loss_fn_outputs, metrics: Object.fromEntries(metrics) };
+}
+
+/** The datums of an `ArrayRecord`. */
+function readRecord(r: BinaryReader): Record<string, Tensor>[] {
+  let datums = 0;
+  const fields: [string, Tensor[]][] = [];
+  inner(r, {
+    2: () => void fields.push(readEntry(r, () => readBatched(r), [])),
+    3: () => void (datums = Number(r.int64())),
+  });
+  return Array.from({ length: datums }, (_, d) =>
+    Object.fromEntries(fields.flatMap(([key, parts]) => (parts[d] ? [[key, parts[d]]] : []))),
+  );
+}
+
+/** The tensor of each datum in a `BatchedTensor`. */
+function readBatched(r: BinaryReader): Tensor[] {
+  let data: Uint8Array = new Uint8Array();
+  let offsets: number[] = [];
+  let dtype = 0;
+  const trailing: number[] = [];
+  inner(r, {
+    1: () => void (data = r.bytes()),
+    2: () => void (offsets = longs(r.bytes())),
+    3: () => void (dtype = r.int32()),
+    4: (wire) => repeated(r, wire, () => trailing.push(Number(r.int64()))),
+  });
+  const kind = dtype === dtypes.float32 || dtype === dtypes.bfloat16 ? "float32" : "int64";
+  const each = trailing.reduce((a, b) => a * b, 1);
+  return offsets.slice(0, -1).map((from, d) => {
+    const cells = numbersIn(data.subarray(from, offsets[d + 1]), dtype);
+    return tensorOf(kind, cells, trailing.length > 0 ? [cells.length / each, ...trailing] : []);
+  });
+}
+
+const stopReasons = ["stop", "length"] as const;
+
+/** Message `SampleResponse`. */
+export function writeSamples({
+  sequences,
+  prompt_logprobs,
+  topk_prompt_logprobs,
+}: SampleResponse): Uint8Array<ArrayBuffer> {
+  const w = new BinaryWriter();
+  for (const { stop_reason, tokens, logprobs } of sequences) {
+    message(w, 1, () => {
+      int(w, 1, stopReasons.indexOf(stop_reason));
+      bytes(w, 2, idBytes(tokens));
+      if (logprobs) bytes(w, 3, floatBytes(logprobs));
+    });
+  }
+  if (prompt_logprobs) bytes(w, 2, floatBytes(prompt_logprobs));
+  if (topk_prompt_logprobs) {
+    const k = Math.max(0, ...topk_prompt_logprobs.map((cells) => cells?.length ?? 0));
+    const all = topk_prompt_logprobs.flatMap((cells) =>
+      Array.from({ length: k }, (_, j) => cells?.[j] ?? noCell),
+    );
+    message(w, 3, () => {
+      bytes(w, 1, idBytes(all.map(([id]) => id)));
+      bytes(w, 2, floatBytes(all.map(([, logp]) => logp)));
+      int(w, 3, k);
+      int(w, 4, topk_prompt_logprobs.length);
+    });
+  }
+  return w.finish();
+}
+
+/** What stands in a cell of the top-k matrix that holds nothing. */
+const noCell = [0, -99999] as const;
+
+/** Message `SampleResponse`. */
+export function readSamples(body: Uint8Array): SampleResponse {
+  const r = new BinaryReader(body);
+  const sequences: SampledSequence[] = [];
+  let prompt: Float32Array<ArrayBuffer> | undefined;
+  let topk: SampleResponse["topk_prompt_logprobs"];
+  const floats = (): Float32Array<ArrayBuffer> => Float32Array.from(numbersIn(r.bytes(), dtypes.float32));
+  const idsOf = (): Int32Array<ArrayBuffer> => Int32Array.from(numbersIn(r.bytes(), dtypes.int32));
+  fieldsOf(r, {
+    1: () => {
+      let stop = 0;
+      let tokens = new Int32Array();
+      let logprobs: Float32Array<ArrayBuffer> | undefined;
+      inner(r, {
+        1: () => void (stop = r.int32()),
+        2: () => void (tokens = idsOf()),
+        3: () => void (logprobs = floats()),
+      });
+      const stop_reason = stopReasons[stop];
+      if (stop_reason === undefined) throw damaged(`stop reason ${stop}`, "0 (stop) or 1 (length)");
+      sequences.push({ stop_reason, tokens, ...(logprobs && { logprobs }) });
+    },
+    2: () => void (prompt = floats()),
+    3: () => {
+      let tokenIds = new Int32Array();
+      let logp = new Float32Array();
+      let k = 0;
+      let length = 0;
+      inner(r, {
+        1: () => void (tokenIds = idsOf()),
+        2: () => void (logp = floats()),
+        3: () => void (k = r.uint32()),
+        4: () => void (length = r.uint32()),
+      });
+      topk = Array.from({ length }, (_, i) => {
+        const cells = Array.from({ length: k }, (_, j): [number, number] => [
+          tokenIds[i * k + j] ?? noCell[0],
+          logp[i * k + j] ?? noCell[1],
+        ]).filter(([, x]) => x !== noCell[1]);
+        return cells.length > 0 ? cells : null;
+      });
+    },
+  });
+  return {
+    sequences,
+    ...(prompt && { prompt_logprobs: prompt }),
+    ...(topk && { topk_prompt_logprobs: topk }),
+  };
+}

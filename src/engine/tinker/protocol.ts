@@ -1,0 +1,362 @@
+/**
+ * The Tinker training API as it goes over the wire: every request and answer, under `/api/v1`. Names are those of the
+ * wire. Keys that are not listed are let through unread, as newer clients and servers send more.
+ */
+import { z } from "zod";
+
+/** A tensor, flat and row-major. Whole numbers are ids: they fit 32 bits. */
+export interface Tensor {
+  readonly dtype: "float32" | "int64";
+  readonly data: Float32Array | Int32Array;
+  readonly shape: readonly number[];
+}
+
+export const floatTensor = (data: Float32Array): Tensor => ({ dtype: "float32", data, shape: [data.length] });
+export const idTensor = (data: Int32Array): Tensor => ({ dtype: "int64", data, shape: [data.length] });
+
+/** @param cells of the dtype, as they came. */
+export function tensorOf(
+  dtype: Tensor["dtype"],
+  cells: ArrayLike<number>,
+  shape: readonly number[] = [],
+): Tensor {
+  const data = dtype === "float32" ? Float32Array.from(cells) : Int32Array.from(cells);
+  return { dtype, data, shape: shape.length > 0 ? shape : [data.length] };
+}
+
+/** A sparse matrix [rows, width] in compressed rows, with 0 in the cells that it leaves out. */
+export function denseCells(
+  values: ArrayLike<number>,
+  { crow, col, shape }: Record<"crow" | "col" | "shape", readonly number[]>,
+): number[] {
+  const [rows = 0, width = 0] = shape;
+  const out = new Array<number>(rows * width).fill(0);
+  for (let r = 0; r < rows; r++) {
+    for (let i = crow[r] ?? 0; i < (crow[r + 1] ?? 0); i++) out[r * width + (col[i] ?? 0)] = values[i] ?? 0;
+  }
+  return out;
+}
+
+const whole = z.int();
+const count = z.int().nonnegative();
+
+const tensor = z
+  .object({
+    data: z.array(z.number()),
+    dtype: z.enum(["int64", "float32"]),
+    shape: z.array(count).nullish(),
+    sparse_crow_indices: z.array(count).nullish(),
+    sparse_col_indices: z.array(count).nullish(),
+  })
+  .transform(({ data, dtype, shape, sparse_crow_indices: crow, sparse_col_indices: col }): Tensor => {
+    const cells = crow && col && shape ? denseCells(data, { crow, col, shape }) : data;
+    return tensorOf(dtype, cells, shape ?? []);
+  });
+
+/** A tensor as JSON has it. */
+export const tensorJson = ({ dtype, data, shape }: Tensor) => ({ data: [...data], dtype, shape });
+
+const textChunk = z.object({ type: z.literal("encoded_text"), tokens: z.array(whole) });
+/** Images and sound: known by name, so that they can be refused by name. */
+const otherChunk = z.object({ type: z.enum(["image", "image_asset_pointer", "dmel"]) });
+const chunk = z.discriminatedUnion("type", [textChunk, otherChunk]);
+export type Chunk = z.output<typeof chunk>;
+export const modelInput = z.object({ chunks: z.array(chunk) });
+export type ModelInput = z.output<typeof modelInput>;
+
+export const textInput = (tokens: Iterable<number>): ModelInput => ({
+  chunks: [{ type: "encoded_text", tokens: [...tokens] }],
+});
+
+const datum = z.object({ model_input: modelInput, loss_fn_inputs: z.record(z.string(), tensor) });
+/** A sequence without its last token, and numbers aligned with what each of its places predicts. */
+export type Datum = z.output<typeof datum>;
+
+const lossInput = z.object({
+  data: z.array(datum),
+  loss_fn: z.string(),
+  loss_fn_config: z.record(z.string(), z.union([z.number(), z.string()])).nullish(),
+});
+const modelTurn = { model_id: z.string(), seq_id: whole.nullish() };
+
+/** A pass over data, forward alone or with gradients, whichever way it came. */
+export interface Pass {
+  readonly model_id: string;
+  /** Place among the training operations of the model, from 1; absent where the order does not matter. */
+  readonly seq_id?: number;
+  readonly data: readonly Datum[];
+  readonly loss_fn: string;
+  readonly loss_fn_config: Readonly<Record<string, number | string>>;
+  readonly forward_only: boolean;
+}
+
+const passOf = (
+  { model_id, seq_id }: { readonly model_id: string; readonly seq_id?: number | null | undefined },
+  input: z.output<typeof lossInput>,
+  forward_only: boolean,
+): Pass => ({
+  model_id,
+  ...(seq_id ? { seq_id } : {}),
+  data: input.data,
+  loss_fn: input.loss_fn,
+  loss_fn_config: input.loss_fn_config ?? {},
+  forward_only,
+});
+
+/** Body of `forward_backward` in JSON. */
+export const forwardBackwardRequest = z
+  .object({ ...modelTurn, forward_backward_input: lossInput })
+  .transform((r): Pass => passOf(r, r.forward_backward_input, false));
+/** Body of `forward` in JSON. */
+export const forwardRequest = z
+  .object({ ...modelTurn, forward_input: lossInput })
+  .transform((r): Pass => passOf(r, r.forward_input, true));
+
+/** The body of `forward` or `forward_backward` in JSON, as `forward_only` says. */
+export function passJson({ model_id, seq_id, data, loss_fn, loss_fn_config, forward_only }: Pass) {
+  const input = {
+    data: data.map((d) => ({
+      model_input: d.model_input,
+      loss_fn_inputs: Object.fromEntries(
+        Object.entries(d.loss_fn_inputs).map(([name, t]) => [name, tensorJson(t)]),
+      ),
+    })),
+    loss_fn,
+    loss_fn_config,
+  };
+  return {
+    model_id,
+    ...(seq_id !== undefined && { seq_id }),
+    ...(forward_only ? { forward_input: input } : { forward_backward_input: input }),
+  };
+}
+
+export const forwardBackwardOutput = z.object({
+  loss_fn_output_type: z.string(),
+  /** One per datum. `logprobs` are those of the targets, before the next step. */
+  loss_fn_outputs: z.array(z.record(z.string(), tensor)),
+  /** Named `name:reduction`, where reduction says how chunks of one batch are put together. */
+  metrics: z.record(z.string(), z.number()).default({}),
+});
+export type ForwardBackwardOutput = z.output<typeof forwardBackwardOutput>;
+
+export const outputJson = ({
+  loss_fn_output_type,
+  loss_fn_outputs,
+  metrics,
+}: ForwardBackwardOutput): z.input<typeof forwardBackwardOutput> => ({
+  loss_fn_output_type,
+  loss_fn_outputs: loss_fn_outputs.map((one) =>
+    Object.fromEntries(
+      Object.entries(one).map(([name, { dtype, data, shape }]) => [
+        name,
+        { data: [...data], dtype, shape: [...shape] },
+      ]),
+    ),
+  ),
+  metrics,
+});
+
+/** AdamW's numbers, with the API's own defaults. Weight decay is decoupled; a clip of 0 is none. */
+export const adamParams = z.object({
+  learning_rate: z.number().default(1e-4),
+  beta1: z.number().default(0.9),
+  beta2: z.number().default(0.95),
+  eps: z.number().default(1e-12),
+  weight_decay: z.number().default(0),
+  grad_clip_norm: z.number().default(0),
+});
+export type AdamParams = z.output<typeof adamParams>;
+export const optimStepRequest = z.object({ ...modelTurn, adam_params: adamParams });
+export const optimStepResponse = z.object({ metrics: z.record(z.string(), z.number()).nullish() });
+
+export const clientConfigRequest = z.object({ sdk_version: z.string().nullish() });
+/** What a server asks of its clients, with the API's defaults. */
+export const clientConfig = z.object({
+  parallel_fwdbwd_chunks: z.boolean().default(true),
+  fwdbwd_max_chunk_len: z.int().positive().default(1024),
+  fwdbwd_max_chunk_bytes_count: z.int().positive().default(5_000_000),
+  sample_max_concurrent_requests: z.int().positive().default(2000),
+  proto_compress_fwdbwd: z.boolean().default(false),
+});
+export type ClientConfig = z.output<typeof clientConfig>;
+
+export const serverCapabilities = z.object({
+  supported_models: z.array(
+    z.object({ model_name: z.string().nullish(), max_context_length: count.nullish() }),
+  ),
+});
+
+export const createSessionRequest = z.object({
+  tags: z.array(z.string()).default([]),
+  user_metadata: z.record(z.string(), z.unknown()).nullish(),
+  sdk_version: z.string().nullish(),
+});
+export const createSessionResponse = z.object({
+  session_id: z.string(),
+  info_message: z.string().nullish(),
+  warning_message: z.string().nullish(),
+  error_message: z.string().nullish(),
+});
+export const sessionHeartbeatRequest = z.object({ session_id: z.string() });
+
+export const loraConfig = z.object({
+  rank: count,
+  seed: whole.nullish(),
+  train_unembed: z.boolean().default(true),
+  train_mlp: z.boolean().default(true),
+  train_attn: z.boolean().default(true),
+});
+export const createModelRequest = z.object({
+  session_id: z.string(),
+  model_seq_id: count,
+  base_model: z.string(),
+  user_metadata: z.record(z.string(), z.unknown()).nullish(),
+  lora_config: loraConfig.nullish(),
+});
+export const modelResponse = z.object({ model_id: z.string() });
+/** `get_info` and `unload_model`. */
+export const modelRequest = z.object({ model_id: z.string() });
+export const infoResponse = z.object({
+  model_id: z.string(),
+  model_data: z.object({
+    arch: z.string().nullish(),
+    model_name: z.string().nullish(),
+    tokenizer_id: z.string().nullish(),
+  }),
+  is_lora: z.boolean().nullish(),
+  lora_rank: count.nullish(),
+});
+
+const name = z
+  .string()
+  .regex(/^[a-zA-Z0-9_.-]{1,255}$/, "a name of letters, digits, dots, dashes and underscores");
+export const saveWeightsRequest = z.object({
+  ...modelTurn,
+  path: name.nullish(),
+  ttl_seconds: whole.nullish(),
+  overwrite: z.boolean().default(false),
+});
+export const loadWeightsRequest = z.object({
+  model_id: z.string().nullish(),
+  seq_id: whole.nullish(),
+  /** In place of `model_id`: a model is made and loaded in one. */
+  session_id: z.string().nullish(),
+  model_seq_id: count.nullish(),
+  base_model: z.string().nullish(),
+  path: z.string(),
+  optimizer: z.boolean(),
+});
+/** With a `sampling_session_seq_id` in place of a path, nothing is written: the weights serve one sampling session. */
+export const saveForSamplerRequest = z.object({
+  ...modelTurn,
+  path: name.nullish(),
+  sampling_session_seq_id: count.nullish(),
+  ttl_seconds: whole.nullish(),
+});
+export const pathResponse = z.object({ path: z.string() });
+export const saveForSamplerResponse = z.object({
+  path: z.string().nullish(),
+  sampling_session_id: z.string().nullish(),
+});
+export const createSamplingSessionRequest = z.object({
+  session_id: z.string(),
+  sampling_session_seq_id: count,
+  base_model: z.string().nullish(),
+  model_path: z.string().nullish(),
+});
+export const samplingSessionResponse = z.object({ sampling_session_id: z.string() });
+
+export const samplingParams = z.object({
+  max_tokens: z.int().positive().nullish(),
+  seed: whole.nullish(),
+  /** Absent: the model's own end ends a reply. An empty list: nothing does. */
+  stop: z.union([z.string(), z.array(z.string()), z.array(whole)]).nullish(),
+  temperature: z.number().nonnegative().default(1),
+  /** -1 for all. */
+  top_k: whole.default(-1),
+  top_p: z.number().default(1),
+});
+export const sampleRequest = z.object({
+  prompt: modelInput,
+  num_samples: z.int().positive().default(1),
+  sampling_params: samplingParams,
+  base_model: z.string().nullish(),
+  model_path: z.string().nullish(),
+  sampling_session_id: z.string().nullish(),
+  seq_id: whole.nullish(),
+  prompt_logprobs: z.boolean().nullish(),
+  topk_prompt_logprobs: count.default(0),
+});
+export type SampleRequestBody = z.output<typeof sampleRequest>;
+
+const ids = z.array(whole).transform((xs) => Int32Array.from(xs));
+const floats = z.array(z.number()).transform((xs) => Float32Array.from(xs));
+export const sampledSequence = z.object({
+  stop_reason: z.enum(["stop", "length"]),
+  tokens: ids,
+  logprobs: floats.nullish(),
+});
+export const sampleResponse = z.object({
+  sequences: z.array(sampledSequence),
+  /** Of each token of the prompt; NaN where there is none, as at the first. */
+  prompt_logprobs: z
+    .array(z.number().nullable())
+    .transform((xs) => Float32Array.from(xs, (x) => x ?? Number.NaN))
+    .nullish(),
+  topk_prompt_logprobs: z.array(z.array(z.tuple([whole, z.number()])).nullable()).nullish(),
+});
+export type SampledSequence = z.output<typeof sampledSequence>;
+export type SampleResponse = z.output<typeof sampleResponse>;
+
+/** A sampling answer in JSON. */
+export const samplesJson = ({ sequences, prompt_logprobs, topk_prompt_logprobs }: SampleResponse) => ({
+  type: "sample",
+  sequences: sequences.map(({ stop_reason, tokens, logprobs }) => ({
+    stop_reason,
+    tokens: [...tokens],
+    ...(logprobs && { logprobs: [...logprobs] }),
+  })),
+  ...(prompt_logprobs && {
+    prompt_logprobs: Array.from(prompt_logprobs, (x) => (Number.isNaN(x) ? null : x)),
+  }),
+  ...(topk_prompt_logprobs && { topk_prompt_logprobs }),
+});
+
+/** What a call that takes time answers with: where to ask for its result. */
+export const future = z.object({ request_id: z.string(), model_id: z.string().nullish() });
+export const retrieveFutureRequest = z.object({
+  request_id: z.string(),
+  allow_metadata_only: z.boolean().default(false),
+});
+/** Answers of `retrieve_future` that are no result. */
+export const tryAgain = z.object({
+  type: z.literal("try_again"),
+  request_id: z.string(),
+  queue_state: z.string().default("active"),
+  queue_state_reason: z.string().nullish(),
+});
+/** Category "User" in any case: what was asked is wrong, and would be again. */
+export const requestFailed = z.object({ error: z.string(), category: z.string().default("Unknown") });
+export const metadataOnly = z.object({
+  status: z.literal("complete_metadata"),
+  response_payload_size: count,
+});
+
+/** `retrieve_futures`: which calls of a sampling session have ended since a cursor. */
+export const retrieveFuturesRequest = z.object({
+  target: z.object({
+    type: z.literal("sampling_session").default("sampling_session"),
+    sampling_session_id: z.string(),
+    cloned_sampler_id: count.default(0),
+  }),
+  prev_cursor: count.default(0),
+  /** Longest wait in seconds; absent: the server's own. */
+  timeout: z.number().nonnegative().nullish(),
+  retrieved_request_ids: z.array(z.string()).default([]),
+});
+
+/** An error's body. */
+export const errorBody = z.object({ detail: z.unknown() });
+
+export const protobufType = "application/x-protobuf";
