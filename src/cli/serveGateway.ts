@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
+import { isLoopback } from "../serve/auth.ts";
+import { builtPages, dashboard } from "../serve/dashboard/index.ts";
 import {
   type Answerer,
   liveVersions,
@@ -13,7 +15,7 @@ import {
   versionOf,
 } from "../serve/gateway/index.ts";
 import { signingSecret } from "../serve/signing.ts";
-import { openProduction, recorder } from "../store/index.ts";
+import { openProduction, openStore, recorder } from "../store/index.ts";
 import type { Production } from "../store/production.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
@@ -44,9 +46,11 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
   const port = statedNumber("--port", flags.port ?? "8600");
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
   const log = (line: string): void => io.error(line);
+  const store = await openStore(flags.store);
   const production = await openProduction(flags.store, redacting(flags.redact));
   const writing = recorder(production);
   try {
+    const folder = await builtPages();
     const main = await statedVersion(flags);
     if (main && !(await production.versions()).some(({ id }) => id === main.id)) {
       await production.addVersion(main);
@@ -76,6 +80,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
           hosts: flags.allowHost ?? [],
           proxies: statedNumber("--proxies", flags.proxies ?? "0"),
         },
+        pages: (gate) => dashboard({ store, production, folder, gate }),
         log,
       });
       const guard = every === undefined ? undefined : guarding(production, every, log);
@@ -84,6 +89,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
       io.say(
         `${live.join(", ")} is served at ${server.url}/v1, and recorded in ${production.where}.`,
         `An agent needs this alone: OPENAI_BASE_URL=${server.url}/v1`,
+        `The dashboard is at ${server.url}${isLoopback(flags.host) ? "" : ", and asks for a key of scope read"}.`,
         "Ctrl-C ends it, once the calls that run have ended; a second one, at once.",
       );
       await stopped();
@@ -101,6 +107,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
     }
   } finally {
     await writing.close();
+    await store.close();
     await production.close();
   }
 }

@@ -1,11 +1,19 @@
-/** Who asks, and what they may do: keys, browsers' tokens, other sites' pages, rates. */
-import type { MiddlewareHandler } from "hono";
+/** Who asks, and what they may do: keys, browsers' tokens, sessions of our pages, other sites' pages, rates. */
+import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
 import { type Rate, said, tokenBuckets } from "./limits.ts";
+import {
+  isOwnPage,
+  isOwnRequest,
+  type PageSession,
+  pageScopes,
+  sessionLasts,
+  sessionOf,
+} from "./pageSession.ts";
 import { type Refused, refusal } from "./refusal.ts";
 
 /** Somebody who may do something. */
@@ -14,6 +22,8 @@ export interface Caller {
   readonly key?: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly only?: Only;
+  /** Known by the session of a page of ours. */
+  readonly session?: PageSession;
 }
 
 /** What a Hono app behind the gate knows of a request. */
@@ -66,6 +76,8 @@ export interface Gate {
   readonly enter: MiddlewareHandler<Gated>;
   /** For a path that asks something of the caller; sets `caller`. */
   allow(scope: Scope): MiddlewareHandler<Gated>;
+  /** A session for our own pages, of a key that is shown once. Wrong ones count against the address that they come from. */
+  admit(c: Context<Gated>, secret: string): Promise<PageSession | Refused>;
   readonly signing: Uint8Array;
   now(): number;
   /** Keys were added or revoked here: they count from the next request on. Elsewhere: within two seconds. */
@@ -107,16 +119,29 @@ export function gate(options: GateOptions): Gate {
     const find = await keys.find();
     if (token.startsWith("wsb_")) return ofToken(readToken(token, signing), find, now());
     const key = matchKey(token, find);
-    if (!key) return unauthorised("This key is not known here.");
+    if (!key) return unauthorised(noSuchKey);
     if (!isLive(key, now())) {
       return unauthorised(key.revoked === undefined ? "This key has expired." : "This key was revoked.");
     }
     return { key: key.id, scopes: new Set(key.scopes), ...(key.only ? { only: key.only } : {}) };
   }
 
+  /** That it is nobody's, or that there were too many such. */
+  const refusedFor = (c: Context<Gated>, why: Refused): Refused =>
+    limited(buckets.failed.take(addressOfCaller(c), now())) ?? why;
+  const addressOfCaller = (c: Context<Gated>): string =>
+    addressOf(c.env?.incoming?.socket.remoteAddress, c.req.raw.headers, proxies);
+
   return {
     signing,
     now,
+    async admit(c, secret) {
+      const caller = secret.startsWith("wst_") ? await identified(secret) : unauthorised(noSuchKey);
+      if ("status" in caller) return refusedFor(c, caller);
+      if (!caller.scopes.has("read")) return outOfScope("read", caller);
+      if (caller.only || caller.key === undefined) return narrowPages;
+      return { key: caller.key, expires: now() + sessionLasts };
+    },
     changed: keys.forget,
     enter: async (c, next) => {
       const refused = strange(c.req.raw);
@@ -141,13 +166,14 @@ export function gate(options: GateOptions): Gate {
         c.set("caller", anyone);
         return next();
       }
-      if (token === "") return refusal(open ? fromOutside : noKey);
-      const address = addressOf(c.env?.incoming?.socket.remoteAddress, headers, proxies);
-      const caller = await identified(token);
-      if ("status" in caller) return refusal(limited(buckets.failed.take(address, now())) ?? caller);
+      const session = token === "" ? sessionOf(c, signing) : undefined;
+      if (session && !isOwnRequest(c.req.raw)) return refusal(wrongOrigin(headers.get("origin") ?? "none"));
+      if (token === "" && !session) return refusal(open ? fromOutside : noKey);
+      const caller = session ? ofSession(session, await keys.find(), now()) : await identified(token);
+      if ("status" in caller) return refusal(session ? caller : refusedFor(c, caller));
       if (!caller.scopes.has(scope)) return refusal(outOfScope(scope, caller));
       const wait = token.startsWith("wsb_")
-        ? buckets.token.take(token, now()) || buckets.address.take(address, now())
+        ? buckets.token.take(token, now()) || buckets.address.take(addressOfCaller(c), now())
         : buckets.key.take(caller.key ?? "", now());
       const refused = limited(wait);
       if (refused) return refusal(refused);
@@ -205,6 +231,12 @@ function ofToken(token: BrowserToken | undefined, find: Find, now: number): Call
   };
 }
 
+function ofSession(session: PageSession, find: Find, now: number): Caller | Refused {
+  const key = find(session.key);
+  if (session.expires <= now || !key || !isLive(key, now)) return unauthorised(sessionOver);
+  return { key: key.id, scopes: new Set(key.scopes.filter((scope) => pageScopes.has(scope))), session };
+}
+
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
 
 /** Whether only this machine reaches an address. */
@@ -231,9 +263,6 @@ function isOwnName(host: string, more: readonly string[]): boolean {
   return isLoopback(name) || more.includes(name);
 }
 
-const isOwnPage = (origin: string, host: string): boolean =>
-  URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
-
 /** Headers of proxies: what comes with one does not come from this machine. */
 const forwarders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"] as const;
 
@@ -250,6 +279,14 @@ function networkOf(address: string): string {
 }
 
 const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });
+const noSuchKey = "This key is not known here.";
+const sessionOver = "This session is over, or the key that it began with is no more. Log in again.";
+/** Pages show what everybody said. */
+export const narrowPages: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message: "This key is for one session, response or user. The pages are seen with one that is not narrowed.",
+};
 const noKey = unauthorised("No key was sent. Send one as: authorization: Bearer wst_…");
 const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({
   status: 403,

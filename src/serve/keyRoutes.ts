@@ -50,7 +50,9 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
     .use("/v1/keys/*", gate.allow("admin"), async (c, next) => {
       // else one that is for a session could make itself one that is for all
-      return c.var.caller.only ? refusal(narrowAdmin) : next();
+      if (c.var.caller.only) return refusal(narrowAdmin);
+      // else whoever gets hold of a page for a moment stays for ever
+      return c.var.caller.session ? refusal(pageAdmin) : next();
     })
     .post("/v1/keys", async (c) => {
       const body = await checked(c.req.raw, keyBody);
@@ -76,6 +78,7 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
       const { caller } = c.var;
       // else a page could keep itself a key for ever
       if (caller.only) return refusal(alreadyNarrow);
+      if (caller.session) return refusal(pageAdmin);
       const body = await checked(c.req.raw, tokenBody);
       if (isRefused(body)) return refusal(body);
       const { expiresIn = 3600, session, response, user } = body;
@@ -114,6 +117,11 @@ const narrowAdmin: Refused = {
   status: 403,
   code: "narrowed_key",
   message: "A narrowed key neither makes nor sees keys. Use one that is not narrowed.",
+};
+const pageAdmin: Refused = {
+  status: 403,
+  code: "page_session",
+  message: "Pages neither make nor see keys. Use: whetstone keys, or send the key itself.",
 };
 const alreadyNarrow: Refused = {
   status: 403,

@@ -1,9 +1,11 @@
 /** The dashboard: its pages and what they ask for, as one app. */
 import { Hono } from "hono";
 import type { Production, Store } from "../../store/index.ts";
-import type { Gate, Gated } from "../auth.ts";
+import { type Gate, type Gated, narrowPages } from "../auth.ts";
+import { refusal } from "../refusal.ts";
 import { dashboardApi } from "./api.ts";
 import { inboxRoutes } from "./inbox.ts";
+import { loginRoutes } from "./login.ts";
 import { dashboardPages } from "./pages.ts";
 
 export { builtPages } from "./built.ts";
@@ -18,9 +20,11 @@ export interface DashboardOptions {
   readonly gate: Gate;
 }
 
-/** Pages at every path that nothing else answers, data below `/api`. */
+/** Pages at every path that nothing else answers, which anybody may load; data below `/api`, for who may read. */
 export function dashboard({ store, production, folder, gate }: DashboardOptions): Hono<Gated> {
   return new Hono<Gated>()
+    .route("/", loginRoutes(gate))
+    .use("/api/*", gate.allow("read"), async (c, next) => (c.var.caller.only ? refusal(narrowPages) : next()))
     .route("/", inboxRoutes(production, gate))
     .route("/api", dashboardApi(store, gate))
     .route("/", dashboardPages(folder));

@@ -1,6 +1,6 @@
 /** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
 import type { Json } from "../../core/json.ts";
-import type { ReceivedSignal } from "../../core/served.ts";
+import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthNote } from "../../diagnose/health.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
@@ -66,6 +66,14 @@ export interface RunDetail extends RunRow {
 export interface Curves {
   readonly iteration: readonly number[];
   readonly values: Readonly<Record<string, readonly Value[]>>;
+  /** What was asked for besides: lowest and highest from each iteration that is shown to before the next one. */
+  readonly ranges?: Readonly<Record<string, Extent>>;
+}
+
+/** One number for each iteration of the curves; null where nothing was measured. */
+export interface Extent {
+  readonly low: readonly Value[];
+  readonly high: readonly Value[];
 }
 
 export interface EpisodeRow {
@@ -228,4 +236,11 @@ export interface InboxPage {
   readonly items: readonly InboxItem[];
   /** Of these, those that want a look and had none. */
   readonly waiting: number;
+}
+
+/** Who looks at the pages. */
+export interface WhoBody {
+  readonly scopes: readonly Scope[];
+  /** Milliseconds since 1970 at which the session ends. Absent: on this machine, or by a key that comes with each request. */
+  readonly expires?: number;
 }

@@ -3,7 +3,7 @@ import { type Env, Hono } from "hono";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
-import { type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
+import { type Gate, type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
 import { inbox, storeRefusal } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
@@ -34,6 +34,8 @@ export interface ProductionServerOptions {
   /** Milliseconds that calls may still take once it closes. Default 30 seconds. */
   readonly grace?: number;
   readonly log?: (line: string) => void;
+  /** What answers at paths that are nothing else, such as the dashboard; behind the same gate. */
+  readonly pages?: (gate: Gate) => Hono<Gated>;
 }
 
 export interface ProductionServer {
@@ -83,6 +85,11 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .route("/", keyRoutes(production, door))
     .route("/", traces({ production, gate: door, sessions }))
     .route("/", versionRoutes({ production, gate: door, ...(options.desk ? { desk: options.desk } : {}) }))
+    // a program that mistypes an endpoint is told so rather than shown a page
+    .all("/v1/*", (c) => c.notFound())
+    .all("/session/*", (c) => c.notFound())
+    .all("/user/*", (c) => c.notFound())
+    .route("/", options.pages?.(door) ?? new Hono<Gated>())
     .notFound((c) =>
       refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
     )

@@ -1,0 +1,41 @@
+/** Logging in and out of the pages: a key is shown once, and a cookie stands for it from then on. */
+import { Hono } from "hono";
+import { z } from "zod";
+import type { Gate, Gated } from "../auth.ts";
+import { checked } from "../checked.ts";
+import { endSession, isOwnRequest, keepSession } from "../pageSession.ts";
+import { isRefused, type Refused, refusal } from "../refusal.ts";
+import type { WhoBody } from "./types.ts";
+
+const loginBody = z.strictObject({ key: z.string().max(500) });
+
+/** `GET /api/session` says who asks, `POST` logs in, `DELETE` logs out. */
+export function loginRoutes(gate: Gate): Hono<Gated> {
+  return new Hono<Gated>()
+    .get("/api/session", gate.allow("read"), (c) => {
+      const { scopes, session } = c.var.caller;
+      const body: WhoBody = { scopes: [...scopes], ...(session ? { expires: session.expires } : {}) };
+      return c.json(body, 200, { "cache-control": "no-store" });
+    })
+    .post("/api/session", async (c) => {
+      // another site's page could log somebody in as somebody else
+      if (c.req.header("origin") === undefined || !isOwnRequest(c.req.raw)) return refusal(notOurs);
+      const body = await checked(c.req.raw, loginBody);
+      if (isRefused(body)) return refusal(body);
+      const session = await gate.admit(c, body.key.trim());
+      if (isRefused(session)) return refusal(session);
+      keepSession(c, session, gate.now(), gate.signing);
+      return c.json({ expires: session.expires }, 201, { "cache-control": "no-store" });
+    })
+    .delete("/api/session", (c) => {
+      if (!isOwnRequest(c.req.raw)) return refusal(notOurs);
+      endSession(c);
+      return c.body(null, 204);
+    });
+}
+
+const notOurs: Refused = {
+  status: 403,
+  code: "origin_refused",
+  message: "Only this server's own login page logs in and out. Programs send: authorization: Bearer wst_…",
+};
