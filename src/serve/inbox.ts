@@ -14,7 +14,7 @@ import { isRefused, type Refused, refusal, type WrongField } from "./refusal.ts"
 
 export interface InboxOptions {
   readonly production: Pick<Production, "response" | "responses" | "signals" | "sessions">;
-  readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "flush">;
+  readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;
 }
 
@@ -42,7 +42,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
     const signals = only ? feedback.signals.map((s) => narrowed(s, only)) : feedback.signals;
     try {
       if (only) {
-        await recorder.flush(); // what was served a moment ago counts
+        await recorder.tried(); // what was served a moment ago counts
         const within = await isAllWithin(signals, only, (id) => production.response(id));
         if (!within) return refusal(notYours);
       }

@@ -131,7 +131,9 @@ export interface Recorder {
   record(response: ServedResponse): void;
   /** On disk once the promise resolves. */
   recordDurably(response: ServedResponse): Promise<void>;
-  /** All that was taken so far is on disk, or counted as lost. */
+  /** All that was taken so far has been tried: it is on disk, or waits on while the store fails. */
+  tried(): Promise<void>;
+  /** The end: all that was taken so far is on disk, or counted as lost. */
   flush(): Promise<void>;
   state(): RecorderState;
   close(): Promise<void>;

@@ -43,6 +43,9 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   let recorded = 0;
   let lost = 0;
   let inHand = 0;
+  /** Of all traffic that ever waited, and who waits for how much of it to be tried. */
+  let queued = 0;
+  const watching: { readonly upTo: number; done(): void }[] = [];
   let failing: RecorderState["failing"];
 
   /** Traffic first, since signals may be about it; neither keeps the other waiting. */
@@ -55,7 +58,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     return [...served, ...urgent.splice(0, n)];
   }
 
-  /** Writes what is taken; where one entry alone is to blame, each by itself. */
+  /** Writes what is taken; where some of it is to blame, halves find it without a transaction for each. */
   async function writeTogether(taken: readonly Waiting[]): Promise<void> {
     const entries = taken.flatMap((w) => w.entries);
     inHand = entries.length;
@@ -71,7 +74,9 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     } catch (e) {
       const refused = isWhetstoneError(e) && (e.code === "store.erased" || e.code === "store.refused");
       if (refused && taken.length > 1) {
-        for (const one of taken) await writeTogether([one]);
+        const half = taken.length >> 1;
+        await writeTogether(taken.slice(0, half));
+        await writeTogether(taken.slice(half));
         return;
       }
       if (!refused) failing = isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed";
@@ -90,8 +95,14 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
 
   /** Writes until nobody waits, and traffic too where its time has come. */
   async function drain(): Promise<void> {
-    do await writeTogether(take());
-    while (urgent.length > 0 || (failing === undefined && traffic.length > 0));
+    do {
+      await writeTogether(take());
+      const tried = failing === undefined ? queued - traffic.length : queued;
+      for (const one of watching.splice(0)) {
+        if (one.upTo <= tried) one.done();
+        else watching.push(one);
+      }
+    } while (urgent.length > 0 || (failing === undefined && traffic.length > 0));
   }
 
   function start(): Promise<void> {
@@ -130,12 +141,19 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
         return;
       }
       traffic.push({ entries: [entry], size });
+      queued++;
       trafficSize += size;
       if (writing === undefined) later();
     },
     async recordDurably(response) {
       await enqueue([{ kind: "response", response }]);
     },
+    tried: () =>
+      new Promise((resolve) => {
+        if (traffic.length === 0 && writing === undefined) return resolve();
+        watching.push({ upTo: queued, done: resolve });
+        void start();
+      }),
     async flush() {
       await writing;
       while (urgent.length > 0 || traffic.length > 0) {

@@ -28,7 +28,7 @@ export function memory(responses: readonly ServedResponse[] = []) {
         if (state.failing) throw state.failing;
         return signals.map(keep);
       },
-      async flush() {},
+      async tried() {},
     },
     production: {
       keys: async () => [...keys.values()],
