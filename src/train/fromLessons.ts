@@ -21,7 +21,9 @@ export function fromLessons(
   lessons: readonly ServedLesson[],
   options: FromLessonsOptions = {},
 ): Method {
-  const { kind = lessonsFor(method), group = "all", ...rest } = options;
+  // pairs that are mined from rewards have to answer one prompt; a baseline wants more replies than one prompt has
+  const usual = has(method, "outcomePairs") ? "task" : "all";
+  const { kind = lessonsFor(method), group = usual, ...rest } = options;
   const plays = method.phases?.find(({ slots }) => slots.rollout ?? slots.feedback);
   if (plays) {
     throw new WhetstoneError("config.invalid", {
@@ -43,15 +45,16 @@ export function fromLessons(
 }
 
 /**
- * The lessons that suit a method: pairs, where it packs preferences; demonstrations, where it learns whatever is shown;
- * verdicts, where it learns from replies that are good or bad on their own; else conversations with their rewards.
+ * The lessons that suit a method: pairs, where it packs preferences; verdicts, where it learns from replies that are good
+ * or bad, on their own or in pairs that it makes itself; demonstrations, where it learns whatever is shown; else
+ * conversations with their rewards.
  */
-export function lessonsFor({ slots }: Method): LessonKind {
-  const has = (name: string): boolean =>
-    slots.advantage.some((piece) => piece.name === name) ||
-    slots.objective.some((piece) => piece.name === name);
-  if (has("preferencePairs")) return "pair";
-  if (has("constant")) return "demonstration";
-  if (has("prospectValue")) return "verdict";
+export function lessonsFor(method: Method): LessonKind {
+  if (has(method, "preferencePairs")) return "pair";
+  if (has(method, "constant")) return has(method, "outcomePairs") ? "verdict" : "demonstration";
+  if (has(method, "prospectValue")) return "verdict";
   return "conversation";
 }
+
+const has = ({ slots }: Method, piece: string): boolean =>
+  slots.advantage.some(({ name }) => name === piece) || slots.objective.some(({ name }) => name === piece);

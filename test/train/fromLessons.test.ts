@@ -12,6 +12,7 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { kto } from "../../src/method/baseline/kto.ts";
 import { sft } from "../../src/method/baseline/sft.ts";
 import { scoreSelfCorrect } from "../../src/method/language-feedback/score-self-correct.ts";
+import { preflexor } from "../../src/method/objective/preflexor.ts";
 import { plainAscent } from "../../src/train/armOf.ts";
 import { fromLessons, lessonsFor } from "../../src/train/fromLessons.ts";
 import { practise } from "../../src/train/practise.ts";
@@ -129,20 +130,29 @@ test("demonstrations: sft makes what was shown likely", async () => {
   assert.ok(after[0]! > before[0]! + 1, `${before} ${after}`);
 });
 
+const verdict = (id: string, text: string, good: boolean, question = "red"): ServedLesson => ({
+  kind: "verdict",
+  id,
+  task: task(question),
+  from: nowhere,
+  channel: "thumb",
+  source: "user",
+  reply: reply(id, question, text),
+  good,
+});
+
 test("verdicts: kto makes what was called good likelier, and what was called bad less likely", async () => {
-  const verdict = (id: string, text: string, good: boolean): ServedLesson => ({
-    kind: "verdict",
-    id,
-    task: task("red"),
-    from: nowhere,
-    channel: "thumb",
-    source: "user",
-    reply: reply(id, "red", text),
-    good,
-  });
   const verdicts = [verdict("up", "stop now", true), verdict("down", "go on", false)];
   const { before, after } = await learn(kto, verdicts, "red", ["stop now", "go on"]);
   assert.ok(after[0]! > before[0]! && after[1]! < before[1]!, `${before} ${after}`);
+});
+
+test("verdicts: a method that mines pairs compares replies to one prompt alone", async () => {
+  const elsewhere = verdict("other", "go on", false, "blue");
+  const one = [verdict("up", "stop now", true), verdict("down", "go on", false), elsewhere];
+  const { before, after, done } = await learn(preflexor, one, "red", ["stop now", "go on"]);
+  assert.equal(done.curve[0]!.pairs, 1);
+  assert.ok(after[0]! - after[1]! > before[0]! - before[1]! + 1, `${before} ${after}`);
 });
 
 /** A conversation whose reply was drawn with probability `p`, and what it was worth to whoever asked. */
@@ -202,8 +212,8 @@ test("what was not recorded as this policy's tokens is left out of conversations
 
 test("which lessons suit a method, and which methods cannot learn so", () => {
   assert.deepEqual(
-    [dpo, sft, kto, cispo].map((recipe) => lessonsFor(recipe.build())),
-    ["pair", "demonstration", "verdict", "conversation"],
+    [dpo, sft, kto, preflexor, cispo].map((recipe) => lessonsFor(recipe.build())),
+    ["pair", "demonstration", "verdict", "verdict", "conversation"],
   );
   assert.throws(() => fromLessons(scoreSelfCorrect.build(), []), { code: "config.invalid" });
 });
