@@ -25,8 +25,8 @@ export interface ReactionModelOptions extends LogisticOptions {
  * came, 0 where it was possible and did not come, and null where nobody could have reacted, which says nothing. A silent
  * reply is weaker evidence than a reaction; `silence` says how much, and then P is no longer the rate of the log.
  *
- * Where reactions are rare, all positives and at most κ negatives for each are kept, drawn at random; what was left out
- * is put back into the rate, so that probabilities stay those of the log:
+ * Where reactions are rare, all positives and at most κ negatives for each are kept, drawn at random and at least one;
+ * what was left out is put back into the rate, so that probabilities stay those of the log:
  *
  *     P = σ(b + θ · x + ln k)          k: share of the negatives that was kept, ≤ 1
  *
@@ -47,7 +47,7 @@ export function reactionModel(
         const yes = known.filter(({ y }) => y > 0.5);
         const no = known.filter(({ y }) => y <= 0.5).map((row) => ({ ...row, weight: silence * row.weight }));
         if (yes.length === 0 || no.length === 0) return { rows: 0 };
-        const count = Math.min(no.length, Math.round(negatives * yes.length));
+        const count = Math.min(no.length, Math.max(1, Math.round(negatives * yes.length)));
         const kept = count === no.length ? no : shuffled(no, random.split("negatives")).slice(0, count);
         const fitted = fitLogistic(
           [...yes, ...kept].map((row) => ({ ...row, x: withIntercept(row.x) })),

@@ -20,6 +20,10 @@ test("reactionModel: without features the rate of the log, whether or not silent
   const few = reactionModel({ strength: 0, passes: 2000, negatives: 2 })(random);
   assert.deepEqual(await few.fit(log), { rows: 3, rate: 0.1, kept: 2 / 9 });
   near((await few.predict([{}]))[0], 0.1);
+  // less than half a negative for each is one of them: without any, odds would be without bounds
+  const fewest = reactionModel({ strength: 0, passes: 2000, negatives: 0.4 })(random);
+  assert.deepEqual(await fewest.fit(log), { rows: 2, rate: 0.1, kept: 1 / 9 });
+  near((await fewest.predict([{}]))[0], 0.1);
 });
 
 test("reactionModel: a feature moves the odds; silence at half weight counts half, and what nobody could react to not at all", async () => {
