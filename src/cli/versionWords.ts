@@ -15,6 +15,7 @@ export function named(known: readonly Version[], text: string, where: string): V
   const found =
     exact.length > 0 ? exact : known.filter((v) => v.id.startsWith(text) || v.name.startsWith(text));
   if (found.length === 1) return found[0]!;
+  if (known.length === 0) throw noVersions(where, text);
   const ids = known.flatMap((v) => (v.name === v.id ? [v.id] : [v.name, v.id]));
   if (found.length === 0) throw unknownName(where, text, ids);
   throw new WhetstoneError("option.range", {
@@ -24,6 +25,14 @@ export function named(known: readonly Version[], text: string, where: string): V
     mend: `Say which by its id: ${found.map((v) => v.id).join(", ")}.`,
   });
 }
+
+const noVersions = (where: string, got: string): WhetstoneError =>
+  new WhetstoneError("name.unknown", {
+    where,
+    got: `"${got}"`,
+    expected: "a version, but the store has none yet",
+    mend: "Add it with: whetstone versions add --upstream URL",
+  });
 
 export function sharesOf(known: readonly Version[], stated: readonly string[]): Record<Id, number> {
   const shares: Record<Id, number> = {};

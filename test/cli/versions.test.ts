@@ -55,6 +55,13 @@ test("a candidate's way: added, split, judged, promoted", async () => {
   assert.match((await versions("rollback", "tuned", "--yes")).err, /answers alone/);
 });
 
+test("a version of a store that has none yet is to be added first", async () => {
+  const empty = join(folder, "empty.sqlite");
+  await (await openProduction(empty)).close();
+  const { code, err } = await inProcess(["versions", "split", "base=1", "--yes", "--store", empty]);
+  assert.deepEqual([code, /none yet.*versions add --upstream/.test(err)], [2, true], err);
+});
+
 test("what is wrong is said by name", async () => {
   const refused = async (says: RegExp, ...args: string[]): Promise<void> => {
     const { code, err } = await versions(...args);
