@@ -16,7 +16,7 @@ import { demonstrated } from "../../src/rollout/demonstrated.ts";
 import { practise } from "../../src/train/index.ts";
 import { featuresOf } from "./learners.ts";
 
-/** A service that is neither good nor bad: imitates somebody who gives the best reply three times in ten, else any. */
+/** A service that is neither good nor bad: imitates the environment's flawed player. */
 export async function beginner(
   engine: Engine,
   seed: number,
