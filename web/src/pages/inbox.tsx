@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { InboxItem, InboxPage } from "../../../src/serve/dashboard/types.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { give } from "../parts/feedback.ts";
+import { Long } from "../parts/long.tsx";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
 
@@ -104,10 +105,16 @@ function Item({ item }: { readonly item: InboxItem }) {
       {reply && (
         <blockquote>
           <p>
-            <span class="who">user</span> <bdi>{reply.asked}</bdi>
+            <span class="who">user</span>{" "}
+            <bdi>
+              <Long text={reply.asked} />
+            </bdi>
           </p>
           <p>
-            <span class="who">reply</span> <bdi>{reply.said}</bdi>
+            <span class="who">reply</span>{" "}
+            <bdi>
+              <Long text={reply.said} />
+            </bdi>
           </p>
           <a href={`/sessions/${encodeURIComponent(reply.session)}#${reply.response}`}>The session</a>{" "}
           <span class="faint">{reply.version}</span>

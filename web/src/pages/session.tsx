@@ -6,8 +6,10 @@ import type { ReceivedSignal } from "../../../src/core/served.ts";
 import type { SessionBody, TurnBody } from "../../../src/serve/records.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { type Given, give } from "../parts/feedback.ts";
+import { Long } from "../parts/long.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
+import { Thumb } from "../parts/thumb.tsx";
 import { moment } from "../parts/words.ts";
 
 export function Session() {
@@ -90,7 +92,9 @@ function Turn({ turn, signals, reload }: TurnProps) {
         <div class={`said ${message.role}`} key={`${i} ${message.role}`}>
           <div class="who">{message.role}</div>
           <bdi>
-            <div class="tokens">{message.content}</div>
+            <div class="tokens">
+              <Long text={message.content} />
+            </div>
           </bdi>
         </div>
       ))}
@@ -103,17 +107,27 @@ function Turn({ turn, signals, reload }: TurnProps) {
           <bdi>
             {i === 0 ? (
               <div class="tokens" ref={place}>
-                {pieces(content, marked).map(({ from, text, mark }) =>
-                  mark ? <mark key={from}>{text}</mark> : <span key={from}>{text}</span>,
-                )}
+                {pieces(content, marked).map(({ from, text, mark }) => {
+                  const Piece = mark ? "mark" : "span";
+                  return (
+                    <Piece key={from} data-from={from}>
+                      <Long text={text} />
+                    </Piece>
+                  );
+                })}
               </div>
             ) : (
-              <div class="tokens">{choice.message.content}</div>
+              <div class="tokens">
+                <Long text={choice.message.content} />
+              </div>
             )}
           </bdi>
           {choice.message.toolCalls?.map((call) => (
             <div class="call" key={call.id}>
-              calls <b>{call.name}</b> <code>{call.arguments}</code>
+              calls <b>{call.name}</b>{" "}
+              <code>
+                <Long text={call.arguments} />
+              </code>
             </div>
           ))}
         </div>
@@ -146,16 +160,25 @@ function useSelectedPart(place: RefObject<HTMLElement | null>): readonly [number
       const selection = getSelection();
       const range = selection && selection.rangeCount > 0 ? selection.getRangeAt(0) : undefined;
       if (!range || range.collapsed || !place.current?.contains(range.commonAncestorContainer)) return;
-      const before = document.createRange();
-      before.selectNodeContents(place.current);
-      before.setEnd(range.startContainer, range.startOffset);
-      const from = before.toString().length;
-      setSpan([from, from + range.toString().length]);
+      const from = placeOf(range.startContainer, range.startOffset);
+      const until = placeOf(range.endContainer, range.endOffset);
+      if (from !== undefined && until !== undefined) setSpan([from, until]);
     };
     document.addEventListener("selectionchange", changed);
     return () => document.removeEventListener("selectionchange", changed);
   }, [place]);
   return span;
+}
+
+/** Where a place on the page is in the whole text, of which each piece says where it begins: long ones are not all shown. */
+function placeOf(node: Node, offset: number): number | undefined {
+  const holder = node instanceof Element ? node : node.parentElement;
+  const piece = holder?.closest<HTMLElement>("[data-from]");
+  if (!piece) return undefined;
+  const before = document.createRange();
+  before.selectNodeContents(piece);
+  before.setEnd(node, offset);
+  return Number(piece.dataset.from) + before.toString().length;
 }
 
 /** A text cut where marks begin and end. */
@@ -205,14 +228,14 @@ function Give({ response, content, span, reload }: GiveProps) {
         aria-label="Thumbs up"
         onClick={() => send({ kind: "reaction", reaction: "thumbs_up", channel: "thumbs" })}
       >
-        👍
+        <Thumb up />
       </button>
       <button
         type="button"
         aria-label="Thumbs down"
         onClick={() => send({ kind: "reaction", reaction: "thumbs_down", channel: "thumbs" })}
       >
-        👎
+        <Thumb up={false} />
       </button>
       <label>
         Stars{" "}

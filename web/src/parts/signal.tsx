@@ -1,18 +1,29 @@
 /** A piece of feedback in words. */
 import type { ReceivedSignal } from "../../../src/core/served.ts";
+import { Long } from "./long.tsx";
+import { Thumb } from "./thumb.tsx";
 import { digits, moment } from "./words.ts";
 
-const faces: Readonly<Record<string, string>> = { thumbs_up: "👍", thumbs_down: "👎" };
+const thumbs: Readonly<Record<string, string>> = { thumbs_up: "Thumbs up", thumbs_down: "Thumbs down" };
 
 export function SignalLine({ signal }: { readonly signal: ReceivedSignal }) {
   const { kind, channel, text, value, source, user, at } = signal;
   return (
     <>
-      <b>{said(signal)}</b>
+      {kind === "reaction" && text !== undefined && text in thumbs && (
+        <>
+          <Thumb up={text === "thumbs_up"} />{" "}
+        </>
+      )}
+      <b>
+        <bdi>{said(signal)}</bdi>
+      </b>
       {text !== undefined && kind !== "reaction" && (
         <>
           {": "}
-          <bdi class="quoted">{text}</bdi>
+          <bdi class="quoted">
+            <Long text={text} />
+          </bdi>
         </>
       )}{" "}
       <span class="faint">
@@ -26,7 +37,7 @@ export function SignalLine({ signal }: { readonly signal: ReceivedSignal }) {
 function said({ kind, text, best }: ReceivedSignal): string {
   switch (kind) {
     case "reaction":
-      return text === undefined ? "Reaction" : (faces[text] ?? text);
+      return text === undefined ? "Reaction" : (thumbs[text] ?? text);
     case "score":
       return "Rating";
     case "critique":
