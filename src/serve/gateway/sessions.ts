@@ -78,7 +78,10 @@ export interface SessionState {
 
 /** Settings of {@link sessionTable}. */
 export interface SessionOptions {
-  /** Replies remembered, over all sessions; the sessions longest silent are forgotten first. Default 100,000, some 40 MB. */
+  /**
+   * Replies remembered, over all sessions; the sessions longest silent are forgotten first. Default 100,000: some 40 MB in
+   * long sessions, some 160 MB where each is a session's only one.
+   */
   readonly most?: number;
   /** Replies remembered of one session, the last ones. Default 256. */
   readonly mostOfOne?: number;
@@ -175,7 +178,9 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     knows: (session) => table.has(session),
 
     place({ session: id, path, user, at }, choices) {
-      const session = touch(id, user, at);
+      // of what nobody answered nothing is kept: else an upstream that is down would fill the memory
+      const kept = choices.length > 0 || table.has(id);
+      const session = kept ? touch(id, user, at) : begun(id, user);
       const found = path.upTo.findLast((digest) => session.heads.has(digest));
       const head = found === undefined ? undefined : session.heads.get(found);
       const goesOn = head?.open === true && head.tools === path.tools;
@@ -202,7 +207,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
       if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
       const session = touch(id, user, at);
-      const path = pathOf(prompt);
+      const path = pathOf(prompt, stepOnce);
       close(session, { trajectory, turn: turn - 1 });
       session.trajectories = Math.max(session.trajectories, trajectory + 1);
       const cut = cuts.find((c) => c === tags[cutTag]);
@@ -259,10 +264,10 @@ function whyCut(session: Session, path: Path, head: Head | undefined): Cut {
   return session.roots.has(path.root) ? "edited" : "unrelated";
 }
 
-function pathOf(prompt: readonly Message[]): Path {
+function pathOf(prompt: readonly Message[], next = step): Path {
   const said = prompt.filter((message) => !onlyOffers(message));
   const upTo: string[] = [];
-  for (const message of said) upTo.push(step(upTo.at(-1) ?? "", message));
+  for (const message of said) upTo.push(next(upTo.at(-1) ?? "", message));
   const first = said.findIndex(({ role }) => role !== "system");
   return {
     tools: hash("sha1", JSON.stringify(prompt.flatMap(({ tools = [] }) => tools)), "base64"),
@@ -274,6 +279,17 @@ function pathOf(prompt: readonly Message[]): Path {
 /** Of a conversation with one more message. */
 function step(before: string, { tools: _, ...message }: Message): string {
   return hash("sha1", `${before}${keyOf(message)}`, "base64");
+}
+
+const stepped = new WeakMap<Message, { readonly before: string; readonly digest: string }>();
+
+/** The same, for messages that the next prompt shares, as the store reads them: a long session costs its length, not its square. */
+function stepOnce(before: string, message: Message): string {
+  const known = stepped.get(message);
+  if (known?.before === before) return known.digest;
+  const digest = step(before, message);
+  stepped.set(message, { before, digest });
+  return digest;
 }
 
 function digestOf({ prompt, action }: TurnTokens): NonNullable<Head["tokens"]> {

@@ -180,6 +180,41 @@ test("memory is bounded: those silent longest are forgotten, and begin anew", ()
   assert.equal(ask(table, [user("40"), assistant("x"), user("y")], ["z"], "s49").turn, 0);
 });
 
+test("memory is bounded while nobody answers: sessions begin with their first answer", () => {
+  const table = sessionTable({ most: 10 });
+  for (let i = 0; i < 50; i++) ask(table, [user(`${i}`)], []);
+  assert.equal(table.size, 0);
+  ask(table, [user("a")], ["b"], "s", 1000);
+  ask(table, [user("a"), assistant("b"), user("c")], [], "s", 3_601_500);
+  ask(table, [user("a")], ["b"], "t", 3_601_600);
+  assert.equal(table.knows("s"), true, "a call that failed is heard of all the same");
+});
+
+test("a long session is read from the store in time that grows with it, not with its square", () => {
+  let reads = 0;
+  const heard = (content: string): Message => ({
+    content,
+    get role() {
+      reads++;
+      return "user" as const;
+    },
+  });
+  const table = sessionTable();
+  const said: Message[] = [];
+  const turns = 100;
+  for (let turn = 0; turn < turns; turn++) {
+    said.push(heard(`${turn}`));
+    table.remember(stored("s/0", turn, [...said], "ok"));
+    said.push(assistant("ok"));
+  }
+  assert.ok(reads <= 5 * turns, `${reads} reads of ${turns} messages`);
+  const next = [...said, user("more")];
+  assert.deepEqual(table.place({ ...table.open({ prompt: next }), at: 0 }, [choice("x")]), {
+    trajectory: "s/0",
+    turn: turns,
+  });
+});
+
 test("an hour of silence, and a session is forgotten", () => {
   const table = sessionTable();
   ask(table, [user("a")], ["b"], "s", 1000);
