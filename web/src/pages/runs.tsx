@@ -211,7 +211,7 @@ const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number
         <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.name}</a>
       </th>
       <td>
-        <Sparkline values={run.spark} label={label} /> {last !== undefined && percent(last)}
+        <Sparkline values={run.spark} label={label} /> {last === undefined ? "–" : percent(last)}
       </td>
       <td>
         {run.success

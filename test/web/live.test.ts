@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { noBrowser, openBrowser } from "../browser.ts";
+import { delayed, echo, folder } from "../train/world.ts";
+import { practise, settled, show, watched } from "./world.ts";
+
+/** Notes what jumps in the window while nobody touches it, and how far, from the page's first frame on. */
+const watchShifts = `
+  globalThis.shifted = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      const what = sources.map(({ node }) => (node?.outerHTML ?? node?.data ?? "").slice(0, 120));
+      globalThis.shifted.push(value + ": " + what.join(" | "));
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+`;
+const shifts = (page: Page): Promise<string[]> => page.evaluate<string[]>("globalThis.shifted");
+const forget = (page: Page): Promise<void> => page.evaluate<void>("void (globalThis.shifted = [])");
+
+test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBrowser }, async () => {
+  const root = folder();
+  await practise(root, "before", { iterations: 2 });
+  const shown = await show(root);
+  const browser = await openBrowser();
+  try {
+    const open = async () => {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      await page.addInitScript(watchShifts);
+      return page;
+    };
+    const [list, one] = [await open(), await open()];
+    const bad = [watched(list, shown.url), watched(one, shown.url)];
+    await list.goto(shown.url);
+    await settled(list);
+    // the observer is no idle one
+    assert.deepEqual(await shifts(list), []);
+    await list.evaluate("document.querySelector('h1').style.marginTop = '200px'");
+    while ((await shifts(list)).length === 0) await list.waitForTimeout(50);
+    await list.reload();
+    await settled(list);
+
+    // slow enough to be looked at: an answer takes up to 30 ms
+    const going = practise(root, "now", { iterations: 60, environment: delayed(echo(), 30) });
+    const row = list.getByRole("row", { name: "now" });
+    await row.getByText("running").waitFor();
+    await forget(list); // a run that is new takes a row
+
+    await one.goto(`${shown.url}/runs/${encodeURIComponent(`${root}/now`)}`);
+    await one.getByRole("slider", { name: "Success" }).waitFor();
+    const done = async (): Promise<number> =>
+      Number(/(\d+) iterations/.exec(await one.innerText(".facts"))?.[1]);
+    const early = await done();
+    await forget(one);
+    while ((await done()) === early) await one.waitForTimeout(50);
+    const [listShifts, oneShifts] = [await shifts(list), await shifts(one)];
+    await going;
+    await row.getByText("done").waitFor();
+    await one.locator(".facts").getByText("60 iterations").waitFor();
+    assert.ok(early < 60, "the run was over before it was looked at");
+    assert.deepEqual(listShifts, []);
+    assert.deepEqual(oneShifts, []);
+    assert.deepEqual(bad, [[], []]);
+  } finally {
+    await browser.close();
+    await shown.close();
+  }
+});
