@@ -191,18 +191,20 @@ type Find = (id: string) => AccessKey | undefined;
 /** The store's keys, asked for again once they are not fresh; by all who wait at once together. */
 function keyring(production: Pick<Production, "keys">, now: () => number) {
   let known: ReadonlyMap<string, AccessKey> = new Map();
-  let until = 0;
+  let read = -Infinity;
   let asked: Promise<void> | undefined;
   let round = 0;
   async function load(): Promise<void> {
     const mine = round;
     const found = await production.keys();
     known = new Map(found.map((key) => [key.id, key]));
-    if (mine === round) until = now() + fresh;
+    if (mine === round) read = now();
   }
+  /** A clock that was set back must not keep a revoked key alive until it has caught up. */
+  const stale = (): boolean => now() >= read + fresh || now() < read;
   return {
     async find(): Promise<Find> {
-      while (now() >= until) {
+      while (stale()) {
         asked ??= load().finally(() => {
           asked = undefined;
         });
@@ -212,7 +214,7 @@ function keyring(production: Pick<Production, "keys">, now: () => number) {
     },
     forget(): void {
       round++;
-      until = 0;
+      read = -Infinity;
     },
   };
 }

@@ -141,7 +141,7 @@ function refusing<T>(work: () => T): T | Refused {
 function rarely<T>(work: () => Promise<T>, now: () => number): (() => Promise<T>) & { forget(): void } {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   const ask = (): Promise<T> => {
-    if (last && now() - last.at < fresh) return last.answer;
+    if (last && Math.abs(now() - last.at) < fresh) return last.answer;
     const made = { at: now(), answer: work() };
     last = made;
     made.answer.catch(() => {

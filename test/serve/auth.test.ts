@@ -70,6 +70,10 @@ test("keys that another process made or revoked count two seconds later; the sto
   clock.now += 2000;
   assert.equal(await status("/read", secret), 200);
   assert.equal(clock.asked, 2);
+  // the clock is set back an hour, and meanwhile it is revoked
+  keys.set(key.id, { ...key, revoked: clock.now });
+  clock.now -= 3_600_000;
+  assert.equal(await status("/read", secret), 401);
 });
 
 test("a page's token opens feedback alone, and ends with its time or with the key it was asked for with", async () => {
