@@ -105,6 +105,14 @@ export interface Metric {
   readonly value: number;
 }
 
+/** Of one metric over the iterations `block * width` to before `(block + 1) * width`. */
+export interface Extremes {
+  readonly block: number;
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Success over the tasks of a split. `iteration` counts the iterations trained before it. */
 export interface Evaluation {
   readonly when: "before" | "during" | "after";
@@ -151,6 +159,15 @@ export interface Store {
     points: number,
     within?: { readonly from: number; readonly until: number },
   ): Promise<readonly Metric[]>;
+  /**
+   * Lowest and highest value of every metric in blocks of `width` iterations, of which the first begins at 0. Reads all
+   * values of those iterations; a metric without one has no block.
+   */
+  extremes(
+    run: string,
+    width: number,
+    within: { readonly from: number; readonly until: number },
+  ): Promise<readonly Extremes[]>;
   /** Names of the last iteration's metrics, and how many iterations were written. */
   measured(run: string): Promise<{ readonly names: readonly string[]; readonly iterations: number }>;
   evaluations(run: string): Promise<readonly Evaluation[]>;
@@ -390,6 +407,28 @@ export function storeOn({ db, where: file, failure, close }: Database): Store {
           .orderBy("name")
           .execute();
         return rows.map((m) => ({ ...m, value: m.value ?? Number.NaN }));
+      }),
+
+    extremes: (run, width, { from, until }) =>
+      guarded(async () => {
+        // whole numbers, divided as such by both databases
+        const block = sql<number>`iteration / ${sql.lit(Math.trunc(width))}`;
+        return db
+          .selectFrom("metrics")
+          .select(({ fn }) => [
+            block.as("block"),
+            "name",
+            fn.min<number>("value").as("low"),
+            fn.max<number>("value").as("high"),
+          ])
+          .where("run", "=", run)
+          .where("iteration", ">=", from)
+          .where("iteration", "<", until)
+          .where("value", "is not", null)
+          .groupBy([block, "name"])
+          .orderBy(block)
+          .orderBy("name")
+          .execute();
       }),
 
     measured: (run) =>

@@ -380,6 +380,27 @@ test("kill -9 while it writes leaves a valid store of whole iterations", async (
   }
 });
 
+onEach("extremes are those of each block of iterations; what is no number counts for none", (where) =>
+  withStore(where, async (store) => {
+    // blocks of 3 from 0 on: 0 1 2 | 3 4 5 | 6
+    const loss = [5, -1, 2, Number.NaN, Number.NaN, Number.NaN, 7];
+    for (const [k, value] of loss.entries()) {
+      const metrics = { loss: value, ...(k > 4 && { late: k }) };
+      await store.saveIteration(run.id, k, { metrics, trajectories: [] });
+    }
+    const extremes = async (from: number, until: number) =>
+      (await store.extremes(run.id, 3, { from, until })).map((e) => ({ ...e }));
+    assert.deepEqual(await extremes(0, 7), [
+      { block: 0, name: "loss", low: -1, high: 5 },
+      { block: 1, name: "late", low: 5, high: 5 },
+      { block: 2, name: "late", low: 6, high: 6 },
+      { block: 2, name: "loss", low: 7, high: 7 },
+    ]);
+    assert.deepEqual(await extremes(1, 2), [{ block: 0, name: "loss", low: -1, high: -1 }]);
+    assert.deepEqual(await store.extremes("nobody", 3, { from: 0, until: 7 }), []);
+  }),
+);
+
 onEach("curves cost the same however long the run is, and end with the last iteration", (where) =>
   withStore(where, async (store) => {
     for (let k = 0; k < 10; k++) {

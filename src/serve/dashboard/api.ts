@@ -14,6 +14,7 @@ import { spellings } from "../spelling.ts";
 import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
+import { curveRanges } from "./ranges.ts";
 import { runRows } from "./runRows.ts";
 import type {
   ComparePage,
@@ -35,6 +36,7 @@ const lookEvery = 1000;
 export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
   const rows = runRows(store);
   const spelling = spellings();
+  const rangesOf = curveRanges(store);
   const api = new Hono<Gated>();
   api.on("GET", "*", gate.allow("read"));
   // events go as they come: they are no type that is compressed
@@ -81,9 +83,13 @@ export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
     const run = await found(c.req.param("id"));
     const asked = curvesAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
-    const { names, points, from, until } = asked.data;
+    const { names, points, from, until, ranges } = asked.data;
     const within = { from: from ?? 0, until: until ?? Number.MAX_SAFE_INTEGER };
-    return c.json(curvesOf(await store.curves(run.id, names, points, within), names) satisfies Curves);
+    const curves = curvesOf(await store.curves(run.id, names, points, within), names);
+    if (ranges !== "true") return c.json(curves satisfies Curves);
+    const last = await store.measured(run.id);
+    const extents = await rangesOf(run.id, last.iterations, names, curves.iteration, within);
+    return c.json({ ...curves, ranges: extents } satisfies Curves);
   });
   api.get("/runs/:id/live", async (c) => {
     const { id } = await found(c.req.param("id"));
@@ -144,6 +150,7 @@ const curvesAsked = z.object({
   points: count.min(2).max(5000).default(600),
   from: count.optional(),
   until: count.optional(),
+  ranges: z.enum(["true", "false"]).default("false"),
 });
 
 const episodesAsked = z.object({

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import type { Extent } from "../../../src/serve/dashboard/types.ts";
 import { inks } from "./ink.ts";
 import { theme } from "./theme.tsx";
 import { digits } from "./words.ts";
@@ -9,6 +10,8 @@ import { digits } from "./words.ts";
 export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
+  /** How far the curve reaches from each point to before the next one: drawn as a band. */
+  readonly range?: Extent | undefined;
 }
 
 interface ChartProps {
@@ -21,11 +24,16 @@ interface ChartProps {
   /** Weight of what came before, in [0, 1): 0 shows the curve as it is. */
   readonly smoothing?: number;
   readonly onZoom?: (from: number, until: number) => void;
+  /** Somebody asks for what is behind the point of this index, by a click or with Enter. */
+  readonly onOpen?: (index: number) => void;
   /** Iterations that something is said about. */
   readonly marked?: readonly (readonly [from: number, until: number])[];
 }
 
 const height = 180;
+/** Pixels: a pointer that moves less has clicked, not dragged. */
+const least = 4;
+const edge: uPlot.Series = { class: "edge", width: 0, points: { show: false }, spanGaps: true };
 const lineInks = ["--line-1", "--line-2", "--line-3", "--line-4"];
 
 export function Chart({
@@ -36,14 +44,22 @@ export function Chart({
   log = false,
   smoothing = 0,
   onZoom,
+  onOpen,
   marked = [],
 }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const zoomed = useRef(onZoom);
   zoomed.current = onZoom;
+  const opened = useRef(onOpen);
+  opened.current = onOpen;
   const shown = lines.map((line) => ({ ...line, values: smoothed(line.values, smoothing) }));
-  const data = [[...x], ...shown.map(({ values }) => positive(values, log))] as uPlot.AlignedData;
+  const none = x.map(() => null);
+  const data = [
+    [...x],
+    ...shown.map(({ values }) => positive(values, log)),
+    ...lines.flatMap(({ range }) => [positive(range?.high ?? none, log), positive(range?.low ?? none, log)]),
+  ] as uPlot.AlignedData;
   const latest = useRef(data);
   latest.current = data;
   const names = lines.map(({ name }) => name).join("\n");
@@ -82,14 +98,32 @@ export function Chart({
             stroke: ink(lineInks[i % lineInks.length]!),
             width: 1.5,
             spanGaps: true,
-            points: { show: x.length < 60, size: 4 },
+            points: { show: (u: uPlot) => (u.data[0]?.length ?? 0) < 60, size: 4 },
             value: (_: uPlot, value: number | null) => (value === null ? "–" : digits(value)),
           })),
+          // the ends of the bands: no lines of their own, and not in the legend
+          ...lines.flatMap(() => [edge, edge]),
         ],
+        bands: lines.map((_, i) => ({
+          series: [lines.length + 1 + 2 * i, lines.length + 2 + 2 * i],
+          fill: faded(ink(lineInks[i % lineInks.length]!)),
+        })),
         hooks: {
+          ready: [
+            (u) => {
+              let pressed = 0;
+              u.over.addEventListener("mousedown", (e) => {
+                pressed = e.clientX;
+              });
+              u.over.addEventListener("click", (e) => {
+                const { idx } = u.cursor;
+                if (Math.abs(e.clientX - pressed) < least && idx != null) opened.current?.(idx);
+              });
+            },
+          ],
           setSelect: [
             (u) => {
-              if (u.select.width < 4) return;
+              if (u.select.width < least) return;
               const [from, until] = [
                 u.posToVal(u.select.left, "x"),
                 u.posToVal(u.select.left + u.select.width, "x"),
@@ -117,6 +151,7 @@ export function Chart({
   const [at, setAt] = useState<number>();
   const step = (e: KeyboardEvent): void => {
     const chart = plot.current;
+    if (e.key === "Enter" && at !== undefined) onOpen?.(at);
     const by = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
     if (!chart || by === 0 || x.length === 0) return;
     e.preventDefault();
@@ -162,6 +197,9 @@ export function smoothed(values: readonly (number | null)[], weight: number): re
     return sum / norm;
   });
 }
+
+/** `rgb(11, 87, 164)` → a fifth of it. */
+const faded = (colour: string): string => colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.2)");
 
 const positive = (values: readonly (number | null)[], log: boolean): (number | null)[] =>
   values.map((value) => (log && value !== null && value <= 0 ? null : value));
