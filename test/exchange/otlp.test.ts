@@ -168,6 +168,18 @@ for (const [name, span] of Object.entries(forms)) {
   });
 }
 
+test("a role that nobody knows is a user's, also where every object has something of its name", () => {
+  const asked = JSON.stringify([
+    { role: "constructor", content: "hello" },
+    { role: "critic", content: "there" },
+  ]);
+  const [response] = readSpans(request({ of: { ...chat, "gen_ai.input.messages": asked } }), 7)!.responses;
+  assert.deepEqual(response!.prompt, [
+    { role: "user", content: "hello" },
+    { role: "user", content: "there" },
+  ]);
+});
+
 test("numbered calls of tools", () => {
   const of = {
     "gen_ai.request.model": "m",

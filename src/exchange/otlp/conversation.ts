@@ -125,18 +125,18 @@ const asJson = ({ role, content, toolCalls = [] }: Message): Json => ({
   tool_calls: toolCalls.map((call) => ({ ...call })),
 });
 
-const roles: Readonly<Record<string, Message["role"]>> = {
-  system: "system",
-  developer: "system",
-  assistant: "assistant",
-  model: "assistant",
-  tool: "tool",
-};
+const roles: ReadonlyMap<string, Message["role"]> = new Map([
+  ["system", "system"],
+  ["developer", "system"],
+  ["assistant", "assistant"],
+  ["model", "assistant"],
+  ["tool", "tool"],
+]);
 
 /** A message of any of the forms. One with several results of tools is as many messages. */
 function inParts(value: Json): readonly Message[] {
   const message = objectOf(value) ?? {};
-  const role = roles[textOf(message.role) ?? ""] ?? "user";
+  const role = roles.get(textOf(message.role) ?? "") ?? "user";
   const parts = [...listOf(read(message.parts)), ...listOf(read(message.content))];
   const results = parts.flatMap((part) => resultOf(part) ?? []);
   if (results.length > 0) return results;
