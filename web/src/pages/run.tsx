@@ -1,10 +1,10 @@
 /** One run: what it is, what is off with it, its curves as it goes on, and how well it did. */
 import { signal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { useRoute } from "preact-iso";
+import { useLocation, useRoute } from "preact-iso";
 import type { Curves, RunDetail, RunRow } from "../../../src/serve/dashboard/types.ts";
 import { ask, type Loaded, messageOf, useEvents } from "../api.ts";
-import { Chart } from "../parts/chart.tsx";
+import { Chart, type Line } from "../parts/chart.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { digits, duration, moment, percent } from "../parts/words.ts";
 
@@ -12,6 +12,8 @@ interface Panel {
   readonly title: string;
   readonly unit?: string;
   readonly names: readonly string[];
+  /** Shown as shares of their sum. */
+  readonly shares?: true;
 }
 
 /** Which charts a run has, by what it measured. Everything that no chart claims is offered below them. */
@@ -30,8 +32,9 @@ function panelsOf(metrics: readonly string[]): readonly Panel[] {
     { title: "Speed", unit: "tokens a second", names: those("tokensPerSecond") },
     {
       title: "Time",
-      unit: "seconds an iteration",
+      unit: "share of an iteration",
       names: metrics.filter((name) => name.startsWith("seconds.")),
+      shares: true,
     },
   ];
   return panels.filter(({ names }) => names.length > 0);
@@ -115,10 +118,19 @@ interface Zoom {
   readonly until: number;
 }
 
+/** As the address has it. */
+function zoomIn({ from, until }: Readonly<Record<string, string>>): Zoom | undefined {
+  const zoom = { from: Number(from ?? Number.NaN), until: Number(until ?? Number.NaN) };
+  return zoom.from >= 0 && zoom.until > zoom.from ? zoom : undefined;
+}
+
 function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: string }) {
   const [smoothing, setSmoothing] = useState(0);
   const [log, setLog] = useState(false);
-  const [zoom, setZoom] = useState<Zoom>();
+  const { query, path: here, route } = useLocation();
+  const zoom = zoomIn(query);
+  const setZoom = (to: Zoom | undefined): void =>
+    route(to ? `${here}?from=${to.from}&until=${to.until}` : here, true);
   const [more, setMore] = useState<readonly string[]>([]);
   const [curves, setCurves] = useState<Loaded<Curves>>({ state: "waiting" });
   const panels = panelsOf(run.metrics);
@@ -129,12 +141,21 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
 
   useEffect(() => {
     const control = new AbortController();
-    ask<Curves>(`${path}/curves?names=${encodeURIComponent(names)}${range}`, { signal: control.signal }).then(
-      (data) => setCurves({ state: "ready", data }),
-      (e: unknown) => {
-        if (!control.signal.aborted) setCurves({ state: "failed", why: messageOf(e) });
-      },
-    );
+    const asked = `${path}/curves?names=${encodeURIComponent(names)}${range}`;
+    const load = async (): Promise<void> => {
+      const data = await ask<Curves>(asked, { signal: control.signal });
+      setCurves((before) => ({ state: "ready", data: { ...data, ...rangesOf(before, data) } }));
+      const [first = 0, last = 0] = [data.iteration[0], data.iteration.at(-1)];
+      if (last - first < data.iteration.length) return;
+      // the points are there at once; what lies between them takes longer to read
+      setCurves({
+        state: "ready",
+        data: await ask<Curves>(`${asked}&ranges=true`, { signal: control.signal }),
+      });
+    };
+    load().catch((e: unknown) => {
+      if (!control.signal.aborted) setCurves({ state: "failed", why: messageOf(e) });
+    });
     return () => control.abort();
   }, [path, names, range, run.iterations]);
 
@@ -142,6 +163,12 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
   const data = curves.state === "ready" ? curves.data : { iteration: [], values: {} };
   const marked = (names: readonly string[]) =>
     run.notes.filter((n) => names.includes(n.metric)).map((n) => [n.from, n.until] as const);
+  // a point stands for the iterations up to the next one
+  const open = (index: number): void => {
+    const from = data.iteration[index] ?? 0;
+    const until = data.iteration[index + 1] ?? from + 1;
+    route(`/runs/${encodeURIComponent(run.id)}/episodes?from=${from}&until=${until}`);
+  };
   return (
     <section aria-label="Curves">
       <div class="tools">
@@ -162,6 +189,7 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
         <button type="button" disabled={!zoom} onClick={() => setZoom(undefined)}>
           {zoom ? `Iterations ${zoom.from} to ${zoom.until - 1}: show all` : "Drag over a chart to zoom"}
         </button>
+        <span class="faint">A click on a curve, or Enter: its episodes</span>
         {others.length > 0 && (
           <label>
             Another metric{" "}
@@ -182,23 +210,46 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
       </div>
       <div class="charts">
         {[...panels, ...more.map((name): Panel => ({ title: name, names: [name] }))].map(
-          ({ title, unit, names }) => (
+          ({ title, unit, names, shares }) => (
             <Chart
               key={title}
               title={title}
               {...(unit ? { unit } : {})}
               x={data.iteration}
-              lines={names.map((name) => ({ name, values: data.values[name] ?? [] }))}
+              lines={shares ? sharesOf(names, data) : linesOf(names, data)}
               log={log}
               smoothing={smoothing}
               marked={marked(names)}
               onZoom={(from, until) => setZoom({ from, until })}
+              onOpen={open}
             />
           ),
         )}
       </div>
     </section>
   );
+}
+
+const linesOf = (names: readonly string[], { values, ranges }: Curves): Line[] =>
+  names.map((name) => ({ name, values: values[name] ?? [], range: ranges?.[name] }));
+
+/** Each as its share of the sum of those that were measured. */
+function sharesOf(names: readonly string[], { iteration, values }: Curves): Line[] {
+  const sums = iteration.map((_, i) => names.reduce((sum, name) => sum + (values[name]?.[i] ?? 0), 0));
+  return names.map((name) => ({
+    name: name.replace(/^seconds\./, ""),
+    values: iteration.map((_, i) => {
+      const value = values[name]?.[i] ?? null;
+      return value === null || !sums[i] ? null : value / sums[i];
+    }),
+  }));
+}
+
+/** Bands that are known stay until new ones come, so that a run that goes on does not flicker. */
+function rangesOf(before: Loaded<Curves>, { iteration }: Curves): Pick<Curves, "ranges"> {
+  if (before.state !== "ready" || before.data.ranges === undefined) return {};
+  const same = before.data.iteration.length === iteration.length && before.data.iteration[0] === iteration[0];
+  return same ? { ranges: before.data.ranges } : {};
 }
 
 function Evaluations({ run }: { readonly run: RunDetail }) {
