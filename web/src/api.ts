@@ -1,16 +1,21 @@
 /** Asks the server, and tells a page what came of it: data that arrives, data that goes on arriving, or why not. */
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { loginPath } from "./parts/back.ts";
 
 export type Loaded<T> =
   | { readonly state: "waiting" }
   | { readonly state: "ready"; readonly data: T }
   | { readonly state: "failed"; readonly why: string };
 
-/** @throws Error with the server's own words. */
+/**
+ * Whoever has to log in first is led there, and back.
+ * @throws Error with the server's own words.
+ */
 export async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, headers: { accept: "application/json", ...init?.headers } });
   if (response.ok) return (await response.json()) as T;
+  if (response.status === 401 && location.pathname !== "/login") location.replace(loginPath(location));
   const said = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
   throw new Error(said?.error?.message ?? `The server answered ${response.status}.`);
 }
@@ -38,6 +43,10 @@ export function useEvents<T>(path: string, event: string, heard: (data: T) => vo
   useEffect(() => {
     const source = new EventSource(path);
     source.addEventListener(event, (e) => heard(JSON.parse((e as MessageEvent<string>).data) as T));
+    source.addEventListener("error", () => {
+      // refused for good: what a plain question is told tells why, and leads to the login page
+      if (source.readyState === EventSource.CLOSED) ask("/api/session").catch(() => {});
+    });
     return () => source.close();
   }, [path, event, heard]);
 }

@@ -11,6 +11,7 @@ const pages = {
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
   inbox: lazy(() => import("./pages/inbox.tsx").then((m) => m.Inbox)),
+  login: lazy(() => import("./pages/login.tsx").then((m) => m.Login)),
   method: lazy(() => import("./pages/method.tsx").then((m) => m.Method)),
   methods: lazy(() => import("./pages/methods.tsx").then((m) => m.Methods)),
   run: lazy(() => import("./pages/run.tsx").then((m) => m.Run)),
@@ -35,6 +36,7 @@ function App() {
             <Route path="/sessions" component={pages.sessions} />
             <Route path="/sessions/:id" component={pages.session} />
             <Route path="/versions" component={pages.versions} />
+            <Route path="/login" component={pages.login} />
             <Route path="/methods" component={pages.methods} />
             <Route path="/methods/:id" component={pages.method} />
             <Route default component={Missing} />

@@ -1,5 +1,6 @@
 /** The bar at the top: where one can go, and the theme. */
 import { useLocation } from "preact-iso";
+import { Account } from "./account.tsx";
 import { ThemeSwitch } from "./theme.tsx";
 
 const places: readonly (readonly [path: string, name: string])[] = [
@@ -23,14 +24,17 @@ export function Bar() {
       <a class="mark" href="/">
         Whetstone
       </a>
-      <nav aria-label="Places">
-        {places.map(([place, name]) => (
-          <a key={place} href={place} aria-current={here(place) ? "page" : undefined}>
-            {name}
-          </a>
-        ))}
-      </nav>
+      {path !== "/login" && (
+        <nav aria-label="Places">
+          {places.map(([place, name]) => (
+            <a key={place} href={place} aria-current={here(place) ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      )}
       <ThemeSwitch />
+      {path !== "/login" && <Account />}
     </header>
   );
 }

@@ -1,0 +1,14 @@
+/** The way to the login page, and back to where one was. */
+
+type Place = Pick<Location, "pathname" | "search" | "hash">;
+
+export const loginPath = ({ pathname, search, hash }: Place): string =>
+  `/login?${new URLSearchParams({ to: pathname + search + hash })}`;
+
+/** @returns a place of this very origin: an address that somebody sent leads nowhere else. */
+export function backFrom(search: string, origin: string): string {
+  const to = new URLSearchParams(search).get("to") ?? "/";
+  const url = URL.canParse(to, origin) ? new URL(to, origin) : undefined;
+  if (url?.origin !== origin || url.pathname === "/login") return "/";
+  return url.pathname + url.search + url.hash;
+}
