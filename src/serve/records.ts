@@ -69,7 +69,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const session = c.req.param("id");
       const responses = await firstOf(production.responses({ session }), mostRead);
       const [first] = responses.items;
-      if (!first || !maySee(c, first)) return refusal(unknown);
+      if (!first || !maySeeSession(c, first)) return refusal(unknown);
       const signals = await firstOf(production.signals({ session }), mostRead);
       const more = responses.more || signals.more;
       return c.json(sessionBody(session, responses.items, signals.items, more));
@@ -78,6 +78,9 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>
   c.var.caller.only === undefined || isWithinResponse(found, c.var.caller.only);
+/** A session as a whole is more than the one response that a key is for. */
+const maySeeSession = (c: Context<Gated>, first: ServedResponse): boolean =>
+  c.var.caller.only?.response === undefined && maySee(c, first);
 
 /** For narrowed keys: whether what is asked for is theirs. */
 async function isVisible(production: Reading, filter: SignalFilter, c: Context<Gated>): Promise<boolean> {
@@ -86,7 +89,7 @@ async function isVisible(production: Reading, filter: SignalFilter, c: Context<G
     return found !== undefined && maySee(c, found);
   }
   const { items } = await firstOf(production.responses({ session: filter.session! }), 1);
-  return items[0] !== undefined && maySee(c, items[0]);
+  return items[0] !== undefined && maySeeSession(c, items[0]);
 }
 
 /** The first ones of many, and whether there are more. */

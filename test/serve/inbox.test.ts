@@ -214,3 +214,16 @@ test("who gives feedback in one place alone reviews nobody's", async () => {
   assert.equal(kept.length, 0);
   assert.equal((await post(review, { authorization: `Bearer ${whole.secret}` })).status, 201);
 });
+
+test("a key for one response reads that one, and not the session that it begins", async () => {
+  const { ask, production } = server({ open: false });
+  const { secret, key } = mintKey({ label: "one", scopes: ["read"], only: { response: "r1" } }, now);
+  await production.putKey(key);
+  const status = async (path: string): Promise<number> =>
+    (await ask("GET", path, undefined, { authorization: `Bearer ${secret}` })).status;
+  assert.equal(await status("/v1/responses/r1"), 200);
+  assert.equal(await status("/v1/feedback?response=r1"), 200);
+  assert.equal(await status("/v1/responses/r2"), 404);
+  assert.equal(await status("/v1/sessions/s1"), 404);
+  assert.equal(await status("/v1/feedback?session=s1"), 404);
+});
