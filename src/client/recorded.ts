@@ -16,8 +16,8 @@ export interface RecordedOptions {
  */
 export function recorded({ session, user, channels }: RecordedOptions = {}): LanguageModelV4Middleware {
   const own = {
-    ...(session === undefined ? {} : { "x-whetstone-session": session }),
-    ...(user === undefined ? {} : { "x-whetstone-user": user }),
+    ...(session === undefined ? {} : { "x-whetstone-session": encoded(session) }),
+    ...(user === undefined ? {} : { "x-whetstone-user": encoded(user) }),
     ...(channels === undefined ? {} : { "x-whetstone-channels": channels.join(",") }),
   };
   return {
@@ -60,7 +60,19 @@ function noted(
   const session = headers?.["x-whetstone-session"];
   const whetstone = {
     response,
-    ...(session === undefined ? {} : { session: decodeURIComponent(session) }),
+    ...(session === undefined ? {} : { session: decoded(session) }),
   };
   return { providerMetadata: { ...providerMetadata, whetstone } };
+}
+
+/** Headers hold ASCII alone, and a call must not fail over a name. */
+const encoded = (name: string): string =>
+  /^[\x20-\x24\x26-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
+
+function decoded(header: string): string {
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return header;
+  }
 }

@@ -16,7 +16,7 @@ const whole = {
 };
 
 /** A model behind a server that answers like the gateway. */
-function model(headers: Record<string, string>, asked: Headers[]) {
+function model(headers: Record<string, string>, asked: Headers[], session = "s 1") {
   const provider = createOpenAICompatible({
     name: "gateway",
     baseURL: "http://gateway/v1",
@@ -30,7 +30,7 @@ function model(headers: Record<string, string>, asked: Headers[]) {
         : Response.json(whole, { headers });
     },
   });
-  const middleware = recorded({ session: "s 1", user: "u1", channels: ["reaction", "comment"] });
+  const middleware = recorded({ session, user: "u1", channels: ["reaction", "comment"] });
   return wrapLanguageModel({ model: provider("m"), middleware });
 }
 
@@ -54,5 +54,20 @@ test("a stream tells at its end; without the gateway's header, the provider's ow
     const streaming = streamText({ model: model(headers, asked), prompt: "hello" });
     assert.equal(await streaming.text, "hi");
     assert.deepEqual((await streaming.providerMetadata)?.whetstone, { response: id });
+  }
+});
+
+test("no name of a session makes a call fail", async () => {
+  for (const [session, header] of [
+    ["50% off", "50%25%20off"],
+    ["日本", "%E6%97%A5%E6%9C%AC"],
+  ] as const) {
+    const asked: Headers[] = [];
+    const there = model({ "x-whetstone-session": header }, asked, session);
+    const { providerMetadata } = await generateText({ model: there, prompt: "hello" });
+    assert.equal(asked[0]?.get("x-whetstone-session"), header);
+    assert.deepEqual(providerMetadata?.whetstone, { response: "own", session });
+    const broken = model({ "x-whetstone-session": "50% off" }, asked, session);
+    assert.equal((await generateText({ model: broken, prompt: "hello" })).text, "hi");
   }
 });

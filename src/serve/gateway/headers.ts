@@ -48,6 +48,16 @@ export const listed = (header: string | undefined): readonly string[] | undefine
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-/** A name as a header can hold it. */
+/** A name as a header can hold it: percent-encoded where it has to be. */
 export const headerValue = (name: string): string =>
-  /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
+  /^[\x20-\x24\x26-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
+
+/** The name that a header holds, percent-encoded or as it is. */
+export function nameIn(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return header; // such as "50 % off"
+  }
+}

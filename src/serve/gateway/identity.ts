@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { Only } from "../keys.ts";
 import type { Refused } from "../refusal.ts";
+import { nameIn } from "./headers.ts";
 
 /** As far as a request says. */
 export interface Identity {
@@ -11,15 +12,15 @@ export interface Identity {
 
 /**
  * The headers `x-whetstone-session` and `x-whetstone-user`, else what stands in the path, else, for the user, the body's own
- * `user`. A key that is narrowed to a session or a user speaks for it.
+ * `user`. Names may be percent-encoded in headers, as they are in paths. A key that is narrowed to a session or a user speaks for it.
  */
 export function identityOf(
   c: Context,
   only: Only | undefined,
   bodyUser: string | undefined,
 ): Identity | Refused {
-  const session = c.req.header("x-whetstone-session") ?? c.req.param("session") ?? only?.session;
-  const user = c.req.header("x-whetstone-user") ?? c.req.param("user") ?? only?.user ?? bodyUser;
+  const session = nameIn(c.req.header("x-whetstone-session")) ?? c.req.param("session") ?? only?.session;
+  const user = nameIn(c.req.header("x-whetstone-user")) ?? c.req.param("user") ?? only?.user ?? bodyUser;
   for (const [name, value] of [
     ["session", session],
     ["user", user],

@@ -297,6 +297,33 @@ test("identity: header before path before the body's user; names that are none a
   await g.close();
 });
 
+test("names of any letters are the same in a header as in a path, there and back", async () => {
+  const g = await world({ v: says("v") });
+  for (const name of ["a/b", "50% off", "100%25", "日本 ü", "%2e%2e", "ok"]) {
+    const path = `/session/${encodeURIComponent(name)}/v1`;
+    const asked = { method: "POST", body: JSON.stringify({ messages: [question] }) };
+    const first = await fetch(`${g.url}${path}/chat/completions`, { ...asked, headers: json });
+    const header = first.headers.get("x-whetstone-session") ?? "";
+    assert.equal(decodeURIComponent(header), name);
+    await fetch(`${g.url}/v1/chat/completions`, {
+      ...asked,
+      headers: { ...json, "x-whetstone-session": header },
+    });
+    assert.deepEqual(
+      g.responses.splice(0).map(({ session }) => session),
+      [name, name],
+    );
+  }
+  const plain = await fetch(`${g.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { ...json, "x-whetstone-session": "5 % a day" },
+    body: JSON.stringify({ messages: [question] }),
+  });
+  assert.equal(plain.status, 200);
+  assert.equal(g.responses[0]?.session, "5 % a day");
+  await g.close();
+});
+
 test("a session that was named goes on after a restart where the store has it", async () => {
   const stored: ServedResponse[] = [];
   const first = await world({ v: says("v") }, {}, stored);
