@@ -258,6 +258,18 @@ test("evaluations are signals: on their span, below it, by the response they nam
   assert.equal(read.others, 2);
 });
 
+test("numbers that are none say nothing, and keep nothing else from being stored", () => {
+  const of = {
+    ...chat,
+    "gen_ai.evaluation.name": "e",
+    "gen_ai.evaluation.score.value": Number.POSITIVE_INFINITY,
+  };
+  const { responses, signals } = readSpans(request({ of }), 7)!;
+  assert.deepEqual([responses.length, signals], [1, []]);
+  const counted = { ...chat, "gen_ai.usage.input_tokens": Number.NaN, "gen_ai.usage.output_tokens": 3 };
+  assert.equal(readSpans(request({ of: counted }), 7)!.responses[0]!.usage, undefined);
+});
+
 test("what is no request of an exporter is said to be none", () => {
   for (const body of [null, [], {}, { resourceSpans: 1 }, { resourceLogs: [] }] as const) {
     assert.equal(readSpans(body, 7), undefined);

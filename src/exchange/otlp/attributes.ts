@@ -80,11 +80,12 @@ export const attributesOf = (value: Json | undefined): Attributes =>
     }),
   );
 
-/** An `AnyValue`. Whole numbers come as text, since they may have 64 bits. */
+/** An `AnyValue`. Whole numbers come as text, since they may have 64 bits. What is no finite number is nothing. */
 function plainOf(held: Json | undefined): Json {
   const any = objectOf(held) ?? {};
-  if (any.intValue !== undefined) return Number(any.intValue);
+  const number = any.intValue === undefined ? numberOf(any.doubleValue) : Number(any.intValue);
+  if (number !== undefined) return Number.isFinite(number) ? number : null;
   if (any.arrayValue !== undefined) return listOf(objectOf(any.arrayValue)?.values).map(plainOf);
   if (any.kvlistValue !== undefined) return attributesOf(objectOf(any.kvlistValue)?.values);
-  return textOf(any.stringValue) ?? numberOf(any.doubleValue) ?? any.boolValue ?? null;
+  return textOf(any.stringValue) ?? any.boolValue ?? null;
 }
