@@ -20,7 +20,8 @@ export function identityOf(
   bodyUser: string | undefined,
 ): Identity | Refused {
   const session = nameIn(c.req.header("x-whetstone-session")) ?? c.req.param("session") ?? only?.session;
-  const user = nameIn(c.req.header("x-whetstone-user")) ?? c.req.param("user") ?? only?.user ?? bodyUser;
+  const user =
+    nameIn(c.req.header("x-whetstone-user")) ?? c.req.param("user") ?? only?.user ?? usable(bodyUser);
   for (const [name, value] of [
     ["session", session],
     ["user", user],
@@ -34,6 +35,10 @@ export function identityOf(
 
 /** Up to 200 characters, none of which steers anything. */
 const isName = (text: string): boolean => /^[^\p{C}\p{Z}][^\p{C}]{0,199}$/u.test(text);
+
+/** What somebody says to their provider is no reason to refuse their call. */
+const usable = (name: string | undefined): string | undefined =>
+  name !== undefined && isName(name) ? name : undefined;
 
 const wrongName = (what: string): Refused => ({
   status: 400,

@@ -57,6 +57,10 @@ export function upstream(options: UpstreamOptions): Answerer {
         if (!wasClosed(e) || gone.aborted) throw e;
         return send();
       });
+      if (!isAnswer(answer.statusCode)) {
+        await answer.body.dump();
+        throw new Error(`it answered with status ${answer.statusCode}, which no answer has`);
+      }
       return { status: answer.statusCode, headers: single(answer.headers), body: answer.body };
     },
 
@@ -78,6 +82,10 @@ export function upstream(options: UpstreamOptions): Answerer {
 /** A connection that was kept is closed by its server at the very moment that it is used again: no answer has begun. */
 const wasClosed = (e: unknown): boolean =>
   e instanceof Error && "code" in e && (e.code === "UND_ERR_SOCKET" || e.code === "ECONNRESET");
+
+/** A status that can be handed on with a body. */
+const isAnswer = (status: number): boolean =>
+  status >= 200 && status < 600 && ![204, 205, 304].includes(status);
 
 const single = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(

@@ -145,6 +145,28 @@ test("what the upstream refuses comes through with its status, and is recorded a
   await g.close();
 });
 
+test("a status that no answer has is no answer, and holds nothing open", async () => {
+  const g = await before((body, response) => {
+    response.writeHead(Number(body.model), { "content-type": "text/event-stream" });
+    response.end();
+  });
+  for (const model of ["204", "304", "700"]) {
+    const answer = await fetch(`${g.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ model, messages: [question] }),
+    });
+    assert.equal(answer.status, 502);
+    assert.match(await answer.text(), new RegExp(`status ${model}`));
+  }
+  assert.equal(g.state().running, 0);
+  assert.deepEqual(
+    g.responses.map(({ status }) => status),
+    ["failed", "failed", "failed"],
+  );
+  await g.close();
+});
+
 test("a kept connection that its server has just closed is no failure", async () => {
   let calls = 0;
   const g = await before((_, response) => {
@@ -289,6 +311,14 @@ test("identity: header before path before the body's user; names that are none a
   const strange = await post(`/session/${encodeURIComponent("a\u0000b")}/v1`);
   assert.equal(strange.status, 400);
   assert.match(await strange.text(), /invalid_session/);
+  // what the body calls a user is the provider's affair
+  const long = await fetch(`${g.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ messages: [question], user: '{"device":\n1}' }),
+  });
+  assert.equal(long.status, 200);
+  assert.equal(g.responses.pop()?.user, undefined);
   for (const body of ["", "{", "[]", '{"messages":1}', "\ud800"]) {
     const refused = await fetch(`${g.url}/v1/chat/completions`, { method: "POST", headers: json, body });
     assert.equal(refused.status, 400, body);
