@@ -1,0 +1,79 @@
+/** Rows of a batch as datums, and any loss of log-probabilities by a loss that every server has. */
+import type { TokenRows } from "../../core/batch.ts";
+import { rowCount } from "../../core/batch.ts";
+import { type Datum, floatTensor, idTensor, textInput } from "./protocol.ts";
+
+/** Where the targets of a row lie among the places of its datum: a target at position p is predicted at place p − 1. */
+function placesOf(rows: TokenRows, r: number): Int32Array {
+  const from = rows.rowOffset[r]!;
+  const targets = rows.target_A.subarray(rows.targetOffset[r], rows.targetOffset[r + 1]);
+  return targets.map((at) => at - from - 1);
+}
+
+/** A datum per row: the row without its last token, and the tokens that follow each. */
+function shifted(rows: TokenRows, r: number) {
+  const tokens = rows.tokens_N.subarray(rows.rowOffset[r], rows.rowOffset[r + 1]);
+  return {
+    model_input: textInput(tokens.subarray(0, -1)),
+    target_tokens: idTensor(Int32Array.from(tokens.subarray(1))),
+  };
+}
+
+const eachRow = <T>(rows: TokenRows, make: (r: number) => T): T[] =>
+  Array.from({ length: rowCount(rows) }, (_, r) => make(r));
+
+/** For a forward pass: `cross_entropy` with weights of 0. */
+export function scoringData(rows: TokenRows): Datum[] {
+  return eachRow(rows, (r) => {
+    const { model_input, target_tokens } = shifted(rows, r);
+    const weights = floatTensor(new Float32Array(target_tokens.data.length));
+    return { model_input, loss_fn_inputs: { target_tokens, weights } };
+  });
+}
+
+/** What a server makes of the losses of several tokens and datums. */
+export type Reduction = "sum" | "sequence-mean";
+
+/**
+ * For a backward pass with the cotangents g = ∂loss/∂logp: `importance_sampling`, whose loss −exp(logp − q) A has the
+ * gradient g at q = logp and A = −g. Places that are no targets have A = 0.
+ *
+ * "sequence-mean" servers divide each datum by its length and all by the number of datums of the step, so A is
+ * multiplied by both.
+ * @param logp_A just computed, of the very weights that are trained.
+ * @param datums of the whole step.
+ */
+export function carrierData(
+  rows: TokenRows,
+  logp_A: Float32Array,
+  cotangent_A: Float32Array,
+  reduction: Reduction,
+  datums: number,
+): Datum[] {
+  return eachRow(rows, (r) => {
+    const { model_input, target_tokens } = shifted(rows, r);
+    const length = target_tokens.data.length;
+    const logprobs = new Float32Array(length);
+    const advantages = new Float32Array(length);
+    const scale = reduction === "sum" ? 1 : length * datums;
+    const first = rows.targetOffset[r]!;
+    placesOf(rows, r).forEach((place, i) => {
+      logprobs[place] = logp_A[first + i]!;
+      advantages[place] = -scale * cotangent_A[first + i]!;
+    });
+    const inputs = { target_tokens, logprobs: floatTensor(logprobs), advantages: floatTensor(advantages) };
+    return { model_input, loss_fn_inputs: inputs };
+  });
+}
+
+/** The numbers at the targets, [A], out of those at all places of each datum. */
+export function atTargets(rows: TokenRows, perDatum: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(rows.target_A.length);
+  perDatum.forEach((xs, r) => {
+    const first = rows.targetOffset[r]!;
+    placesOf(rows, r).forEach((place, i) => {
+      out[first + i] = xs[place]!;
+    });
+  });
+  return out;
+}

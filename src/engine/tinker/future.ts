@@ -1,0 +1,104 @@
+/** Results that take time: asked for until they are there. */
+import { future, metadataOnly, protobufType, requestFailed, tryAgain } from "./protocol.ts";
+import { type Answer, type Body, checked, detailOf, failed, type Transport } from "./transport.ts";
+
+/** How often a 400 is taken for a fault on the way, and a lost result asked for anew. */
+const most = { bad: 3, resubmitted: 3 } as const;
+
+/** What a call is about, for servers that look at it, and whether its result may come as protobuf. */
+export interface Kind {
+  readonly type: string;
+  readonly protobuf?: boolean;
+}
+
+type Next =
+  | { readonly kind: "done"; readonly answer: Answer }
+  /** Ask again: at once, or after milliseconds. `lost`: the wait grows with each. */
+  | { readonly kind: "again"; readonly after: number | "longer" }
+  /** The payload is large, and was not asked for. */
+  | { readonly kind: "whole" }
+  | { readonly kind: "bad" | "gone"; readonly why: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+/** What an answer of `retrieve_future` means. Undefined: the connection was lost. */
+export function meaningOf(answer: Answer | undefined): Next {
+  if (!answer) return { kind: "again", after: "longer" };
+  const { status, json, type } = answer;
+  if (status === 200) {
+    if (type === protobufType) return { kind: "done", answer };
+    if (tryAgain.safeParse(json).success) return { kind: "again", after: 0 };
+    if (metadataOnly.safeParse(json).success) return { kind: "whole" };
+    const wrong = requestFailed.safeParse(json);
+    return wrong.success ? { kind: "failed", why: wrong.data.error } : { kind: "done", answer };
+  }
+  if (status === 408 || status >= 500) return { kind: "again", after: 0 };
+  if (status === 429) return { kind: "again", after: "longer" };
+  if (status === 402) return { kind: "again", after: 5000 };
+  if (status === 400) return { kind: "bad", why: detailOf(answer) };
+  if (status === 410) return { kind: "gone", why: detailOf(answer) };
+  return { kind: "failed", why: detailOf(answer) };
+}
+
+/**
+ * Submits a call and waits for its result. A result that the server lost is asked for anew with the same body, which the
+ * server knows by its number, so that nothing is done twice.
+ * @throws WhetstoneError `engine.failed`.
+ */
+export async function resultOf(over: Transport, path: string, body: Body, kind: Kind): Promise<Answer> {
+  const id = await submit(over, path, body);
+  return await awaited(over, path, body, kind, id);
+}
+
+/** @returns the id under which its result is found. */
+export async function submit(over: Transport, path: string, body: Body): Promise<string> {
+  const answer = await over.send(path, body);
+  return checked(path, () => future.parse(answer.json)).request_id;
+}
+
+/** The result of a call that was submitted. */
+export async function awaited(
+  over: Transport,
+  path: string,
+  body: Body,
+  { type, protobuf = false }: Kind,
+  submitted: string,
+): Promise<Answer> {
+  let id = submitted;
+  let [bad, resubmitted, waited, pause, round] = [0, 0, 0, 500, 0];
+  for (const began = performance.now(); ; ) {
+    const answer = await over.once(
+      "retrieve_future",
+      { json: { request_id: id } },
+      {
+        "X-Tinker-Request-Iteration": String(round++),
+        "X-Tinker-Request-Type": type,
+        ...(protobuf && { Accept: protobufType }),
+      },
+    );
+    const next = meaningOf(answer);
+    if (next.kind === "done") return next.answer;
+    if (next.kind === "failed") throw failed(path, next.why, resume);
+    if (next.kind === "bad" && ++bad >= most.bad) throw failed(path, next.why, resume);
+    if (next.kind === "gone") {
+      if (++resubmitted > most.resubmitted) throw failed(path, next.why, resume);
+      id = await submit(over, path, body);
+    }
+    // a server that answers at once must not be asked without a breath
+    const after = next.kind !== "again" ? 0 : next.after === "longer" ? pause : next.after;
+    pause = next.kind === "again" && next.after === "longer" ? Math.min(2 * pause, 30_000) : 500;
+    const breath = Math.max(after, answer?.status === 200 ? 0 : 20);
+    if (breath > 0) await over.wait(breath);
+    waited += breath;
+    if (Math.max(waited, performance.now() - began) >= over.patienceMs || round >= mostRounds) {
+      throw failed(
+        path,
+        `no result of ${id} after ${round} questions`,
+        `The server keeps it pending. Look at the server, ${resume.toLowerCase()}`,
+      );
+    }
+  }
+}
+
+/** More questions than any patience needs with a server that holds each for a while. */
+const mostRounds = 100_000;
+const resume = "Correct what the server says, then resume the run from its last checkpoint.";

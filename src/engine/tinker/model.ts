@@ -1,0 +1,355 @@
+/** A model on a server as the rest of the system sees it. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { adamwDefaults } from "../../core/adamw.ts";
+import type { Batch, TokenRows } from "../../core/batch.ts";
+import { rowCount } from "../../core/batch.ts";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { writeFlushed } from "../../core/files.ts";
+import type { Capability, Codec, Frozen, Model, Objective, StepRule, StepStats } from "../../core/model.ts";
+import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
+import type { ModelId, Stats } from "../../core/words.ts";
+import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
+import { openSampler, type Sampler } from "./sampler.ts";
+import type { Session } from "./session.ts";
+import { openTrainer, type Trainer } from "./trainer.ts";
+import { failed } from "./transport.ts";
+
+export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
+  "tokens",
+  "logp",
+  "train",
+  "freeze",
+  "fork",
+]);
+
+/** What all models of one engine share. */
+export interface TinkerParts {
+  /** Opened by the first call. */
+  readonly session: () => Promise<Session>;
+  readonly url: string;
+  readonly baseModel: string;
+  readonly rank: number;
+  readonly codec: Codec;
+  readonly reduction: Reduction;
+  readonly encoding: "json" | "protobuf";
+  /** A name that no other checkpoint of the server has, e.g. random. */
+  readonly unique: () => string;
+}
+
+const savedShape = z.strictObject({
+  format: z.literal(1),
+  baseModel: z.string(),
+  rank: z.int().positive(),
+  seed: z.int(),
+  /** Of the weights on the server; null before the first step, as the seed makes them again. */
+  path: z.string().nullable(),
+  version: z.int().nonnegative(),
+  contextTokens: z.int().positive(),
+});
+export type Saved = z.infer<typeof savedShape>;
+export type Begun = Pick<Saved, "seed" | "version" | "contextTokens" | "path">;
+
+const fileName = "tinker.json";
+
+/** @throws WhetstoneError `checkpoint.damaged`. */
+export async function readSaved(folder: string, { baseModel }: TinkerParts): Promise<Saved> {
+  const file = join(folder, fileName);
+  const damaged = (got: string, cause?: unknown): WhetstoneError =>
+    new WhetstoneError("checkpoint.damaged", {
+      where: file,
+      got,
+      expected: `a checkpoint of the tinker engine for ${baseModel}`,
+      mend: "Resume from an earlier checkpoint, with the base model that it began with.",
+      cause,
+    });
+  let saved: Saved;
+  try {
+    saved = savedShape.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (e) {
+    throw damaged(messageOf(e).slice(0, 300), e);
+  }
+  if (saved.baseModel !== baseModel) throw damaged(`one for ${saved.baseModel}`);
+  return saved;
+}
+
+/** A model with the weights of a path, or fresh ones. */
+async function begin(parts: TinkerParts, { seed, path }: Begun, optimiser: boolean): Promise<Trainer> {
+  const { baseModel, rank, encoding } = parts;
+  const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed, encoding });
+  // a server takes this as a model's first operation alone
+  if (path !== null) await trainer.load(path, optimiser);
+  return trainer;
+}
+
+/** @param id the name in the run. */
+export async function tinkerModel(
+  id: ModelId,
+  parts: TinkerParts,
+  begun: Begun,
+  optimiser = true,
+): Promise<Model> {
+  const { codec, reduction, baseModel, rank } = parts;
+  const session = await parts.session();
+  let { version, seed, contextTokens } = begun;
+  let trainer = await begin(parts, begun, optimiser);
+  let sampling: { readonly version: number; readonly sampler: Sampler } | undefined;
+  let probe: Probe | undefined;
+  /** What waits for the number of datums of the step, where the server divides by it. */
+  let waiting: {
+    readonly rows: TokenRows;
+    readonly logp_A: Float32Array;
+    readonly cotangent_A: Float32Array;
+  }[] = [];
+  // what touches gradients or weights happens in the order of the calls
+  let turn: Promise<unknown> = Promise.resolve();
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = turn.then(work, work);
+    turn = result.catch(() => undefined);
+    return result;
+  };
+
+  function requireFit(rows: TokenRows): void {
+    for (let r = 0; r < rowCount(rows); r++) {
+      const length = rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
+      if (length <= contextTokens) continue;
+      throw new WhetstoneError("context.tooLong", {
+        where: `model "${id}"`,
+        got: `a row of ${length} tokens`,
+        expected: `at most ${contextTokens}`,
+        mend: "Limit the turns of an episode or allow a longer context.",
+      });
+    }
+  }
+
+  async function forward(rows: TokenRows): Promise<Float32Array> {
+    requireFit(rows);
+    return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
+  }
+
+  /** A sampling session of the weights as they are, proven to have them. */
+  async function snapshot(): Promise<Sampler> {
+    const sampler = openSampler(session, await trainer.sampler(), codec, parts.encoding);
+    if (probe) probe = await proveFresh(probe, trainer, sampler);
+    return sampler;
+  }
+
+  async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
+    requireLogpAlone(objective.wants(aux, batch));
+    const logp_A = await forward(batch);
+    const { cotangents, stats } = objective.evaluate({ logp: logp_A, heads: {} }, batch, aux);
+    const cotangent_A = logpCotangents(cotangents, logp_A.length);
+    if (reduction === "sum") {
+      await trainer.pass(carrierData(batch, logp_A, cotangent_A, "sum", 1), "importance_sampling", false);
+    } else waiting.push({ rows: batch, logp_A, cotangent_A });
+    // a gap between a server's sampler and its trainer is no fault of ours: measured, not refused
+    return {
+      ...stats,
+      targets: logp_A.length,
+      "samplerGap.max": samplingGap(batch, logp_A, id, String(version)),
+    };
+  }
+
+  async function step(rule: StepRule): Promise<StepStats> {
+    requireAdamw(rule);
+    const datums = waiting.reduce((n, { rows }) => n + rowCount(rows), 0);
+    const due = waiting;
+    waiting = [];
+    await Promise.all(
+      due.map(({ rows, logp_A, cotangent_A }) =>
+        trainer.pass(carrierData(rows, logp_A, cotangent_A, reduction, datums), "importance_sampling", false),
+      ),
+    );
+    const metrics = await trainer.step({
+      learning_rate: rule.learningRate,
+      beta1: rule.betas?.[0] ?? adamwDefaults.beta1,
+      beta2: rule.betas?.[1] ?? adamwDefaults.beta2,
+      eps: rule.epsilon ?? adamwDefaults.epsilon,
+      weight_decay: rule.weightDecay ?? 0,
+      grad_clip_norm: rule.clip ?? 0,
+    });
+    version++;
+    const norm = Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name));
+    return norm ? { gradientNorm: norm[1] } : {};
+  }
+
+  /** Keeps the weights on the server. @returns what opens them again. */
+  async function keep(): Promise<Saved> {
+    const path = await trainer.save(`whetstone-${parts.unique()}`);
+    return { format: 1, baseModel, rank, seed, path, version, contextTokens };
+  }
+
+  return {
+    id,
+    get version() {
+      return String(version);
+    },
+    can: tinkerCan,
+    codec,
+    contextTokens,
+    // an adapter's size is the server's secret
+    parameters: 0,
+    async sample(requests) {
+      const [first] = requests;
+      if (!first) return [];
+      const current = await alone(async () => {
+        if (sampling?.version !== version) {
+          probe ??= { tokens: first.prompt.slice(0, probeTokens) };
+          sampling = { version, sampler: await snapshot() };
+        }
+        return sampling;
+      });
+      return await current.sampler.sample(requests, String(current.version));
+    },
+    score: (rows, want = {}) =>
+      alone(async () => {
+        requireLogpAlone(want);
+        return { logp: await forward(rows), heads: {} };
+      }),
+    accumulate: (batch, objective, aux, into) =>
+      alone(async () => {
+        if (into !== undefined && into !== "main") throw without("gradients", `a gradient named "${into}"`);
+        return await accumulate(batch, objective, aux);
+      }),
+    step: (rule) => alone(() => step(rule)),
+    freeze: () =>
+      alone(async () => {
+        // the weights are kept as well, since a run may save what it froze
+        const [sampler, saved] = [await snapshot(), await keep()];
+        return frozenModel(sampler, saved, codec);
+      }),
+    fork: (optimiser) =>
+      alone(async () => {
+        const saved = await keep();
+        return await tinkerModel(id, parts, saved, optimiser === "copy");
+      }),
+    save: (folder) => alone(async () => writeSaved(folder, await keep())),
+    load: (folder) =>
+      alone(async () => {
+        const saved = await readSaved(folder, parts);
+        await trainer.unload();
+        trainer = await begin(parts, saved, true);
+        ({ version, seed, contextTokens } = saved);
+        sampling = undefined;
+        waiting = [];
+      }),
+    dispose: () => trainer.unload(),
+  };
+}
+
+const writeSaved = (folder: string, saved: Saved): Promise<void> =>
+  writeFlushed(join(folder, fileName), `${JSON.stringify(saved, null, 1)}\n`);
+
+function frozenModel(sampler: Sampler, saved: Saved, codec: Codec): Frozen {
+  const version = String(saved.version);
+  return {
+    version,
+    codec,
+    sample: (requests) => sampler.sample(requests, version),
+    async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
+      requireLogpAlone(want);
+      return { logp: await sampler.score(rows), heads: {} };
+    },
+    async blend() {
+      throw without("freeze with blending", "a wish to blend weights");
+    },
+    save: (folder) => writeSaved(folder, saved),
+    dispose: async () => {},
+  };
+}
+
+/** A few tokens, and what the trainer said about them when a sampler was last made. */
+interface Probe {
+  readonly tokens: Int32Array;
+  readonly logp?: Float32Array;
+}
+const probeTokens = 32;
+/** How much further from the weights of now than from those before a sampler may be, in nats: their usual noise. */
+const probeNoise = 1e-3;
+
+const distance = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]!)), 0);
+
+/**
+ * A sampler that is made after a step must be nearer to the trainer's log-probabilities of now than to those before it.
+ * @throws WhetstoneError `engine.failed` for stale weights.
+ */
+async function proveFresh(
+  { tokens, logp: before }: Probe,
+  trainer: Trainer,
+  sampler: Sampler,
+): Promise<Probe> {
+  if (tokens.length < 2) return { tokens };
+  const row: TokenRows = {
+    tokens_N: tokens,
+    rowOffset: Int32Array.of(0, tokens.length),
+    target_A: Int32Array.from({ length: tokens.length - 1 }, (_, i) => i + 1),
+    targetOffset: Int32Array.of(0, tokens.length - 1),
+  };
+  const [perDatum, sampled] = await Promise.all([
+    trainer.pass(scoringData(row), "cross_entropy", true),
+    sampler.score(row),
+  ]);
+  const logp = atTargets(row, perDatum);
+  if (before && distance(sampled, logp) > distance(sampled, before) + probeNoise) {
+    throw failed(
+      "the sampler after a step",
+      `log-probabilities ${distance(sampled, logp).toExponential(1)} nats from the new weights and ${distance(sampled, before).toExponential(1)} from those before`,
+      "The server samples from old weights: restart it, then resume the run.",
+    );
+  }
+  return { tokens, logp };
+}
+
+function without(capability: string, got: string): WhetstoneError {
+  return new WhetstoneError("capability.missing", {
+    where: "tinker engine",
+    got,
+    expected: `no need for ${capability}: the Tinker API has no such thing`,
+    mend: "Choose another method, or use --engine local.",
+  });
+}
+
+function requireLogpAlone({ entropy, topk, at, heads = [], hidden = [] }: Wanted): void {
+  const more = [
+    ...(entropy ? ["entropy"] : []),
+    ...(topk === undefined ? [] : ["topk"]),
+    ...(at ? ["at"] : []),
+    ...(heads.length > 0 ? ["heads"] : []),
+    ...(hidden.length > 0 ? ["hidden"] : []),
+  ];
+  if (more.length > 0) throw without(more.join(", "), `a wish for ${more.join(", ")}`);
+}
+
+function requireAdamw({ optimiser = "adamw", pull, groups }: StepRule): void {
+  if (optimiser !== "adamw") throw without(`optimiser ${optimiser}`, `a step of ${optimiser}`);
+  if (pull) throw without("pull", "a pull towards frozen weights");
+  if (groups && Object.keys(groups).length > 0) {
+    throw without("groups", "learning rates for groups of parameters");
+  }
+}
+
+function logpCotangents({ logp }: Cotangents, targets: number): Float32Array {
+  const out = logp ?? new Float32Array(targets);
+  if (out.every(Number.isFinite)) return out;
+  throw new WhetstoneError("value.notFinite", {
+    where: "tinker engine, accumulate",
+    got: "a gradient that is NaN or infinite",
+    expected: "finite gradients",
+    mend: "Look for rewards or log-probabilities that are NaN or infinite.",
+  });
+}
+
+/** Largest |ln p of the trainer − ln p of the sampler| over tokens that these very weights sampled. */
+function samplingGap(batch: Batch, logp_A: Float32Array, model: ModelId, version: string): number {
+  let gap = 0;
+  batch.rows.forEach((row, r) => {
+    if (row.model !== model || row.version !== version || row.origin !== "sampled") return;
+    if (row.context !== "sampled") return;
+    for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++) {
+      gap = Math.max(gap, Math.abs(logp_A[a]! - batch.logp_A[a]!));
+    }
+  });
+  return gap;
+}

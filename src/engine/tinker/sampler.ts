@@ -1,0 +1,159 @@
+/** Samples and log-probabilities of weights that a sampling session holds. */
+import PQueue from "p-queue";
+import type { TokenRows } from "../../core/batch.ts";
+import { rowCount } from "../../core/batch.ts";
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
+import type { StopReason } from "../../core/words.ts";
+import { endsOf, requireOptions } from "../requests.ts";
+import { resultOf } from "./future.ts";
+import { readSamples } from "./protobuf.ts";
+import { protobufType, type SampleResponse, sampleResponse, textInput } from "./protocol.ts";
+import type { Session } from "./session.ts";
+import { checked, failed } from "./transport.ts";
+
+export interface Sampler {
+  /** @param version stands in every sample. */
+  sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
+  /** ln p of every token of a sequence after those before it, NaN at the first. */
+  logp(tokens: Int32Array): Promise<Float32Array>;
+  /** The same at the targets of rows, [A]. */
+  score(rows: TokenRows): Promise<Float32Array>;
+}
+
+/** Requests at a time, at most: more only wait in the server. */
+const mostAtOnce = 64;
+
+/** @param id of the sampling session. */
+export function openSampler(
+  session: Session,
+  id: string,
+  codec: Codec,
+  encoding: "json" | "protobuf",
+): Sampler {
+  const queue = new PQueue({
+    concurrency: Math.min(mostAtOnce, session.config.sample_max_concurrent_requests),
+  });
+  let calls = 0;
+
+  const ask = (prompt: Int32Array, fields: object): Promise<SampleResponse> => {
+    // numbered in the order of the calls
+    const json = {
+      prompt: textInput(prompt),
+      num_samples: 1,
+      sampling_session_id: id,
+      seq_id: calls++,
+      ...fields,
+    };
+    return queue.add(async () => {
+      session.requireAlive();
+      const kind = { type: "Sample", protobuf: encoding === "protobuf" };
+      const answer = await resultOf(session.over, "asample", { json }, kind);
+      return checked("asample", () =>
+        answer.type === protobufType ? readSamples(answer.bytes) : sampleResponse.parse(answer.json),
+      );
+    });
+  };
+
+  async function logp(tokens: Int32Array): Promise<Float32Array> {
+    const { prompt_logprobs } = await ask(tokens, {
+      prompt_logprobs: true,
+      sampling_params: { max_tokens: 1, temperature: 1, seed: 0 },
+    });
+    if (prompt_logprobs?.length === tokens.length) return prompt_logprobs;
+    throw failed(
+      "asample",
+      `${prompt_logprobs?.length ?? 0} log-probabilities for a prompt of ${tokens.length} tokens`,
+      "Use a server that answers prompt_logprobs.",
+    );
+  }
+
+  async function sampleOne(request: SampleRequest, version: string): Promise<Sample> {
+    const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [], seed } = request;
+    const { sequences } = await ask(prompt, {
+      sampling_params: {
+        max_tokens: maxTokens,
+        temperature,
+        seed: seed % 2 ** 31,
+        // texts and ids cannot be mixed; what the server does not stop at is cut off below
+        ...(stop.length > 0 ? { stop } : stopTokens.length > 0 && { stop: [codec.endId, ...stopTokens] }),
+      },
+    });
+    const [sequence] = sequences;
+    if (!sequence || sequence.tokens.length === 0)
+      throw failed("asample", "no tokens", "Look at the server.");
+    const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
+    const action = sequence.tokens.slice(0, length);
+    if (temperature === 0) {
+      // whether the server's are those of temperature 1 is its affair: asked for as a prompt, they are
+      const whole = Int32Array.of(...prompt, ...action);
+      const own = (await logp(whole)).slice(prompt.length);
+      return { action, logp: own, behaviour: new Float32Array(action.length), stop: reason, version };
+    }
+    const own = sequence.logprobs?.slice(0, length);
+    if (own?.length !== action.length) {
+      throw failed("asample", "no log-probabilities", "Use a server that answers them.");
+    }
+    return { action, logp: own, behaviour: own.slice(), stop: reason, version };
+  }
+
+  return {
+    logp,
+    sample: (requests, version) => {
+      requests.forEach(requireServable);
+      return Promise.all(requests.map((request) => sampleOne(request, version)));
+    },
+    async score(rows) {
+      const out = new Float32Array(rows.target_A.length);
+      await Promise.all(
+        Array.from({ length: rowCount(rows) }, async (_, r) => {
+          const from = rows.rowOffset[r]!;
+          const all = await logp(rows.tokens_N.slice(from, rows.rowOffset[r + 1]));
+          for (let a = rows.targetOffset[r]!; a < rows.targetOffset[r + 1]!; a++) {
+            out[a] = all[rows.target_A[a]! - from]!;
+          }
+        }),
+      );
+      return out;
+    },
+  };
+}
+
+/** Where a reply ends, and why. A server may leave out the token at which it stopped, and none is made up for it. */
+function ending(
+  request: SampleRequest,
+  tokens: Int32Array,
+  said: "stop" | "length",
+  codec: Codec,
+): { readonly length: number; readonly reason: StopReason } {
+  const ends = endsOf(request, codec);
+  const soFar: number[] = [];
+  for (const token of tokens) {
+    soFar.push(token);
+    const reason = ends(soFar);
+    if (reason) return { length: soFar.length, reason };
+  }
+  return { length: tokens.length, reason: said };
+}
+
+/** @throws WhetstoneError `capability.missing` for what the API cannot say or would answer without its probabilities. */
+function requireServable(request: SampleRequest): void {
+  requireOptions(request);
+  const { temperature = 1, topP = 1, topK, minP = 0, allowed, choices, mix } = request;
+  const narrowed = [
+    ...(temperature !== 0 && temperature !== 1 ? [`temperature ${temperature}`] : []),
+    ...(topP < 1 ? [`topP ${topP}`] : []),
+    ...(topK === undefined ? [] : [`topK ${topK}`]),
+    ...(minP > 0 ? [`minP ${minP}`] : []),
+    ...(allowed?.length ? ["allowed tokens"] : []),
+    ...(choices ? ["choices"] : []),
+    ...(mix ? ["a mixture with another model"] : []),
+  ];
+  if (narrowed.length === 0) return;
+  throw new WhetstoneError("capability.missing", {
+    where: "tinker engine, sample",
+    got: narrowed.join(", "),
+    expected: "temperature 1 or 0, and nothing that narrows the choice: the API tells no probabilities of it",
+    mend: "Leave it out, or use --engine local.",
+  });
+}

@@ -1,0 +1,77 @@
+/** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
+
+import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
+import { checked, failed, type Transport } from "./transport.ts";
+
+/** Stands for the client in the server's books. */
+export const clientVersion = "0.38.0";
+
+export interface Session {
+  readonly id: string;
+  readonly over: Transport;
+  readonly config: ClientConfig;
+  /** The number of the next model, and of the next sampling session. */
+  nextModel(): number;
+  nextSampler(): number;
+  /** Longest sequence of a model, where the server says. */
+  contextOf(baseModel: string): number | undefined;
+  /** @throws WhetstoneError `engine.failed` once the server has forgotten the session. */
+  requireAlive(): void;
+  close(): void;
+}
+
+const beatMs = 10_000;
+
+/**
+ * @param baseModel must be among those that the server has.
+ * @throws WhetstoneError `engine.failed`.
+ */
+export async function openSession(over: Transport, baseModel: string): Promise<Session> {
+  const asked = await over.once("client/config", { json: { sdk_version: clientVersion } });
+  // a server without this endpoint has the defaults
+  const config = clientConfig.parse(asked?.status === 200 ? asked.json : {});
+  const made = await over.send("create_session", {
+    json: { tags: ["whetstone"], sdk_version: clientVersion },
+  });
+  const opened = checked("create_session", () => createSessionResponse.parse(made.json));
+  if (opened.error_message) throw failed("create_session", opened.error_message, "Do what the server says.");
+  const told = await over.send("get_server_capabilities");
+  const models = checked("get_server_capabilities", () =>
+    serverCapabilities.parse(told.json),
+  ).supported_models;
+  const names = models.flatMap(({ model_name }) => model_name ?? []);
+  if (names.length > 0 && !names.includes(baseModel)) {
+    throw failed(
+      "--base-model",
+      baseModel,
+      `The server has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ` and ${names.length - 20} more` : ""}: name one of them.`,
+    );
+  }
+  let alive = true;
+  const beat = setInterval(async () => {
+    const answer = await over
+      .once("session_heartbeat", { json: { session_id: opened.session_id } })
+      .catch(() => undefined);
+    if (answer?.status === 404 || answer?.status === 410) alive = false;
+  }, beatMs);
+  beat.unref();
+  let [modelNumber, samplers] = [0, 0];
+  return {
+    id: opened.session_id,
+    over,
+    config,
+    nextModel: () => modelNumber++,
+    nextSampler: () => samplers++,
+    contextOf: (name) =>
+      models.find(({ model_name }) => model_name === name)?.max_context_length ?? undefined,
+    requireAlive() {
+      if (alive) return;
+      throw failed(
+        `session ${opened.session_id}`,
+        "an end, or no memory of it, at its heartbeat",
+        "The server was restarted or dropped it: resume the run from its last checkpoint.",
+      );
+    },
+    close: () => clearInterval(beat),
+  };
+}

@@ -1,0 +1,170 @@
+/** One model on a server: its training operations, numbered, in order, in chunks. */
+import { setTimeout } from "node:timers/promises";
+import { awaited, type Kind, resultOf, submit } from "./future.ts";
+import { readOutput, writePass } from "./protobuf.ts";
+import {
+  type AdamParams,
+  type Datum,
+  type ForwardBackwardOutput,
+  forwardBackwardOutput,
+  modelResponse,
+  optimStepResponse,
+  passJson,
+  pathResponse,
+  protobufType,
+  saveForSamplerResponse,
+} from "./protocol.ts";
+import type { Session } from "./session.ts";
+import { type Answer, type Body, checked, failed } from "./transport.ts";
+
+export interface Trainer {
+  readonly modelId: string;
+  /** Log-probabilities of the targets of each datum. With a loss its gradients are added up. */
+  pass(data: readonly Datum[], lossFn: string, forwardOnly: boolean): Promise<Float32Array[]>;
+  step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
+  /** @returns the `tinker://` path. */
+  save(name: string): Promise<string>;
+  load(path: string, optimizer: boolean): Promise<void>;
+  /** A sampling session that has the weights of now for good. @returns its id. */
+  sampler(): Promise<string>;
+  unload(): Promise<void>;
+}
+
+export interface TrainerOptions {
+  readonly baseModel: string;
+  readonly rank: number;
+  readonly seed: number;
+  /** "json" for servers that do not know protobuf. Default "protobuf". */
+  readonly encoding?: "json" | "protobuf";
+}
+
+/** Makes a model on the server. */
+export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
+  const { baseModel, rank, seed, encoding = "protobuf" } = options;
+  const { over, config } = session;
+  const lora_config = { rank, seed, train_unembed: false, train_mlp: true, train_attn: true };
+  const json = {
+    session_id: session.id,
+    model_seq_id: session.nextModel(),
+    base_model: baseModel,
+    lora_config,
+  };
+  const made = await resultOf(over, "create_model", { json }, { type: "CreateModel" });
+  const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
+
+  let operations = 0;
+  // submissions go out one after the other; what takes time is waited for side by side
+  let sent: Promise<unknown> = Promise.resolve();
+
+  /** Submits under the next number. @param bodyOf gets the number. */
+  function numbered(path: string, bodyOf: (seq: number) => Body, kind: Kind): Promise<Answer> {
+    session.requireAlive();
+    const body = bodyOf(++operations);
+    const submitted = sent.then(() => submit(over, path, body));
+    sent = submitted.catch(() => undefined);
+    return submitted.then((id) => awaited(over, path, body, kind, id));
+  }
+  const fields = (more: object) => (seq_id: number) => ({ json: { model_id: modelId, seq_id, ...more } });
+
+  return {
+    modelId,
+    async pass(data, loss_fn, forward_only) {
+      const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
+      const outputs = await Promise.all(
+        parts.map(async (part): Promise<ForwardBackwardOutput> => {
+          const answer = await numbered(
+            forward_only && encoding === "json" ? "forward" : "forward_backward",
+            (seq_id) => {
+              const pass = {
+                model_id: modelId,
+                seq_id,
+                data: part,
+                loss_fn,
+                loss_fn_config: {},
+                forward_only,
+              };
+              return encoding === "json" ? { json: passJson(pass) } : { protobuf: writePass(pass) };
+            },
+            { type: "ForwardBackward", protobuf: encoding === "protobuf" },
+          );
+          return checked("forward_backward", () =>
+            answer.type === protobufType
+              ? readOutput(answer.bytes)
+              : forwardBackwardOutput.parse(answer.json),
+          );
+        }),
+      );
+      const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
+        loss_fn_outputs.map((one) => Float32Array.from(one.logprobs?.data ?? [])),
+      );
+      const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
+      if (wrong < 0 && logprobs.length === data.length) return logprobs;
+      throw failed(
+        "forward_backward",
+        `${logprobs[wrong]?.length ?? 0} log-probabilities for a datum of ${lengthOf(data[wrong])} targets`,
+        "Check that the server speaks the Tinker API.",
+      );
+    },
+    async step(adam_params) {
+      const answer = await numbered("optim_step", fields({ adam_params }), { type: "OptimStep" });
+      return checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
+    },
+    async save(path) {
+      const answer = await numbered("save_weights", fields({ path, overwrite: true }), {
+        type: "SaveWeights",
+      });
+      return checked("save_weights", () => pathResponse.parse(answer.json)).path;
+    },
+    async load(path, optimizer) {
+      await numbered("load_weights", fields({ path, optimizer }), { type: "LoadWeights" });
+    },
+    async sampler() {
+      const next = { sampling_session_seq_id: session.nextSampler() };
+      const answer = await numbered("save_weights_for_sampler", fields(next), {
+        type: "SaveWeightsForSampler",
+      });
+      const saved = checked("save_weights_for_sampler", () => saveForSamplerResponse.parse(answer.json));
+      if (saved.sampling_session_id) return saved.sampling_session_id;
+      throw failed(
+        "save_weights_for_sampler",
+        "no sampling session",
+        "Check that the server speaks the Tinker API.",
+      );
+    },
+    async unload() {
+      await Promise.race([
+        over.once("unload_model", { json: { model_id: modelId } }).catch(() => undefined),
+        setTimeout(2000, undefined, { ref: false }), // a server that has gone needs no farewell
+      ]);
+    },
+  };
+}
+
+const lengthOf = (d: Datum | undefined): number => d?.loss_fn_inputs.target_tokens?.data.length ?? 0;
+
+/** About how many bytes a datum takes in protobuf: 4 a token that is read, and 4 to 8 for each number at it. */
+const bytesOf = (d: Datum): number => {
+  let bytes = 4 * lengthOf(d) + 64;
+  for (const { dtype, data } of Object.values(d.loss_fn_inputs)) {
+    bytes += (dtype === "int64" ? 8 : 4) * data.length + 32;
+  }
+  return bytes;
+};
+
+/** Cut where a part would hold more datums or bytes; a datum that is too large alone is a part of its own. */
+export function chunksOf(data: readonly Datum[], most: number, mostBytes: number): Datum[][] {
+  const parts: Datum[][] = [];
+  let bytes = 0;
+  for (const datum of data) {
+    const more = bytesOf(datum);
+    const last = parts.at(-1);
+    if (last && last.length < most && bytes + more <= mostBytes) {
+      last.push(datum);
+      bytes += more;
+    } else {
+      parts.push([datum]);
+      bytes = more;
+    }
+  }
+  return parts;
+}

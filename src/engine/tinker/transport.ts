@@ -1,0 +1,166 @@
+/** One request and its answer, sent again until it is certain to have arrived. */
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { protobufType } from "./protocol.ts";
+
+export interface TransportOptions {
+  /** Of the server, without `/api/v1`. */
+  readonly url: string;
+  /** Goes into the header `X-API-Key`, and nowhere else. */
+  readonly key?: string;
+  readonly fetch?: typeof fetch;
+  /** Waits so many milliseconds. Default: a timer. */
+  readonly wait?: (ms: number) => Promise<unknown>;
+  /** Of one HTTP call. Default 60. */
+  readonly timeoutSeconds?: number;
+  /** Longest time in which the same call may fail, and longest wait for one result. Default 1800. */
+  readonly patienceSeconds?: number;
+  readonly stop?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Content type without its parameters. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: unknown;
+}
+
+export type Body = { readonly json: unknown } | { readonly protobuf: Uint8Array<ArrayBuffer> };
+
+export interface Transport {
+  readonly patienceMs: number;
+  wait(ms: number): Promise<unknown>;
+  /** One attempt. Undefined: the connection was lost, or the answer was cut. */
+  once(
+    path: string,
+    body: Body | undefined,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer | undefined>;
+  /**
+   * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, with
+   * the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most.
+   * @throws WhetstoneError `engine.failed` for another status than 2xx, or when patience ends.
+   */
+  send(path: string, body?: Body): Promise<Answer>;
+}
+
+const again = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
+/** What a server said about a failure, at most a line of it. */
+export function detailOf({ status, json }: Answer): string {
+  const detail = typeof json === "object" && json !== null && "detail" in json ? json.detail : json;
+  const text = typeof detail === "string" ? detail : JSON.stringify(detail);
+  return `status ${status}${text === undefined ? "" : `: ${text.slice(0, 300)}`}`;
+}
+
+export function failed(where: string, got: string, mend: string, cause?: unknown): WhetstoneError {
+  return new WhetstoneError("engine.failed", {
+    where,
+    got,
+    expected: "an answer of the Tinker API",
+    mend,
+    cause,
+  });
+}
+
+export function transport({
+  url,
+  key,
+  fetch: call = fetch,
+  wait = setTimeout,
+  timeoutSeconds = 60,
+  patienceSeconds = 1800,
+  stop,
+}: TransportOptions): Transport {
+  const base = `${url.replace(/\/+$/, "")}/api/v1/`;
+  const own = key === undefined ? {} : { "X-API-Key": key };
+  const patienceMs = patienceSeconds * 1000;
+
+  async function once(
+    path: string,
+    body: Body | undefined,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer | undefined> {
+    stop?.throwIfAborted();
+    const late = AbortSignal.timeout(timeoutSeconds * 1000);
+    const sent =
+      body === undefined
+        ? { method: "GET" }
+        : "json" in body
+          ? { method: "POST", body: JSON.stringify(body.json) }
+          : { method: "POST", body: body.protobuf };
+    const type = body && "protobuf" in body ? protobufType : "application/json";
+    try {
+      const response = await call(base + path, {
+        ...sent,
+        headers: { ...own, ...(body && { "Content-Type": type }), ...headers },
+        signal: stop ? AbortSignal.any([stop, late]) : late,
+      });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const given = response.headers.get("Content-Type")?.split(";")[0]?.trim() ?? "";
+      if (given === protobufType) return { status: response.status, type: given, bytes, json: undefined };
+      const json = jsonOf(bytes);
+      // a body that is cut is no answer
+      if (json === undefined && response.ok && bytes.length > 0) return undefined;
+      return { status: response.status, type: given, bytes, json };
+    } catch {
+      stop?.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  return {
+    patienceMs,
+    wait,
+    once,
+    async send(path, body) {
+      const headers: Record<string, string> = body ? { "X-Idempotency-Key": randomUUID() } : {};
+      let waited = 0;
+      for (let pause = 500; ; pause = Math.min(2 * pause, 10_000)) {
+        const answer = await once(path, body, headers);
+        if (answer && answer.status < 300) return answer;
+        if (answer && !again(answer.status)) throw refused(path, answer);
+        if (waited >= patienceMs) {
+          throw failed(
+            `POST ${path}`,
+            answer ? detailOf(answer) : "no connection",
+            `Check that a server answers at ${url}; it was asked for ${patienceSeconds} seconds. Then resume the run.`,
+          );
+        }
+        await wait(pause);
+        waited += pause;
+      }
+    },
+  };
+}
+
+function refused(path: string, answer: Answer): WhetstoneError {
+  const { status } = answer;
+  const mend =
+    status === 401 || status === 403
+      ? "Give the key of the server: --key-env names the environment variable that holds it."
+      : status === 402
+        ? "Settle the account of the service, then resume the run."
+        : "Correct what the server says, then resume the run.";
+  return failed(`POST ${path}`, detailOf(answer), mend);
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a schema makes of an answer. @throws WhetstoneError `engine.failed`. */
+export function checked<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (e) {
+    throw failed(path, messageOf(e).slice(0, 300), "Check that the server speaks the Tinker API.", e);
+  }
+}
