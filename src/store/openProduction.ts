@@ -27,6 +27,7 @@ import {
   targetsOf,
   unpackResponse,
   unpackSignal,
+  weightOf,
 } from "./served.ts";
 
 export interface ProductionOptions {
@@ -183,16 +184,6 @@ export function productionOn(
     erasures: () => records<Erasure>("erasure"),
     close: () => database.close(),
   };
-}
-
-/** Characters and tokens. */
-function weightOf({ prompt, choices }: ServedResponse): number {
-  let n = 0;
-  for (const message of prompt) n += message.content.length + 100;
-  for (const { message, tokens } of choices) {
-    n += message.content.length + 8 * (tokens?.prompt.length ?? 0) + 100;
-  }
-  return n;
 }
 
 /**

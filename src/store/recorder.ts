@@ -1,15 +1,14 @@
 /** Group commit: what arrives while a transaction is being written goes into the next one, all of it. */
 import { isWhetstoneError } from "../core/errors.ts";
-import type { ServedResponse } from "../core/served.ts";
 import type { Production, Recorder, RecorderState, Write, Written } from "./production.ts";
-import { requireStorable } from "./served.ts";
+import { requireStorable, weightOf } from "./served.ts";
 
 export interface RecorderOptions {
   /** Milliseconds that traffic may wait for company, at most 100. Signals do not wait. Default 50. */
   readonly delay?: number;
   /** Responses that may wait; while there are more, what comes is lost and counted. Default 10,000. */
   readonly limit?: number;
-  /** Characters that they may have together. Default 64 million. */
+  /** Characters and tokens that they may have together. Default 64 million. */
   readonly characters?: number;
 }
 
@@ -135,7 +134,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
       signals.length === 0 ? [] : await enqueue(signals.map((signal) => ({ kind: "signal", signal }))),
     record(response) {
       const entry: Write = { kind: "response", response };
-      const size = charactersIn(response);
+      const size = weightOf(response);
       if (traffic.length >= limit || trafficSize + size > characters || !storable(entry)) {
         lost++;
         return;
@@ -180,13 +179,6 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
 const sizeOf = (some: readonly Waiting[]): number => some.reduce((n, w) => n + w.size, 0);
 const responsesIn = (entries: readonly Write[]): number =>
   entries.reduce((n, entry) => n + Number(entry.kind === "response"), 0);
-
-function charactersIn({ prompt, choices }: ServedResponse): number {
-  let n = 0;
-  for (const { content } of prompt) n += content.length;
-  for (const { message, tokens } of choices) n += message.content.length + 8 * (tokens?.prompt.length ?? 0);
-  return n;
-}
 
 function storable(entry: Write): boolean {
   try {

@@ -22,6 +22,22 @@ type SignalData = Pick<ReceivedSignal, "about" | "best" | "text" | "tags">;
 
 const none: Int32Array = new Int32Array(0);
 
+/** Characters and tokens that a response holds, roughly: what is kept in memory is bounded by it. */
+export function weightOf({ prompt, choices, settings }: ServedResponse): number {
+  let n = JSON.stringify(settings).length;
+  const weigh = ({ content, toolCalls = [], tools }: Message): void => {
+    n += 100 + content.length;
+    for (const call of toolCalls) n += call.arguments.length;
+    if (tools) n += JSON.stringify(tools).length;
+  };
+  for (const message of prompt) weigh(message);
+  for (const { message, tokens } of choices) {
+    weigh(message);
+    if (tokens) n += 8 * (tokens.prompt.length + tokens.action.length);
+  }
+  return n;
+}
+
 /** @param base a response of the same trajectory that is stored, or will be in the same transaction. */
 export function packResponse(response: ServedResponse, base?: ServedResponse): ResponsesTable {
   const { id, session, user, trajectory, turn, origin, at, ms, version, propensity, split, model } = response;

@@ -91,6 +91,20 @@ test("a store that fails: signals are refused, traffic is tried again, all is co
   assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 3, failing: "failed" });
 });
 
+test("what waits is bounded by all that it holds, not by its texts alone", async () => {
+  const { end, write } = gated();
+  const recording = recorderOn(write, { delay: 1, characters: 20_000 });
+  const long = "x".repeat(12_000);
+  const message = { role: "assistant" as const, content: "" };
+  const called = { ...message, toolCalls: [{ id: "c", name: "write", arguments: long }] };
+  recording.record(served("a", 0, { choices: [{ message: called, stop: "eos" }] }));
+  recording.record(served("b", 0, { settings: { response_format: { description: long } } }));
+  const tools = [{ name: "t", description: long, parameters: {} }];
+  recording.record(served("c", 0, { prompt: [{ role: "user", content: "", tools }] }));
+  assert.deepEqual(recording.state(), { pending: 1, recorded: 0, lost: 2 });
+  await end();
+});
+
 test("whoever waits for what was taken waits for that alone, and a store that fails costs nothing", async () => {
   const { end, write, batches } = gated();
   const recording = recorderOn(write, { delay: 1 });
