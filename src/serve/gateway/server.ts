@@ -117,13 +117,16 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     state: passing.state,
     async close() {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-      const late = new Promise<void>((resolve) => setTimeout(resolve, options.grace ?? 30_000).unref());
-      await Promise.race([passing.drain(), late]);
+      const atMost = (ms: number, what: Promise<void>): Promise<void> =>
+        Promise.race([what, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
+      await atMost(options.grace ?? 30_000, passing.drain());
       server.closeIdleConnections();
       // answers that are still being written
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200).unref())]);
+      await atMost(200, ended);
       server.closeAllConnections();
       await ended;
+      // calls that were just broken off leave their record as well
+      await atMost(1000, passing.drain());
       await recorder.flush();
     },
   };
