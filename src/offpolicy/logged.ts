@@ -5,7 +5,7 @@ import type { Signal } from "../core/signal.ts";
 import type { Id } from "../core/words.ts";
 import { actionRatio, type Sample, versionRatio } from "./sample.ts";
 
-/** What one trajectory earned, from what was said of it. 0 for none where silence is told apart by `withAnswer`. */
+/** What one trajectory earned, from what was said of it. Beside `withAnswer`, which brings the answer's reward itself: `() => 0`. */
 export type TrajectoryReward = (signals: readonly Signal[]) => number;
 
 const atTheEnd = (turns: number, reward: number): number[] =>

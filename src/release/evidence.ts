@@ -74,8 +74,8 @@ interface Gathering {
 
 /**
  * Reads what was served under the splits and what was said of it until the windows closed, by time of arrival: a signal that
- * comes later cannot change what was already looked at. What reviewers say of feedback is not said of a version. Only numbers are kept of responses, so that memory grows with units
- * and signals alone.
+ * comes later cannot change what was already looked at. What reviewers say of feedback is not said of a version. Of
+ * responses names and numbers are kept, no words.
  */
 export async function gatherEvidence(production: Production, options: EvidenceOptions): Promise<Evidence> {
   const { splits, guardrails, reward, window, settling, now } = options;
