@@ -2,11 +2,13 @@
 import { Hono } from "hono";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { ServedResponse } from "../core/served.ts";
+import type { Id } from "../core/words.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import { readSpans } from "../exchange/otlp/otlp.ts";
 import type { Production, Write } from "../store/production.ts";
+import { recent } from "../store/recent.ts";
 import type { Gate, Gated } from "./auth.ts";
-import { type SessionTable, sessionTable } from "./gateway/sessions.ts";
+import { type Place, type SessionTable, sessionTable } from "./gateway/sessions.ts";
 import { storeRefusal } from "./inbox.ts";
 import { type BodyLimits, readJson } from "./limits.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
@@ -18,6 +20,8 @@ export interface TracesOptions {
   readonly sessions?: SessionTable;
 }
 
+/** Calls whose places are remembered. */
+const mostPlaced = 10_000;
 const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64 };
 
 /**
@@ -26,6 +30,8 @@ const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64 };
  * `partialSuccess`, as are those of sessions that were erased.
  */
 export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
+  /** What could not be written is sent again, and is then no other call. */
+  const places = recent<Id, Place>(mostPlaced);
   return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
     const request = unpacked(c.req.raw);
     if (isRefused(request)) return refusal(request);
@@ -67,7 +73,10 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
     }
     const whose = user === undefined ? {} : { user };
     const opened = sessions.open({ session, ...whose, prompt });
-    const { trajectory, turn } = sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
+    const place =
+      places.get(draft.id) ?? sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
+    places.set(draft.id, place);
+    const { trajectory, turn } = place;
     return {
       ...draft,
       trajectory,

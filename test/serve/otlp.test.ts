@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { z } from "zod";
+import { WhetstoneError } from "../../src/core/errors.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
 import { traces } from "../../src/serve/otlp.ts";
 import { openProduction, type Production } from "../../src/store/index.ts";
@@ -56,6 +57,40 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     );
     assert.equal(stored[0]!.trajectory, stored[1]!.trajectory);
   }
+});
+
+test("spans that could not be written stand where they stood when they are sent again", async () => {
+  const store = await openProduction(join(folder, "again.sqlite"));
+  let full = true;
+  const app = traces({
+    gate,
+    production: {
+      ...store,
+      write: async (batch) => {
+        if (!full) return store.write(batch);
+        const [got, expected, mend] = ["a full disk", "room", "Free some."];
+        throw new WhetstoneError("store.full", { where: "store", got, expected, mend });
+      },
+    },
+  });
+  const send = () =>
+    app.request("/v1/traces", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: spans,
+    });
+  assert.equal((await send()).status, 507);
+  full = false;
+  assert.equal((await send()).status, 200);
+  const stored = await gathered(store.responses());
+  assert.deepEqual(
+    stored.map(({ trajectory, turn }) => [trajectory.split("/").at(-1), turn]),
+    [
+      ["0", 0],
+      ["0", 1],
+    ],
+  );
+  await store.close();
 });
 
 test("protobuf, other encodings, other JSON and broken gzip are refused with a mend", async () => {
