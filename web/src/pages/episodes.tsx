@@ -30,8 +30,8 @@ export function Episodes() {
     if (name !== "offset") next.delete("offset");
     route(`${path}?${next}`, true);
   };
-  const field = (name: string) => ({
-    value: asked.get(name) ?? "",
+  const field = (name: string, usual = "") => ({
+    value: asked.get(name) ?? usual,
     onChange: (e: Event) => change(name, (e.currentTarget as HTMLInputElement).value),
   });
   const { value: now } = loaded;
@@ -56,7 +56,7 @@ export function Episodes() {
         </label>
         <label>
           Order{" "}
-          <select {...field("order")}>
+          <select {...field("order", "newest")}>
             {orders.map(([order, name]) => (
               <option key={order} value={order}>
                 {name}
@@ -89,7 +89,7 @@ function List(props: {
   return (
     <>
       <div class="wide">
-        <table>
+        <table class="episodes">
           <thead>
             <tr>
               {["Episode", "Outcome", "Reward", "Turns", "Iteration", "Phase"].map((name) => (

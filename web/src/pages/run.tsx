@@ -92,9 +92,12 @@ function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }
 }
 
 function Notes({ run }: { readonly run: RunDetail }) {
-  if (run.notes.length === 0) return null;
+  if (run.notes.length === 0) {
+    return <p class="notes none kept">{run.iterations > 0 ? "Nothing is off." : "No iteration yet."}</p>;
+  }
   return (
-    <section class="notes" aria-label="What is off">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys, too
+    <section class={run.state === "running" ? "notes kept" : "notes"} aria-label="What is off" tabIndex={0}>
       <ul>
         {run.notes.map((note) => (
           <li key={`${note.kind} ${note.metric}`}>
