@@ -1,4 +1,4 @@
-/** `whetstone serve`: a gateway that records and learns what people think of it, or an environment for others to practise in. */
+/** `whetstone serve`: a gateway that records and learns, an environment for others to practise in, or models for others to train. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
@@ -15,13 +15,18 @@ interface OpenEnvFlags {
   readonly keyEnv: string;
   readonly sessions: string;
 }
-type ServeOptions = GatewayFlags & Omit<OpenEnvFlags, "openenv"> & { readonly openenv?: string };
+type ServeOptions = GatewayFlags &
+  Omit<OpenEnvFlags, "openenv"> & {
+    readonly openenv?: string;
+    readonly tinker?: true;
+    readonly checkpoints: string;
+  };
 
 export function addServe(program: Command, io: Io): void {
   addCommand(
     program,
     "serve",
-    "Pass agents' model calls on and record them, with feedback; or serve an environment.",
+    "Pass agents' model calls on and record them, with feedback; or serve an environment, or models to train.",
     [
       "whetstone serve --upstream https://api.openai.com/v1 --channels reaction,comment",
       "whetstone serve --upstream http://127.0.0.1:8000/v1 --model qwen3 --exact raw",
@@ -29,6 +34,8 @@ export function addServe(program: Command, io: Io): void {
       "whetstone serve",
       "whetstone serve --openenv facts",
       "whetstone serve --openenv ./my-environment.ts --port 8000 --sessions 16",
+      "whetstone serve --tinker",
+      "whetstone serve --tinker --model ./qwen,HuggingFaceTB/SmolLM2-135M --port 8000",
     ],
   )
     .option("--upstream <url>", "gateway: base URL, with /v1, of any OpenAI-compatible server")
@@ -36,7 +43,10 @@ export function addServe(program: Command, io: Io): void {
       "--upstream-key-env <name>",
       "environment variable that holds the upstream's key (default: the key that a client sends is passed on)",
     )
-    .option("--model <name>", "model to ask the upstream for (default: as the client says)")
+    .option(
+      "--model <name>",
+      "model to ask the upstream for (default: as the client says); with --tinker: folders or Hugging Face ids, separated by commas (default: a tiny one of random weights)",
+    )
     .addOption(
       new Option(
         "--exact <kind>",
@@ -68,22 +78,29 @@ export function addServe(program: Command, io: Io): void {
       "proxies of your own in front, whose word on where a request comes from is taken (default: 0)",
     )
     .option("--openenv <env>", "environment (see whetstone envs), or a module that exports one")
-    .option("--port <n>", "0 takes any that is free (default: 8600; with --openenv: 8000)")
+    .option("--tinker", "models for clients of the Tinker training API, such as the tinker SDK")
+    .option("--checkpoints <folder>", "with --tinker: where clients' checkpoints are kept", "tinker")
+    .option("--port <n>", "0 takes any that is free (default: 8600; with --openenv or --tinker: 8000)")
     .option("--host <address>", "anything but this machine's own address needs a key", "127.0.0.1")
     .option(
       "--key-env <name>",
-      "with --openenv: environment variable that holds the key which clients must send",
+      "with --openenv or --tinker: environment variable that holds the key which clients must send",
       "WHETSTONE_KEY",
     )
     .option("--sessions <n>", "with --openenv: episodes at a time", "64")
     .addHelpText(
       "after",
-      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md has the whole way.\n",
+      "\nWithout --upstream and --policy, the versions in the store answer: see whetstone versions. docs/gateway.md has the whole way. docs/tinker.md says what --tinker serves, and what it does not.\n",
     )
-    .action(async ({ openenv, ...flags }: ServeOptions) => {
+    .action(async ({ openenv, tinker, ...flags }: ServeOptions) => {
       if (openenv !== undefined) {
-        refuseBoth(flags);
+        refuseBoth("--openenv", { ...flags, tinker });
         return await serveEnvironment({ ...flags, openenv }, io);
+      }
+      if (tinker) {
+        refuseBoth("--tinker", flags);
+        const { serveTinker } = await import("./serveTinker.ts");
+        return await serveTinker(flags, io, interrupted);
       }
       // loaded when it is asked for: databases and clients take their time
       const { serveGateway } = await import("./serveGateway.ts");
@@ -100,14 +117,22 @@ const interrupted = (): Promise<void> =>
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-function refuseBoth({ upstream, policy }: GatewayFlags): void {
-  const other = upstream !== undefined ? "--upstream" : policy !== undefined ? "--policy" : undefined;
+function refuseBoth(
+  one: string,
+  {
+    upstream,
+    policy,
+    tinker,
+  }: Pick<GatewayFlags, "upstream" | "policy"> & { readonly tinker?: true | undefined },
+): void {
+  const others = { "--upstream": upstream, "--policy": policy, "--tinker": tinker };
+  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other === undefined) return;
   throw new WhetstoneError("option.range", {
     where: "serve",
-    got: `both --openenv and ${other}`,
+    got: `both ${one} and ${other}`,
     expected: "one of them",
-    mend: "Serve the environment and the gateway by two commands.",
+    mend: "Serve them by two commands.",
   });
 }
 

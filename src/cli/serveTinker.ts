@@ -1,0 +1,41 @@
+/** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
+import { mkdir } from "node:fs/promises";
+import type { FetchProgress } from "../engine/local/index.ts";
+import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
+import { statedNumber } from "./options.ts";
+import { type Io, progressLine } from "./output.ts";
+
+export interface TinkerFlags {
+  readonly model?: string;
+  readonly port?: string;
+  readonly host: string;
+  readonly keyEnv: string;
+  readonly checkpoints: string;
+}
+
+/** Serves until it is told to stop. */
+export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
+  const { model, port = "8000", host, keyEnv, checkpoints } = flags;
+  const number = statedNumber("--port", port);
+  await mkdir(checkpoints, { recursive: true });
+  const from = model === undefined ? [await tinyBase(checkpoints)] : model.split(",");
+  const bases: Base[] = [];
+  for (const one of from) {
+    const line = progressLine(io, `Fetching ${one}, MB`);
+    const progress = ({ bytes, ofBytes }: FetchProgress): void =>
+      line.at(Math.round(bytes / 1e6), Math.round(ofBytes / 1e6));
+    bases.push(await openBase(one, { hub: { progress } }));
+    line.close();
+  }
+  const key = process.env[keyEnv] || undefined;
+  const options = { bases, folder: checkpoints, host, port: number };
+  const server = await tinkerServer({ ...options, ...(key !== undefined && { key }) });
+  const names = bases.map(({ name }) => name);
+  io.record({ type: "serving", api: "tinker", url: server.url, models: names });
+  io.say(`${names.join(", ")} served at ${server.url} (Tinker API). Ctrl-C ends it.`);
+  const sent = key === undefined ? "tml-local" : `"$${keyEnv}"`;
+  io.say(`  TINKER_BASE_URL=${server.url} TINKER_API_KEY=${sent} python train.py`);
+  await stopped();
+  await server.close();
+  io.say("Closed. Models that were not saved are gone.");
+}

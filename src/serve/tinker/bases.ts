@@ -1,0 +1,113 @@
+/** The models that clients may begin from, and the engines that hold what was made of them. */
+import { mkdir, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Model } from "../../core/model.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { readModel } from "../../engine/local/checkpoint.ts";
+import { type FetchOptions, fetchModel, localEngine, type RunOptions } from "../../engine/local/index.ts";
+import type { Projection } from "../../engine/local/parameters.ts";
+
+/** An adapter as a client asks for it. */
+export interface Adapter {
+  readonly rank: number;
+  readonly mlp: boolean;
+  readonly attention: boolean;
+}
+
+export interface Base {
+  readonly name: string;
+  /** With its tokenizer. */
+  readonly folder: string;
+  readonly contextTokens: number;
+  readonly vocabulary: number;
+  /** A fresh model: an adapter on the base, or without one all of its weights. */
+  create(id: string, seed: number, adapter?: Adapter): Promise<Model>;
+  /** A model as it was saved. */
+  open(id: string, folder: string): Promise<Model>;
+  dispose(): Promise<void>;
+}
+
+export interface BaseOptions extends Pick<RunOptions, "device" | "threads" | "memory"> {
+  /** Longest sequence, in tokens; a model that allows less has its own. Default 4096. */
+  readonly contextTokens?: number;
+  readonly hub?: FetchOptions;
+}
+
+/** As the official service has it, whatever the rank. */
+const alpha = 32;
+const attention: readonly Projection[] = ["q_proj", "k_proj", "v_proj", "o_proj"];
+const mlp: readonly Projection[] = ["gate_proj", "up_proj", "down_proj"];
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (s) => s.isDirectory(),
+    () => false,
+  );
+
+/**
+ * @param from a folder, which is known by its last name, or an id on the Hugging Face Hub.
+ * @throws WhetstoneError what `readModel` and `fetchModel` throw.
+ */
+export async function openBase(from: string, options: BaseOptions = {}): Promise<Base> {
+  const { contextTokens: most = 4096, hub, ...run } = options;
+  const local = await isFolder(from);
+  const folder = local ? resolve(from) : await fetchModel(from, hub);
+  const { config } = await readModel(folder);
+  const contextTokens = Math.min(most, config.contextTokens);
+  // an engine for each kind of adapter: models of one kind share their programs
+  const engines = new Map<string, Engine>();
+  const engineFor = (adapter?: Adapter): Engine => {
+    const key = JSON.stringify(adapter ?? null);
+    const targets = [...(adapter?.attention ? attention : []), ...(adapter?.mlp ? mlp : [])];
+    const engine =
+      engines.get(key) ??
+      localEngine({ ...run, from: folder, ...(adapter && { lora: { rank: adapter.rank, alpha, targets } }) });
+    engines.set(key, engine);
+    return engine;
+  };
+  return {
+    name: local ? basename(folder) : from,
+    folder,
+    contextTokens,
+    vocabulary: config.vocabulary,
+    create: (id, seed, adapter) => engineFor(adapter).create({ id, seed, lexicon: [], contextTokens }),
+    open: (id, saved) => engineFor().open(id, saved),
+    async dispose() {
+      for (const engine of engines.values()) await engine.dispose();
+    },
+  };
+}
+
+/** A folder with a tiny model of random weights that reads and writes bytes: something to try a client on. */
+export async function tinyBase(root: string): Promise<string> {
+  const folder = join(root, "bases", "tiny");
+  if (await isFolder(folder)) return folder;
+  const engine = localEngine({ tokenizer: "bytes" });
+  try {
+    const model = await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 1024 });
+    await mkdir(folder, { recursive: true });
+    await model.save(folder);
+    return folder;
+  } finally {
+    await engine.dispose();
+  }
+}
+
+/** @throws WhetstoneError `name.unknown` for two of one name. */
+export function byName(bases: readonly Base[]): ReadonlyMap<string, Base> {
+  const known = new Map<string, Base>();
+  for (const base of bases) {
+    const other = known.get(base.name);
+    if (other) {
+      throw new WhetstoneError("config.invalid", {
+        where: "--model",
+        got: `${other.folder} and ${base.folder}, both called ${base.name}`,
+        expected: "models of different names, since clients choose by name",
+        mend: "Rename one of the folders.",
+      });
+    }
+    known.set(base.name, base);
+  }
+  return known;
+}

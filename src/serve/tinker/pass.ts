@@ -1,0 +1,243 @@
+/** One forward or forward_backward: from datums to a batch, an objective, and the outputs of each datum. */
+import type { Batch, Row } from "../../core/batch.ts";
+import type { Model, Objective } from "../../core/model.ts";
+import { concatIds, gatherIds, pack } from "../../core/pack.ts";
+import type { Datum, ForwardBackwardOutput, ModelInput, Tensor } from "../../engine/tinker/protocol.ts";
+import { type Fault, fault, isFault } from "./fault.ts";
+import type { ChosenLoss, Element } from "./losses.ts";
+
+/** A datum of the wire, its tokens in one piece. */
+interface Given {
+  readonly tokens: Int32Array;
+  /** What is wanted at each token: an id, or several. */
+  readonly targets: { readonly ids: Int32Array; readonly shape: readonly number[] };
+  /** By name, all of the shape of the targets. */
+  readonly inputs: Readonly<Record<string, Tensor>>;
+}
+
+/** @returns what is wrong with the datum, where something is. */
+function given({ model_input, loss_fn_inputs }: Datum): Given | Fault {
+  const tokens = tokensOf(model_input);
+  if (isFault(tokens)) return tokens;
+  const { target_tokens, ...inputs } = loss_fn_inputs;
+  if (!target_tokens) return fault("loss_fn_inputs: got no target_tokens, which every loss needs.");
+  const { data, shape } = target_tokens;
+  return { tokens, targets: { ids: Int32Array.from(data), shape }, inputs };
+}
+
+/** The token ids of an input of text. */
+export function tokensOf({ chunks }: ModelInput): Int32Array | Fault {
+  const parts: Int32Array[] = [];
+  for (const chunk of chunks) {
+    if (chunk.type !== "encoded_text") {
+      return fault(
+        `model_input: got a chunk of type ${chunk.type}, expected encoded_text: models here read text alone.`,
+      );
+    }
+    parts.push(Int32Array.from(chunk.tokens));
+  }
+  return concatIds(parts);
+}
+
+const inputNames = ["weights", "logprobs", "advantages", "clip_low_threshold", "clip_high_threshold"];
+
+/** What is wrong with a datum, if anything is. */
+function faultIn({ tokens, targets, inputs }: Given, { name, needs }: ChosenLoss): Fault | undefined {
+  const [places = 0, width = 1, ...more] = targets.shape;
+  const count = targets.shape.reduce((a, b) => a * b, 1);
+  if (places !== tokens.length || more.length > 0 || count !== targets.ids.length || count === 0) {
+    return fault(
+      `target_tokens: got ${targets.ids.length} of shape [${targets.shape}] for ${tokens.length} tokens, expected one for each token, or several of shape [${tokens.length}, K].`,
+    );
+  }
+  if (width !== 1 && name !== "cross_entropy") {
+    return fault(
+      `target_tokens: got ${width} at a token, expected one for ${name}. Several go with cross_entropy.`,
+    );
+  }
+  const missing = needs.find((input) => !Object.hasOwn(inputs, input));
+  if (missing !== undefined) return fault(`loss_fn_inputs: got no ${missing}, which ${name} needs.`);
+  for (const [input, { data }] of Object.entries(inputs)) {
+    if (!inputNames.includes(input)) {
+      return fault(
+        `loss_fn_inputs: got ${JSON.stringify(input)}, expected target_tokens, ${inputNames.join(", ")}. Leave it out.`,
+      );
+    }
+    if (data.length !== count) {
+      return fault(`${input}: got ${data.length} numbers, expected ${count}, one for each target.`);
+    }
+    if (!data.every(Number.isFinite)) {
+      return fault(
+        `${input}: got a number that is not finite, expected finite ones. A masked place takes a 0.`,
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Targets that are the datum's own next tokens need no second look at the distribution. */
+const isShifted = ({ tokens, targets }: Given): boolean =>
+  targets.ids.length === tokens.length &&
+  targets.ids.every((id, i, ids) => i + 1 === ids.length || id === tokens[i + 1]);
+
+/** A row whose targets are all places after its first token: the token after the last place is the last target. */
+function rowOf({ tokens, targets }: Given, index: number): Row {
+  const N = tokens.length;
+  const zeros = new Float32Array(N);
+  return {
+    info: {
+      trajectory: `${index}`,
+      task: `${index}`,
+      role: "agent",
+      model: "",
+      version: "",
+      origin: "logged",
+      context: "rewritten",
+      unit: `${index}`,
+      group: `${index}`,
+      from: 0,
+    },
+    tokens: concatIds([tokens, targets.ids.subarray(targets.ids.length - 1)]),
+    targets: Int32Array.from(tokens, (_, i) => i + 1),
+    turn: new Int32Array(N),
+    logp: zeros,
+    behaviour: zeros,
+    advantage: zeros,
+    weight: new Float32Array(N).fill(1),
+  };
+}
+
+/** Elements of every datum, `width` to a token; a datum with fewer has empty ones of weight 0 at the end of each token. */
+interface Elements {
+  readonly width: number;
+  readonly ids: Int32Array;
+  readonly filled: Uint8Array;
+  readonly inputs: Readonly<Record<string, Float32Array>>;
+}
+
+function elementsOf(data: readonly Given[]): Elements {
+  const width = Math.max(...data.map(({ targets }) => targets.shape[1] ?? 1));
+  const places = data.reduce((n, { tokens }) => n + tokens.length, 0);
+  const ids = new Int32Array(places * width);
+  const filled = new Uint8Array(places * width);
+  const names = new Set(data.flatMap(({ inputs }) => Object.keys(inputs)));
+  const inputs = Object.fromEntries(
+    [...names].map((name) => [name, new Float32Array(places * width).fill(Number.NaN)]),
+  );
+  let at = 0;
+  for (const { tokens, targets, inputs: own } of data) {
+    const K = targets.shape[1] ?? 1;
+    targets.ids.forEach((id, i) => {
+      const to = at + Math.floor(i / K) * width + (i % K);
+      ids[to] = id;
+      filled[to] = 1;
+      for (const [name, { data: numbers }] of Object.entries(own)) inputs[name]![to] = numbers[i]!;
+    });
+    at += tokens.length * width;
+  }
+  return { width, ids, filled, inputs };
+}
+
+/** Numbers that the passes over parts leave behind, for the whole. */
+interface Left {
+  readonly logprobs: Float32Array;
+  readonly losses: Float32Array;
+}
+
+/** The sum of a loss over all elements of a request, as the official service has it: nothing is averaged. */
+function objectiveOf(
+  { width, ids, filled, inputs }: Elements,
+  direct: boolean,
+  chosen: ChosenLoss,
+  left: Left,
+): Objective<undefined> {
+  const or = (name: string, e: number, otherwise: number): number => {
+    const x = inputs[name]?.[e];
+    return x === undefined || Number.isNaN(x) ? otherwise : x;
+  };
+  return {
+    name: chosen.name,
+    together: "row",
+    wants: (_aux, { index_A }) => (direct ? {} : { at: { ids: gatherIds(ids, index_A, width), width } }),
+    prepare: async () => undefined,
+    evaluate({ logp, at }, { index_A }) {
+      const p_E = direct ? logp : (at ?? new Float32Array());
+      const slopes = new Float32Array(p_E.length);
+      let sum = 0;
+      for (let i = 0; i < p_E.length; i++) {
+        const e = index_A[Math.floor(i / width)]! * width + (i % width);
+        if (filled[e] === 0) continue;
+        const p = p_E[i]!;
+        const x: Element = {
+          p,
+          q: or("logprobs", e, 0),
+          advantage: or("advantages", e, 0),
+          weight: or("weights", e, 1),
+          low: or("clip_low_threshold", e, chosen.low),
+          high: or("clip_high_threshold", e, chosen.high),
+          beta: chosen.beta,
+        };
+        const [loss, slope] = chosen.loss(x);
+        sum += loss;
+        slopes[i] = slope;
+        left.logprobs[e] = p;
+        left.losses[e] = loss;
+      }
+      return { loss: sum, cotangents: direct ? { logp: slopes } : { at: slopes }, stats: { loss: sum } };
+    },
+  };
+}
+
+/**
+ * Runs datums through a model. With `learn` the gradient of the sum of their losses is added to what the model has
+ * gathered; without, nothing changes.
+ */
+export async function pass(
+  model: Pick<Model, "accumulate" | "score">,
+  sent: readonly Datum[],
+  chosen: ChosenLoss,
+  learn: boolean,
+): Promise<ForwardBackwardOutput | Fault> {
+  if (sent.length === 0) return fault("data: got no datum, expected at least one.");
+  const data: Given[] = [];
+  for (const [d, datum] of sent.entries()) {
+    const read = given(datum);
+    const wrong = isFault(read) ? read : faultIn(read, chosen);
+    if (wrong) return fault(`datum ${d}: ${wrong.error}`);
+    if (!isFault(read)) data.push(read);
+  }
+  const elements = elementsOf(data);
+  const direct = data.every(isShifted);
+  const batch: Batch = pack(
+    data.map(rowOf),
+    data.map((_, d) => ({ id: `${d}`, group: `${d}`, members: [`${d}`] })),
+  );
+  const left = {
+    logprobs: new Float32Array(elements.ids.length),
+    losses: new Float32Array(elements.ids.length),
+  };
+  const objective = objectiveOf(elements, direct, chosen, left);
+  let loss: number;
+  if (learn) {
+    loss = (await model.accumulate(batch, objective, undefined)).loss ?? 0;
+  } else {
+    loss = objective.evaluate(
+      await model.score(batch, objective.wants(undefined, batch)),
+      batch,
+      undefined,
+    ).loss;
+  }
+  let at = 0;
+  const loss_fn_outputs = data.map(({ tokens, targets: { ids, shape } }) => {
+    const from = at * elements.width;
+    at += tokens.length;
+    const K = shape[1] ?? 1;
+    const own = (xs: Float32Array): Tensor => ({
+      dtype: "float32",
+      data: Float32Array.from(ids, (_, i) => xs[from + Math.floor(i / K) * elements.width + (i % K)]!),
+      shape,
+    });
+    return { logprobs: own(left.logprobs), elementwise_loss: own(left.losses) };
+  });
+  return { loss_fn_output_type: "ArrayRecord", loss_fn_outputs, metrics: { "loss:sum": loss } };
+}

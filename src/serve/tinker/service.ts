@@ -1,0 +1,416 @@
+/** What the server knows: sessions, their models and sampling sessions, and the futures of what is under way. */
+import { createHash, randomUUID } from "node:crypto";
+import { HTTPException } from "hono/http-exception";
+import type { z } from "zod";
+import type { Frozen, Model } from "../../core/model.ts";
+import { writeOutput, writeSamples } from "../../engine/tinker/protobuf.ts";
+import * as wire from "../../engine/tinker/protocol.ts";
+import { type Adapter, type Base, byName } from "./bases.ts";
+import { type About, type Checkpoints, checkpoints, type Saved } from "./checkpoints.ts";
+import { type Fault, isFault } from "./fault.ts";
+import { type Futures, futures, type Result } from "./futures.ts";
+import { type Source, sampled } from "./sampling.ts";
+import { openSaved, type Trainer, trainer } from "./trainer.ts";
+
+export interface ServiceOptions {
+  readonly bases: readonly Base[];
+  /** Where checkpoints are kept. */
+  readonly folder: string;
+  /** Seconds without a heartbeat after which a session's models are gone. Default 300. */
+  readonly sessionSeconds?: number;
+  /** Snapshots of one model that stay to be sampled from; the oldest goes first. Default 16. */
+  readonly snapshots?: number;
+}
+
+interface Session {
+  readonly id: string;
+  heard: number;
+  readonly trainers: Map<string, Trainer>;
+  readonly samplers: Map<string, Sampler>;
+}
+
+/** Where samples of a sampling session come from. */
+interface Sampler {
+  readonly id: string;
+  readonly session: Session;
+  readonly base: Base;
+  readonly path?: string;
+  /** Absent once it has made room for newer ones. */
+  source?: Promise<Source>;
+  readonly release: () => Promise<void>;
+  /** Answers to numbered requests, with a digest of each. */
+  readonly known: Map<number, { readonly body: string; readonly answer: SampleFuture }>;
+}
+type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
+
+type Body<S extends z.ZodType> = z.output<S>;
+type Pending = { readonly request_id: string; readonly model_id: string };
+
+export interface Service {
+  readonly bases: ReadonlyMap<string, Base>;
+  readonly store: Checkpoints;
+  readonly futures: Futures;
+  createSession(key: string | undefined): string;
+  heartbeat(id: string): void;
+  finish(id: string): Promise<void>;
+  createModel(body: Body<typeof wire.createModelRequest>): Pending;
+  info(id: string): Body<typeof wire.infoResponse>;
+  unload(id: string): Pending;
+  pass(p: wire.Pass, digest: string): Pending;
+  step(body: Body<typeof wire.optimStepRequest>): Pending;
+  save(body: Body<typeof wire.saveWeightsRequest>): Pending;
+  load(body: Body<typeof wire.loadWeightsRequest>): Promise<Pending>;
+  saveForSampler(body: Body<typeof wire.saveForSamplerRequest>): Pending;
+  createSampler(body: Body<typeof wire.createSamplingSessionRequest>): Promise<string>;
+  sampler(id: string): {
+    readonly sampler_id: string;
+    readonly base_model: string;
+    readonly model_path?: string;
+  };
+  sample(body: wire.SampleRequestBody): SampleFuture;
+  /** Ends sessions that were not heard of for too long. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const digestOf = (body: unknown): string =>
+  createHash("sha256")
+    .update(body instanceof Uint8Array ? body : JSON.stringify(body))
+    .digest("base64");
+
+const unknown = (what: string, id: string): HTTPException =>
+  new HTTPException(404, {
+    message: `no ${what} ${JSON.stringify(id.slice(0, 200))} here. If the server was started again since, what was not saved is gone: create a new session and load your last checkpoint.`,
+  });
+const wrong = (message: string): HTTPException => new HTTPException(400, { message });
+const ended = (id: string): HTTPException =>
+  new HTTPException(410, {
+    message: `session ${id} has ended, finished or without a heartbeat for too long. Create a new one and load your last checkpoint.`,
+  });
+const clash = (what: string): HTTPException =>
+  new HTTPException(409, { message: `${what} was sent before with another body. Send each number once.` });
+
+const json = (of: Extract<Result, { kind: "json" }>["json"]): Result => ({ kind: "json", json: of });
+const failed = (fault: Fault): Result => ({ kind: "failed", fault });
+
+export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }: ServiceOptions): Service {
+  const known = byName(bases);
+  const store = checkpoints(folder);
+  const results = futures(randomUUID().slice(0, 8));
+  const sessions = new Map<string, Session>();
+  /** Sessions that are over. */
+  const over = new Set<string>();
+  const byKey = new Map<string, string>();
+  /** Untrained models, to sample from; and saved ones, as long as somebody samples from them. */
+  const untrained = new Map<string, Promise<Model>>();
+
+  const sessionOf = (id: string): Session => {
+    const session = sessions.get(id);
+    if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
+    session.heard = Date.now();
+    return session;
+  };
+  /** The session that made a model or a sampling session, whose ids begin with its own. */
+  const ownerOf = (id: string): Session => sessionOf(id.slice(0, Math.max(0, id.indexOf(":"))));
+  const trainerOf = (id: string): { readonly session: Session; readonly trainer: Trainer } => {
+    const session = ownerOf(id);
+    const trainer = session.trainers.get(id);
+    if (!trainer) throw unknown("model", id);
+    return { session, trainer };
+  };
+  const baseOf = (name: string): Base => {
+    const base = known.get(name);
+    if (base) return base;
+    throw wrong(
+      `base_model: got ${JSON.stringify(name.slice(0, 200))}, expected one of ${[...known.keys()].join(", ")}.`,
+    );
+  };
+
+  /** A numbered operation: begun, or the one that has its number already. */
+  function operation(
+    of: Trainer,
+    number: number | null | undefined,
+    digest: string,
+    work: () => Promise<Result>,
+  ): Pending {
+    const future = results.open();
+    const taken = of.turns.take(number ?? undefined, digest, future.id, () => future.settle(work));
+    if (taken.kind === "clash") throw clash(`seq_id ${number} of model ${of.id}`);
+    return { request_id: taken.request, model_id: of.id };
+  }
+
+  /** A model begins to be made, once for its number. */
+  function begin(
+    session: Session,
+    id: string,
+    base: Base,
+    about: About,
+    make: () => Promise<Model>,
+    result: Result,
+  ): Pending {
+    const request = made.get(id);
+    if (request !== undefined) return { request_id: request, model_id: id };
+    const future = results.open();
+    const model = make();
+    session.trainers.set(id, trainer({ id, base, about }, model, store));
+    made.set(id, future.id);
+    void future.settle(() => model.then(() => result));
+    return { request_id: future.id, model_id: id };
+  }
+  const made = new Map<string, string>();
+
+  function addSampler(
+    session: Session,
+    number: number,
+    of: Pick<Sampler, "base" | "path">,
+    source: Promise<Source>,
+    release: () => Promise<void>,
+  ): Sampler {
+    const id = samplerId(session, number);
+    const sampler: Sampler = { id, session, ...of, source, release, known: new Map() };
+    source.catch(() => undefined); // told by the first request
+    session.samplers.set(id, sampler);
+    return sampler;
+  }
+  const samplerId = (session: Session, number: number): string => `${session.id}:sample:${number}`;
+
+  /** Snapshots in memory, by model; older ones make room. */
+  const kept = new Map<string, Sampler[]>();
+  async function keep(of: Trainer, sampler: Sampler): Promise<void> {
+    const list = [...(kept.get(of.id) ?? []), sampler];
+    const oldest = list.length > snapshots ? list.shift() : undefined;
+    kept.set(of.id, list);
+    if (oldest) await retire(oldest);
+  }
+  async function retire(sampler: Sampler): Promise<void> {
+    delete sampler.source;
+    await sampler.release();
+  }
+
+  async function end(session: Session): Promise<void> {
+    sessions.delete(session.id);
+    over.add(session.id);
+    for (const sampler of session.samplers.values()) if (sampler.source) await retire(sampler);
+    for (const trainer of session.trainers.values()) {
+      kept.delete(trainer.id);
+      made.delete(trainer.id);
+      await trainer.dispose();
+    }
+  }
+
+  const aboutOf = (base: Base, adapter?: Adapter): About => ({
+    base_model: base.name,
+    ...(adapter && { lora_rank: adapter.rank }),
+    train_mlp: adapter?.mlp ?? true,
+    train_attn: adapter?.attention ?? true,
+  });
+  const foundAt = async (path: string): Promise<Saved> => {
+    const saved = await store.find(path);
+    if (isFault(saved)) throw new HTTPException(404, { message: saved.error });
+    return saved;
+  };
+
+  return {
+    bases: known,
+    store,
+    futures: results,
+    createSession(key) {
+      const before = key === undefined ? undefined : byKey.get(key);
+      if (before !== undefined) return before;
+      const id = randomUUID();
+      sessions.set(id, { id, heard: Date.now(), trainers: new Map(), samplers: new Map() });
+      if (key !== undefined) byKey.set(key, id);
+      return id;
+    },
+    heartbeat: (id) => void sessionOf(id),
+    async finish(id) {
+      const session = sessions.get(id);
+      if (session) await end(session);
+    },
+    createModel({ session_id, model_seq_id, base_model, lora_config }) {
+      const session = sessionOf(session_id);
+      const base = baseOf(base_model);
+      const rank = lora_config?.rank ?? 0;
+      const { train_mlp: mlp = true, train_attn: attention = true } = lora_config ?? {};
+      if (rank > 0 && !mlp && !attention) {
+        throw wrong(
+          "lora_config: got neither train_mlp nor train_attn, expected one of them: adapters here sit on these.",
+        );
+      }
+      const adapter = rank > 0 ? { rank, mlp, attention } : undefined;
+      const id = `${session.id}:train:${model_seq_id}`;
+      const make = () => base.create(id, lora_config?.seed ?? model_seq_id, adapter);
+      return begin(
+        session,
+        id,
+        base,
+        aboutOf(base, adapter),
+        make,
+        json({ model_id: id, type: "create_model" }),
+      );
+    },
+    info(id) {
+      const { base, about } = trainerOf(id).trainer;
+      return {
+        model_id: id,
+        model_data: { arch: "decoder", model_name: base.name, tokenizer_id: base.folder },
+        is_lora: about.lora_rank !== undefined,
+        ...(about.lora_rank !== undefined && { lora_rank: about.lora_rank }),
+      };
+    },
+    unload(id) {
+      const { session, trainer } = trainerOf(id);
+      return operation(trainer, undefined, "", async () => {
+        session.trainers.delete(id);
+        await trainer.dispose();
+        return json({ model_id: id, type: "unload_model" });
+      });
+    },
+    pass(p, digest) {
+      const { trainer } = trainerOf(p.model_id);
+      return operation(trainer, p.seq_id, digest, async (): Promise<Result> => {
+        const output = await trainer.pass(p);
+        if (isFault(output)) return failed(output);
+        const bytes = writeOutput(output);
+        return { kind: "protobuf", bytes, json: () => wire.outputJson(output) };
+      });
+    },
+    step(body) {
+      const { trainer } = trainerOf(body.model_id);
+      return operation(trainer, body.seq_id, digestOf(body), async () => {
+        const metrics = await trainer.step(body.adam_params);
+        return isFault(metrics) ? failed(metrics) : json({ metrics, type: "optim_step" });
+      });
+    },
+    save(body) {
+      const { trainer } = trainerOf(body.model_id);
+      return operation(trainer, body.seq_id, digestOf(body), async () => {
+        const path = await trainer.save("weights", body.path ?? `step-${body.seq_id ?? 0}`, body.overwrite);
+        return isFault(path) ? failed(path) : json({ path, type: "save_weights" });
+      });
+    },
+    async load(body) {
+      const saved = await foundAt(body.path);
+      if (body.model_id) {
+        const { trainer } = trainerOf(body.model_id);
+        return operation(trainer, body.seq_id, digestOf(body), async () => {
+          const wrong = await trainer.load(saved, body.optimizer);
+          return wrong
+            ? failed(wrong)
+            : json({ path: body.path, model_id: trainer.id, type: "load_weights" });
+        });
+      }
+      const { session_id, model_seq_id } = body;
+      if (!session_id || model_seq_id === undefined || model_seq_id === null) {
+        throw wrong(
+          "load_weights: got neither a model_id nor a session_id with a model_seq_id, expected one of the two.",
+        );
+      }
+      const session = sessionOf(session_id);
+      const base = baseOf(body.base_model ?? saved.about.base_model);
+      const id = `${session.id}:train:${model_seq_id}`;
+      const make = () => openSaved(base, id, saved, body.optimizer);
+      return begin(
+        session,
+        id,
+        base,
+        saved.about,
+        make,
+        json({ path: body.path, model_id: id, type: "load_weights" }),
+      );
+    },
+    saveForSampler(body) {
+      const { session, trainer } = trainerOf(body.model_id);
+      const { path: name, sampling_session_seq_id: number } = body;
+      if ((name ?? undefined) === undefined && (number ?? undefined) === undefined) {
+        throw wrong(
+          "save_weights_for_sampler: got neither a path nor a sampling_session_seq_id, expected one of them.",
+        );
+      }
+      return operation(trainer, body.seq_id, digestOf(body), async () => {
+        if (name !== undefined && name !== null) {
+          const path = await trainer.save("sampler_weights", name);
+          return isFault(path) ? failed(path) : json({ path, type: "save_weights_for_sampler" });
+        }
+        const frozen: Frozen = await trainer.freeze();
+        const source = Promise.resolve(frozen);
+        const sampler = addSampler(session, number ?? 0, { base: trainer.base }, source, () =>
+          frozen.dispose(),
+        );
+        await keep(trainer, sampler);
+        return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
+      });
+    },
+    async createSampler({ session_id, sampling_session_seq_id, base_model, model_path }) {
+      const session = sessionOf(session_id);
+      const before = session.samplers.get(samplerId(session, sampling_session_seq_id));
+      if (before) return before.id;
+      if (model_path) {
+        const saved = await foundAt(model_path);
+        const base = baseOf(saved.about.base_model);
+        const model = base.open(samplerId(session, sampling_session_seq_id), saved.folder);
+        return addSampler(session, sampling_session_seq_id, { base, path: model_path }, model, async () =>
+          (await model).dispose(),
+        ).id;
+      }
+      if (!base_model)
+        throw wrong(
+          "create_sampling_session: got neither a base_model nor a model_path, expected one of them.",
+        );
+      const base = baseOf(base_model);
+      const model = untrained.get(base.name) ?? base.create(base.name, 1);
+      untrained.set(base.name, model);
+      return addSampler(session, sampling_session_seq_id, { base }, model, async () => undefined).id;
+    },
+    sampler(id) {
+      const sampler = ownerOf(id).samplers.get(id);
+      if (!sampler) throw unknown("sampling session", id);
+      return {
+        sampler_id: id,
+        base_model: sampler.base.name,
+        ...(sampler.path !== undefined && { model_path: sampler.path }),
+      };
+    },
+    sample(body) {
+      const { sampling_session_id, seq_id } = body;
+      if (!sampling_session_id) {
+        throw wrong("asample: got no sampling_session_id. Create a sampling session for the model first.");
+      }
+      const sampler = ownerOf(sampling_session_id).samplers.get(sampling_session_id);
+      if (!sampler) throw unknown("sampling session", sampling_session_id);
+      const { source } = sampler;
+      if (!source) {
+        throw new HTTPException(410, {
+          message: `sampling session ${sampler.id} has made room for newer snapshots: ${snapshots} of a model stay. Save weights under a name to keep them.`,
+        });
+      }
+      const digest = digestOf(body);
+      const before = typeof seq_id === "number" ? sampler.known.get(seq_id) : undefined;
+      if (before) {
+        if (before.body !== digest) throw clash(`seq_id ${seq_id} of sampling session ${sampler.id}`);
+        return before.answer;
+      }
+      const future = results.open();
+      const ids = Array.from({ length: body.num_samples }, (_, i) => `${future.id}-${i}`);
+      const answer: SampleFuture = { request_id: future.id, sample_sequence_ids: ids };
+      if (typeof seq_id === "number") sampler.known.set(seq_id, { body: digest, answer });
+      // a seed of its own for each request, the same whenever it is asked again of these weights
+      const seed = `${sampler.id}/${seq_id ?? future.id}`;
+      void future.settle(async (): Promise<Result> => {
+        const response = await sampled(await source, body, sampler.base.contextTokens, seed);
+        if (isFault(response)) return failed(response);
+        const bytes = writeSamples(response);
+        return { kind: "protobuf", bytes, json: () => wire.samplesJson(response) };
+      });
+      return answer;
+    },
+    async sweep() {
+      const since = Date.now() - 1000 * sessionSeconds;
+      for (const session of [...sessions.values()]) if (session.heard < since) await end(session);
+    },
+    async close() {
+      for (const session of [...sessions.values()]) await end(session);
+      for (const base of bases) await base.dispose();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** One model that a client trains: its operations, in their order. */
+import type { Frozen, Model } from "../../core/model.ts";
+import type { AdamParams, ForwardBackwardOutput, Pass } from "../../engine/tinker/protocol.ts";
+import type { Base } from "./bases.ts";
+import type { About, Checkpoints, Saved } from "./checkpoints.ts";
+import { type Fault, fault, isFault } from "./fault.ts";
+import { chooseLoss } from "./losses.ts";
+import { pass } from "./pass.ts";
+import { type Turns, turns } from "./turns.ts";
+
+export interface Trainer {
+  readonly id: string;
+  readonly base: Base;
+  readonly about: About;
+  readonly turns: Turns;
+  pass(p: Pass): Promise<ForwardBackwardOutput | Fault>;
+  step(params: AdamParams): Promise<Readonly<Record<string, number>> | Fault>;
+  /** @returns the checkpoint's path. */
+  save(kind: "weights" | "sampler_weights", name: string, overwrite?: boolean): Promise<string | Fault>;
+  load(saved: Saved, optimiser: boolean): Promise<Fault | undefined>;
+  /** The weights of now, to sample from. */
+  freeze(): Promise<Frozen>;
+  dispose(): Promise<void>;
+}
+
+/** A model as it was saved, with its optimiser's state or with that of a first step. */
+export async function openSaved(
+  base: Base,
+  id: string,
+  { folder }: Saved,
+  optimiser: boolean,
+): Promise<Model> {
+  const model = await base.open(id, folder);
+  if (optimiser) return model;
+  const fresh = await model.fork("fresh");
+  await model.dispose();
+  return fresh;
+}
+
+/** @param making the model, which may still be on its way: operations wait for it, and fail with it. */
+export function trainer(
+  { id, base, about }: Pick<Trainer, "id" | "base" | "about">,
+  making: Promise<Model>,
+  store: Checkpoints,
+): Trainer {
+  let current = making;
+  current.catch(() => undefined); // told by the first operation
+  /** Why gradients of this step are missing, if some are. */
+  let missing: string | undefined;
+  return {
+    id,
+    base,
+    about,
+    turns: turns(),
+    async pass({ data, loss_fn, loss_fn_config, forward_only }) {
+      const chosen = chooseLoss(loss_fn, loss_fn_config);
+      try {
+        const output = isFault(chosen) ? chosen : await pass(await current, data, chosen, !forward_only);
+        if (isFault(output) && !forward_only) missing = output.error;
+        return output;
+      } catch (e) {
+        if (!forward_only) missing = e instanceof Error ? e.message : String(e);
+        throw e;
+      }
+    },
+    async step(params) {
+      const model = await current;
+      if (missing !== undefined) {
+        const why = missing;
+        missing = undefined;
+        // what other passes of this step gathered is not the gradient that was meant
+        await model.gradients?.combine({});
+        return fault(
+          `optim_step: a forward_backward of this step failed (${why}). No step was taken and the step's gradients are gone. Send its passes again, whole.`,
+        );
+      }
+      const { learning_rate, beta1, beta2, eps, weight_decay, grad_clip_norm } = params;
+      const { gradientNorm = 0, skipped = 0 } = await model.step({
+        learningRate: learning_rate,
+        betas: [beta1, beta2],
+        epsilon: eps,
+        weightDecay: weight_decay,
+        ...(grad_clip_norm > 0 && { clip: grad_clip_norm }),
+      });
+      return { "whetstone/grad_norm": gradientNorm, "whetstone/skipped": skipped };
+    },
+    save: async (kind, name, overwrite) => {
+      const model = await current;
+      return store.save(id, kind, name, about, (folder) => model.save(folder), overwrite);
+    },
+    async load(saved, optimiser) {
+      const { base_model, lora_rank } = saved.about;
+      if (base_model !== about.base_model || lora_rank !== about.lora_rank) {
+        const rank = (r: number | undefined): string => (r === undefined ? "all weights" : `rank ${r}`);
+        return fault(
+          `load_weights: got ${saved.path}, of ${base_model} with ${rank(lora_rank)}, expected one of ${about.base_model} with ${rank(about.lora_rank)}.`,
+        );
+      }
+      const before = await current;
+      const model = await openSaved(base, id, saved, optimiser);
+      current = Promise.resolve(model);
+      missing = undefined;
+      await before.dispose();
+      return undefined;
+    },
+    freeze: async () => (await current).freeze(),
+    async dispose() {
+      await current.then(
+        (model) => model.dispose(),
+        () => undefined,
+      );
+    },
+  };
+}
