@@ -21,7 +21,7 @@ export const vplWith = (options: VariationalPreferenceOptions = {}): Recipe =>
       "next question: argmax H(mean_z p(y | z)) − mean_z H(p(y | z))",
     ].join("\n"),
     source:
-      "encoder, bound and scaling from the paper and its code in outline. Ours: differences of traits and a linear reward in place of language models' embeddings, no self-attention, no sphere that tastes are held to, β constant; tastes are learnt in the first iteration from what is known of the users practised with",
+      "encoder, bound and scaling from the paper and its code in outline. Ours: differences of traits and a linear reward in place of language models' embeddings, no self-attention, no sphere that tastes are held to, β constant, and a policy that sees who asks and not z; tastes are learnt in the first iteration from what is known of the users practised with",
     helpers: { taste: variationalPreference(options) },
     slots: { feedback: personalReward() },
     phases: [
