@@ -73,6 +73,25 @@ export async function* lessonsFrom(
   }
 }
 
+/**
+ * What follows from one piece of feedback, as {@link lessonsFrom} would make it now. What others said is not looked at:
+ * neither that the same lesson came before nor that its giver said otherwise later.
+ */
+export async function lessonsOfSignal(
+  production: Answers,
+  signal: ReceivedSignal,
+): Promise<readonly (ServedLesson | Dropped)[]> {
+  const [target] = signal.about;
+  const response = target?.response === undefined ? undefined : await production.response(target.response);
+  const id = response?.session ?? target?.session;
+  if (id === undefined) return [{ kind: "dropped", signal: signal.id, why: "noReply" }];
+  for await (const session of servedSessions(production, { session: id })) {
+    if (session.rejected.has(signal.id)) return [{ kind: "dropped", signal: signal.id, why: "rejected" }];
+    return lessonsOf(signal, session, production, {});
+  }
+  return [{ kind: "dropped", signal: signal.id, why: "noReply" }];
+}
+
 function* conversations(session: ServedSession, filter: LessonFilter): Generator<ServedLesson> {
   for (const [id, responses] of session.trajectories) {
     if (!responses.some((response) => fits(response, filter))) continue;

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LessonKind, ServedLesson } from "../../src/core/lessons.ts";
 import { signalsOf, trajectoriesOf } from "../../src/core/lessons.ts";
-import { type Dropped, folded, type LessonFilter, lessonsFrom } from "../../src/exchange/derived.ts";
+import {
+  type Dropped,
+  folded,
+  type LessonFilter,
+  lessonsFrom,
+  lessonsOfSignal,
+} from "../../src/exchange/derived.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
 import { assistant, response, served, signal, user } from "./served.ts";
 
@@ -247,4 +253,32 @@ test("what users say on a channel of theirs that is called review is feedback", 
     of("verdict").map(({ good }) => good),
     [false],
   );
+});
+
+test("one signal by itself becomes what it becomes among all", async () => {
+  const responses = [response({ id: "r" }), response({ id: "o", session: "t" })];
+  const signals = [
+    signal({ id: "c", kind: "correction", text: "night", about: [{ response: "r", characters: [5, 8] }] }),
+    signal({ id: "d", kind: "demonstration", text: "hi", about: [{ response: "o" }] }),
+    signal({ id: "e", kind: "correction", text: "Good day!" }),
+    signal({ id: "f", kind: "correction", text: "no", about: [{ response: "gone" }] }),
+    signal({ id: "g", kind: "correction", text: "hey" }),
+    signal({ id: "h", kind: "critique", text: "well" }),
+    review("v", "g", "rejected", 9001),
+  ];
+  const { all } = await derive(responses, signals);
+  const from = (id: string) =>
+    all.filter((made) =>
+      made.kind === "dropped"
+        ? made.signal === id
+        : made.kind !== "conversation" && made.from.signals.includes(id),
+    );
+  const alone = (id: string) =>
+    lessonsOfSignal(served(responses, signals), signals.find((s) => s.id === id)!);
+  for (const id of ["c", "d", "e", "g", "h"]) assert.deepEqual(await alone(id), from(id), id);
+  assert.deepEqual(
+    (await alone("c")).map(({ kind }) => kind),
+    ["pair", "demonstration"],
+  );
+  assert.deepEqual(await alone("f"), [{ kind: "dropped", signal: "f", why: "noReply" }]);
 });

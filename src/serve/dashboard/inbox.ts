@@ -1,38 +1,61 @@
-/** Feedback as reviewers see it: the newest first, beside the reply that it is about, and what was made of it. */
+/** Feedback as reviewers see it: the newest first, beside the reply that it is about, and what is made of it. */
 import { Hono } from "hono";
+import { streamSSE } from "hono/streaming";
+import type { ServedLesson } from "../../core/lessons.ts";
 import { lastReviews, reviewed } from "../../core/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
+import type { Trajectory } from "../../core/words.ts";
+import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
 import type { Production } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
-import type { InboxItem, InboxPage } from "./types.ts";
+import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
-type Reading = Pick<Production, "response" | "signals">;
+type Reading = Pick<Production, "response" | "responses" | "signals">;
 
 /** Signals that are looked through for one page. */
 const most = 300;
 const hour = 3_600_000;
 const spans = [hour, 24 * hour, 30 * 24 * hour, Number.POSITIVE_INFINITY];
 
-/** `GET /api/inbox`. */
+/** Milliseconds between two looks at what arrived, and for which one connection is answered: then the key counts again. */
+const [lookEvery, answered] = [1000, 10 * 60_000];
+
+/** `GET /api/inbox`, and `/api/inbox/live`: the same now and whenever something has arrived. */
 export function inboxRoutes(production: Reading, gate: Gate): Hono<Gated> {
-  return new Hono<Gated>().get("/api/inbox", gate.allow("read"), async (c) => {
-    const { items, reviews } = await newest(production, gate.now());
-    const shown = await Promise.all(
-      items.map((signal) => itemOf(production, signal, reviews.get(signal.id))),
+  return new Hono<Gated>()
+    .get("/api/inbox", gate.allow("read"), async (c) =>
+      c.json(await pageOf(production, await newest(production, gate.now()))),
+    )
+    .get("/api/inbox/live", gate.allow("read"), (c) =>
+      streamSSE(c, async (stream) => {
+        let told: string | undefined;
+        for (const end = gate.now() + answered; !stream.aborted && gate.now() < end; ) {
+          const found = await newest(production, gate.now());
+          const now = [...found.items, ...found.reviews.values()].map(({ id }) => id).join(" ");
+          if (now !== told) {
+            await stream.writeSSE({ event: "inbox", data: JSON.stringify(await pageOf(production, found)) });
+          }
+          told = now;
+          await stream.sleep(lookEvery);
+        }
+      }),
     );
-    const waiting = shown.filter((item) => item.wanting && !item.reviewed).length;
-    return c.json({ items: shown, waiting } satisfies InboxPage);
-  });
+}
+
+interface Newest {
+  /** The latest first. */
+  readonly items: readonly ReceivedSignal[];
+  readonly reviews: ReadonlyMap<string, ReceivedSignal>;
+}
+
+async function pageOf(production: Reading, { items, reviews }: Newest): Promise<InboxPage> {
+  const shown = await Promise.all(items.map((signal) => itemOf(production, signal, reviews.get(signal.id))));
+  const waiting = shown.filter((item) => item.wanting && !item.reviewed).length;
+  return { items: shown, waiting };
 }
 
 /** The last to arrive, the latest first, and the last review of each. */
-async function newest(
-  production: Reading,
-  now: number,
-): Promise<{
-  readonly items: readonly ReceivedSignal[];
-  readonly reviews: ReadonlyMap<string, ReceivedSignal>;
-}> {
+async function newest(production: Reading, now: number): Promise<Newest> {
   let found: ReceivedSignal[] = [];
   // signals are read oldest first: the shortest span that holds enough of them is read whole
   for (const span of spans) {
@@ -58,13 +81,29 @@ async function itemOf(
     target?.response !== undefined && others.length === 0
       ? await production.response(target.response)
       : undefined;
+  const teaches = signal.kind === "correction" || signal.kind === "demonstration";
   return {
     signal,
     wanting: isWanting(signal),
+    ...(teaches && { becomes: becomesOf(await lessonsOfSignal(production, signal)) }),
     ...(response && { reply: replyOf(response, target?.choice ?? 0) }),
     ...(review && { reviewed: { verdict: review.text ?? "seen", by: review.source, at: review.received } }),
   };
 }
+
+/** @param made of one correction or demonstration. */
+function becomesOf(made: readonly (ServedLesson | Dropped)[]): Becomes {
+  const demonstration = made.find((lesson) => lesson.kind === "demonstration");
+  const dropped = made.find((lesson) => lesson.kind === "dropped");
+  if (!demonstration) return { nothing: dropped?.why ?? "noReply" };
+  const pair = made.find((lesson) => lesson.kind === "pair");
+  return {
+    shown: textOf(demonstration.shown),
+    ...(pair && { chosen: textOf(pair.chosen), rejected: textOf(pair.rejected) }),
+  };
+}
+
+const textOf = ({ turns }: Trajectory): string => turns.map(({ action }) => action.content).join("\n");
 
 function replyOf(response: ServedResponse, choice: number): NonNullable<InboxItem["reply"]> {
   const { id, session, version, prompt, choices } = response;

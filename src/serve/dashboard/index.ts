@@ -14,7 +14,7 @@ export interface DashboardOptions {
   /** Runs. */
   readonly store: Store;
   /** What was served, and what people said of it. */
-  readonly production: Pick<Production, "response" | "signals">;
+  readonly production: Pick<Production, "response" | "responses" | "signals">;
   /** Of the built pages; see {@link builtPages}. */
   readonly folder: string;
   readonly gate: Gate;

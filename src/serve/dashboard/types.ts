@@ -3,6 +3,7 @@ import type { Json } from "../../core/json.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthNote } from "../../diagnose/health.ts";
+import type { Dropped } from "../../exchange/derived.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { StoredEvidence } from "../../train/evidence.ts";
@@ -227,9 +228,22 @@ export interface InboxItem {
   };
   /** Whether somebody should look at it: a correction, a word of complaint, a low value. */
   readonly wanting: boolean;
+  /** What learning makes of a correction or demonstration. */
+  readonly becomes?: Becomes;
   /** What a reviewer made of it last. */
   readonly reviewed?: { readonly verdict: string; readonly by: string; readonly at: number };
 }
+
+export type Becomes =
+  | {
+      /** The pair, of a correction: the reply as it should have been, over the reply as it was. */
+      readonly chosen?: string;
+      readonly rejected?: string;
+      /** The demonstration: a reply to learn as it stands. */
+      readonly shown: string;
+    }
+  /** Nothing is learnt from it. */
+  | { readonly nothing: Dropped["why"] };
 
 export interface InboxPage {
   /** The last that arrived first. */

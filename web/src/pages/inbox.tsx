@@ -1,8 +1,8 @@
 /** What users said, the latest first; what wants a look is looked at here. */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import type { InboxItem, InboxPage } from "../../../src/serve/dashboard/types.ts";
-import { ask, type Loaded, messageOf } from "../api.ts";
+import type { Becomes, InboxItem, InboxPage } from "../../../src/serve/dashboard/types.ts";
+import { ask, type Loaded, messageOf, useEvents } from "../api.ts";
 import { give } from "../parts/feedback.ts";
 import { Long } from "../parts/long.tsx";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
@@ -10,7 +10,10 @@ import { SignalLine } from "../parts/signal.tsx";
 
 const page = signal<Loaded<InboxPage>>({ state: "waiting" });
 const onlyWaiting = signal(true);
-const every = 2000;
+
+const heard = (data: InboxPage): void => {
+  page.value = { state: "ready", data };
+};
 
 async function load(): Promise<void> {
   try {
@@ -24,10 +27,8 @@ export function Inbox() {
   useEffect(() => {
     document.title = "Inbox · Whetstone";
     void load();
-    // nobody looks at a page that is hidden
-    const timer = setInterval(() => document.visibilityState === "visible" && void load(), every);
-    return () => clearInterval(timer);
   }, []);
+  useEvents("/api/inbox/live", "inbox", heard);
   const now = page.value;
   if (now.state === "waiting") return <Waiting what="feedback" />;
   if (now.state === "failed") return <Failed what="Feedback" why={now.why} />;
@@ -76,7 +77,7 @@ export function Inbox() {
 }
 
 function Item({ item }: { readonly item: InboxItem }) {
-  const { signal: heard, reply, reviewed } = item;
+  const { signal: heard, reply, reviewed, becomes } = item;
   const [trouble, setTrouble] = useState("");
   const review = async (verdict: string): Promise<void> => {
     setTrouble("");
@@ -104,29 +105,13 @@ function Item({ item }: { readonly item: InboxItem }) {
       </p>
       {reply && (
         <blockquote>
-          <p>
-            <span class="who">user</span>{" "}
-            <bdi>
-              <Long text={reply.asked} />
-            </bdi>
-          </p>
-          <p>
-            <span class="who">reply</span>{" "}
-            <bdi>
-              <Long text={reply.said} />
-            </bdi>
-          </p>
+          <Said who="user" text={reply.asked} />
+          <Said who="reply" text={reply.said} />
           <a href={`/sessions/${encodeURIComponent(reply.session)}#${reply.response}`}>The session</a>{" "}
           <span class="faint">{reply.version}</span>
         </blockquote>
       )}
-      {isLesson && reply && (
-        <p class="faint">
-          {heard.kind === "correction"
-            ? "Becomes a training pair, this text over the reply, and a demonstration, unless it is rejected."
-            : "Becomes a demonstration, unless it is rejected."}
-        </p>
-      )}
+      {becomes && <Lesson of={becomes} />}
       <p class="tools">
         {reviewed && (
           <span class="faint">
@@ -154,5 +139,47 @@ function Item({ item }: { readonly item: InboxItem }) {
         )}
       </p>
     </li>
+  );
+}
+
+/** What learning makes of a correction or demonstration, word for word. */
+function Lesson({ of: becomes }: { readonly of: Becomes }) {
+  if ("nothing" in becomes)
+    return <p class="faint">Nothing is learnt from it: {nothing[becomes.nothing]}.</p>;
+  const { chosen, rejected, shown } = becomes;
+  if (chosen === undefined || rejected === undefined) {
+    return (
+      <blockquote>
+        <p class="faint">Becomes a demonstration:</p>
+        <Said who="shown" text={shown} />
+      </blockquote>
+    );
+  }
+  return (
+    <blockquote>
+      <p class="faint">Becomes a pair for training, and a demonstration of the one that is chosen:</p>
+      <Said who="chosen" text={chosen} />
+      <Said who="rejected" text={rejected} />
+    </blockquote>
+  );
+}
+
+const nothing = {
+  same: "it changes nothing but blanks, case or punctuation",
+  duplicate: "the very same came before",
+  rejected: "a reviewer rejected it",
+  overruled: "its giver said otherwise later",
+  noReply: "it is about no single reply that is known",
+  otherPrompt: "it compares replies to different prompts",
+} as const;
+
+function Said({ who, text }: { readonly who: string; readonly text: string }) {
+  return (
+    <p>
+      <span class="who">{who}</span>{" "}
+      <bdi>
+        <Long text={text} />
+      </bdi>
+    </p>
   );
 }

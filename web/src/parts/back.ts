@@ -1,6 +1,11 @@
 /** The way to the login page, and back to where one was. */
 
-type Place = Pick<Location, "pathname" | "search" | "hash">;
+/** As `location` says it. */
+interface Place {
+  readonly pathname: string;
+  readonly search: string;
+  readonly hash: string;
+}
 
 export const loginPath = ({ pathname, search, hash }: Place): string =>
   `/login?${new URLSearchParams({ to: pathname + search + hash })}`;
