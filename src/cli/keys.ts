@@ -1,15 +1,12 @@
 /** `whetstone keys`: who may ask the gateway and the inbox for what. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
-import type { Production } from "../store/production.ts";
 import { seconds } from "./durations.ts";
 import { addCommand, type Io, table } from "./output.ts";
-import { productionOption } from "./production.ts";
+import { productionOption, withProduction } from "./production.ts";
 
 interface KeysOptions {
   readonly store: string;
@@ -58,7 +55,7 @@ export function addKeys(program: Command, io: Io): void {
         },
         now,
       );
-      await withStore(options, async (production) => {
+      await withProduction(options.store, async (production) => {
         const taken = (await production.keys()).find((k) => k.label === label && isLive(k, now));
         if (taken) throw labelTaken(label);
         await production.putKey(key);
@@ -75,7 +72,7 @@ export function addKeys(program: Command, io: Io): void {
   addCommand(keys, "list", "List the keys: what each opens, and until when.", ["whetstone keys list"])
     .addOption(productionOption())
     .action((options: KeysOptions) =>
-      withStore(options, async (production) => {
+      withProduction(options.store, async (production) => {
         const found = await production.keys();
         for (const key of found) io.record({ type: "key", ...seen(key), state: stateOf(key) });
         if (found.length === 0) {
@@ -102,7 +99,7 @@ export function addKeys(program: Command, io: Io): void {
     .argument("<label-or-id>", "of the key")
     .addOption(productionOption())
     .action((name: string, options: KeysOptions) =>
-      withStore(options, async (production) => {
+      withProduction(options.store, async (production) => {
         const found = await production.keys();
         const now = Date.now();
         const live = found.filter((key) => isLive(key, now));
@@ -120,21 +117,6 @@ export function addKeys(program: Command, io: Io): void {
         io.say(`${key.label} (${key.id}) is revoked. Servers that run refuse it within two seconds.`);
       }),
     );
-}
-
-async function withStore(
-  { store }: KeysOptions,
-  work: (production: Production) => Promise<void>,
-): Promise<void> {
-  if (!/^postgres(ql)?:\/\//.test(store)) mkdirSync(dirname(store), { recursive: true });
-  // loaded when it is asked for: databases take their time
-  const { openProduction } = await import("../store/openProduction.ts");
-  const production = await openProduction(store);
-  try {
-    await work(production);
-  } finally {
-    await production.close();
-  }
 }
 
 function onlyOf({ session, response, user }: CreateOptions): Only | undefined {

@@ -17,6 +17,7 @@ import {
 import { signingSecret } from "../serve/signing.ts";
 import { openProduction, openStore, recorder } from "../store/index.ts";
 import type { Production } from "../store/production.ts";
+import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
 import { statedNumber } from "./options.ts";
@@ -66,7 +67,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
       log,
     });
     try {
-      const secret = isUrl(flags.store) ? undefined : `${flags.store}.signing`;
+      const secret = isPostgresUrl(flags.store) ? undefined : `${flags.store}.signing`;
       const server = await serveProduction({
         production,
         recorder: writing,
@@ -122,7 +123,6 @@ function guarding(production: Production, every: number, log: (line: string) => 
   });
 }
 
-const isUrl = (store: string): boolean => /^postgres(ql)?:\/\//.test(store);
 const names = (list: string): string[] =>
   list
     .split(",")
