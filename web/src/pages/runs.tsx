@@ -11,7 +11,7 @@ import { duration, moment, percent } from "../parts/words.ts";
 
 const archived = "archived";
 /** Rows of one part of the table. */
-const part = 50;
+const part = 20;
 /** As the sheet says: a part that is far away takes the room of its rows. */
 const rowHeight = "3rem";
 
@@ -172,7 +172,7 @@ function Head({ column: { name, down = false } }: { readonly column: Column }) {
   );
 }
 
-/** Fifty rows, or room for them. */
+/** Some rows, or room for them. */
 function Part({ runs, from }: { readonly runs: readonly RunRow[]; readonly from: number }) {
   const place = useRef<HTMLTableSectionElement>(null);
   const near = useNear(place, from === 0);
