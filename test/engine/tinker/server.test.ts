@@ -1,0 +1,151 @@
+/** The engine against our own server, on this machine. */
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Model } from "../../../src/core/model.ts";
+import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
+import { chatCodec } from "../../../src/engine/local/codec.ts";
+import { localEngine } from "../../../src/engine/local/index.ts";
+import { byteTokenizer } from "../../../src/engine/local/tokenizer.ts";
+import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
+import { grpo } from "../../../src/method/index.ts";
+import { openBase, tinkerServer } from "../../../src/serve/tinker/index.ts";
+import { echo, runIn } from "../../train/world.ts";
+import { batchOf, coefficientsFor, linear, near } from "../local/support.ts";
+
+const root = mkdtempSync(join(tmpdir(), "whetstone-tinker-"));
+const codec = chatCodec(byteTokenizer());
+
+async function startServer() {
+  const engine = localEngine({
+    tokenizer: "bytes",
+    size: { width: 32, layers: 1, heads: 2, kvHeads: 2, feedForward: 32 },
+    threads: 1,
+  });
+  const tiny = join(root, "tiny");
+  mkdirSync(tiny);
+  await (await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 128 })).save(tiny);
+  await engine.dispose();
+  const base = await openBase(tiny, { threads: 1 });
+  return await tinkerServer({ bases: [base], folder: join(root, "server"), key: "tml-secret" });
+}
+const server = await startServer();
+const engine = tinkerEngine({ url: server.url, baseModel: "tiny", codec, key: "tml-secret", rank: 4 });
+const local = localEngine({ threads: 1 });
+after(async () => {
+  await engine.dispose();
+  await local.dispose();
+  await server.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const folder = (name: string): string => {
+  const at = join(root, name);
+  mkdirSync(at);
+  return at;
+};
+const batch = batchOf([
+  { tokens: [5, 60, 61, 62, 2], targets: [2, 3, 4] },
+  { tokens: [5, 70, 2, 6, 71], targets: [1, 4] },
+]);
+/** Constant cotangents, of both signs. */
+const objective = linear(coefficientsFor(batch, "tinker", false));
+const logpOf = async (model: Model): Promise<Float32Array> => (await model.score(batch)).logp;
+
+test("a step has the same effect here and there, twenty of them nearly", async () => {
+  const remote = await engine.create({ id: "policy", seed: 3, lexicon: [], contextTokens: 64 });
+  const learn = async (model: Model, epsilon: number, learningRate: number): Promise<void> => {
+    await model.accumulate(batch, objective, null);
+    await model.step({ learningRate, epsilon, clip: 1 });
+  };
+  /** The adapter as the server keeps it: in the local engine's form. */
+  const kept = async (name: string): Promise<string> => {
+    const at = folder(name);
+    await remote.save(at);
+    const { path } = JSON.parse(readFileSync(join(at, "tinker.json"), "utf8"));
+    const [, id = "", file = ""] = /^tinker:\/\/(.+)\/weights\/(.+)$/.exec(path) ?? [];
+    return join(root, "server", "models", id.replaceAll(":", "_"), "weights", file);
+  };
+  const weightsIn = async (at: string) => (await readCheckpoint(at)).contents.weights;
+  const saved = async (model: Model, name: string) => {
+    const at = folder(name);
+    await model.save(at);
+    return await weightsIn(at);
+  };
+  await learn(remote, 1e-8, 0.01);
+  const first = await kept("first");
+  const before = await weightsIn(first);
+  const here = await local.open("policy", first);
+  assert.deepEqual(await logpOf(remote), await logpOf(here));
+
+  // with epsilon 1 a step is rate · g / (|g| + 1): the whole gradient shows, not its signs alone
+  await learn(remote, 1, 1);
+  await learn(here, 1, 1);
+  const [there, ours] = [await weightsIn(await kept("second")), await saved(here, "ours")];
+  let moved = 0;
+  for (const [name, weights] of ours) {
+    const change = (of: Float32Array): Float32Array => of.map((x, i) => x - before.get(name)![i]!);
+    const [mine, other] = [change(weights), change(there.get(name)!)];
+    const largest = Math.max(...mine.map(Math.abs));
+    moved = Math.max(moved, largest);
+    near(other, mine, 1e-4 * largest, name);
+  }
+  assert.ok(moved > 1e-3, `moved by ${moved}`);
+
+  for (let i = 0; i < 20; i++) for (const model of [remote, here]) await learn(model, 1e-8, 0.003);
+  near(await logpOf(remote), await logpOf(here), 1e-3, "after twenty steps");
+});
+
+test("samples carry their version and the probabilities of the trainer, before and after a step", async () => {
+  const model = await engine.create({ id: "policy", seed: 4, lexicon: [], contextTokens: 64 });
+  const prompt = codec.open([{ role: "user", content: "hi" }]);
+  const ask = () => model.sample([{ prompt, maxTokens: 6, seed: 9, temperature: 1 }]);
+  const frozen = await model.freeze();
+  for (const version of ["0", "1"]) {
+    const [sample] = await ask();
+    assert.equal(sample!.version, version);
+    const tokens = [...prompt, ...sample!.action];
+    const rows = batchOf([{ tokens, targets: [...sample!.action.keys()].map((i) => prompt.length + i) }]);
+    const { logp } = await model.score(rows);
+    near(logp, sample!.logp, 1e-4, "of the sampler");
+    await model.accumulate(batch, objective, null);
+    await model.step({ learningRate: 0.05 });
+  }
+  assert.equal((await frozen.sample([{ prompt, maxTokens: 6, seed: 9 }]))[0]!.version, "0");
+});
+
+test("a run ends, and one that was stopped goes on from its checkpoint", async () => {
+  const options = {
+    environment: echo(),
+    engine,
+    method: grpo.build({ tasks: 2, groupSize: 3, minibatches: 1, learningRate: 0.01 }),
+    iterations: 2,
+    contextTokens: 64,
+    checkpointSeconds: 0,
+    warmStart: false,
+    evaluation: { tasks: 2, every: 0, validationTasks: 2 },
+  } as const;
+  const out = folder("run");
+  const stop = new AbortController();
+  const first: number[] = [];
+  const stopped = runIn(out, options, {
+    stop: stop.signal,
+    onEvent: (event) => {
+      if (event.type !== "iteration") return;
+      first.push(event.iteration);
+      stop.abort(new Error("enough"));
+    },
+  });
+  await assert.rejects(stopped, /enough/);
+  const { summary, events } = await runIn(out, { ...options, resume: true });
+  const second = events.flatMap((event) => (event.type === "iteration" ? [event] : []));
+  assert.deepEqual([first, second.map(({ iteration }) => iteration)], [[1], [2]]);
+  assert.equal(summary.iterations, 2);
+  // the weights went on from the server's checkpoint: the trainer gives what was sampled after it the same probability
+  const gap = Object.entries(second[0]!.metrics).find(([name]) => name.endsWith("samplerGap.max"))?.[1];
+  assert.ok(gap !== undefined && gap < 1e-4, `a gap of ${gap} in ${Object.keys(second[0]!.metrics)}`);
+  const saved = JSON.parse(readFileSync(join(out, "run", "final", "tinker.json"), "utf8"));
+  assert.equal(saved.version, 2);
+});
