@@ -6,6 +6,7 @@ import type { ReceivedSignal } from "../../../src/core/served.ts";
 import type { SessionBody, TurnBody } from "../../../src/serve/records.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
 import { type Given, give } from "../parts/feedback.ts";
+import { newlyHeard } from "../parts/heard.ts";
 import { Long } from "../parts/long.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
@@ -64,8 +65,14 @@ export function Session() {
         <section key={trajectory} aria-label={`Trajectory ${k + 1}`}>
           {k > 0 && <p class="cut">cut: the next prompt is no continuation</p>}
           <ol class="conversation">
-            {turns.map((turn) => (
-              <Turn key={turn.id} turn={turn} signals={about(turn, turn.turn, trajectory)} reload={load} />
+            {turns.map((turn, i) => (
+              <Turn
+                key={turn.id}
+                turn={turn}
+                before={turns[i - 1]}
+                signals={about(turn, turn.turn, trajectory)}
+                reload={load}
+              />
             ))}
           </ol>
         </section>
@@ -76,11 +83,12 @@ export function Session() {
 
 interface TurnProps {
   readonly turn: TurnBody;
+  readonly before: TurnBody | undefined;
   readonly signals: readonly ReceivedSignal[];
   readonly reload: () => Promise<void>;
 }
 
-function Turn({ turn, signals, reload }: TurnProps) {
+function Turn({ turn, before, signals, reload }: TurnProps) {
   const place = useRef<HTMLDivElement>(null);
   const span = useSelectedPart(place);
   const [first] = turn.choices;
@@ -88,7 +96,7 @@ function Turn({ turn, signals, reload }: TurnProps) {
   const marked = signals.flatMap((s) => s.about.flatMap((t) => (t.characters ? [t.characters] : [])));
   return (
     <li class="turn" id={turn.id}>
-      {turn.heard.map((message, i) => (
+      {newlyHeard(turn, before).map((message, i) => (
         <div class={`said ${message.role}`} key={`${i} ${message.role}`}>
           <div class="who">{message.role}</div>
           <bdi>
