@@ -192,7 +192,6 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
         <button type="button" disabled={!zoom} onClick={() => setZoom(undefined)}>
           {zoom ? `Iterations ${zoom.from} to ${zoom.until - 1}: show all` : "Drag over a chart to zoom"}
         </button>
-        <span class="faint">A click on a curve, or Enter: its episodes</span>
         {others.length > 0 && (
           <label>
             Another metric{" "}
@@ -210,6 +209,7 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
             </select>
           </label>
         )}
+        <span class="faint">A click on a curve, or Enter: its episodes</span>
       </div>
       <div class="charts">
         {[...panels, ...more.map((name): Panel => ({ title: name, names: [name] }))].map(
