@@ -1,7 +1,8 @@
 /** What was erased is remembered by salted hashes alone, so that nothing more is taken about it. */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Database } from "./database.ts";
 import type { Write } from "./production.ts";
 import type { Tables } from "./schema.ts";
 import { targetsOf } from "./served.ts";
@@ -27,6 +28,19 @@ export async function secretOf(db: Kysely<Tables>): Promise<Buffer> {
 /** HMAC-SHA-256 under the store's secret, 128 bits of it. */
 export const hashOf = (secret: Buffer, what: string, name: string): string =>
   createHmac("sha256", secret).update(`${what}\0${name}`).digest("base64url").slice(0, 22);
+
+/**
+ * Nobody erases while others write, nor the other way round, until the transaction ends: PostgreSQL would let a row in about
+ * what is being erased. SQLite has one writer at a time in any case.
+ */
+export async function heldFor(
+  work: "writing" | "erasing",
+  { kind }: Pick<Database, "kind">,
+  tx: Kysely<Tables>,
+): Promise<void> {
+  if (kind === "sqlite") return;
+  await sql`lock table erased in ${sql.raw(work === "writing" ? "share" : "exclusive")} mode`.execute(tx);
+}
 
 function subjectsOf(entry: Write): readonly { readonly what: string; readonly name: string }[] {
   if (entry.kind === "signal") return targetsOf(entry.signal);

@@ -6,7 +6,7 @@ import type { Id } from "../core/words.ts";
 import { searchBytes } from "./byteSearch.ts";
 import { readResponse } from "./chain.ts";
 import type { Database } from "./database.ts";
-import { hashOf, type Subject } from "./erased.ts";
+import { hashOf, heldFor, type Subject } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
 import type { Erase, Erasure, ExportRecord } from "./production.ts";
 import { addRecord, readRecords } from "./records.ts";
@@ -40,8 +40,8 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
       ? true
       : row.sessions.some((id) => touched.has(id)) || row.users.some((id) => gone.user.has(id));
   const before = await rewriteExports(db, goes);
-  if ("before" in what) await eraseOld(db, secret, what.before, gone);
-  else await eraseSessions(db, secret, touched, gone);
+  if ("before" in what) await eraseOld(database, secret, what.before, gone);
+  else await eraseSessions(database, secret, touched, gone);
 
   // files that were being written meanwhile, from what was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
@@ -105,15 +105,22 @@ async function rewriteExports(
   return rewritten;
 }
 
+/** In a transaction during which nobody writes. */
+const erasing = <T>(database: Database, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
+  database.db.transaction().execute(async (tx) => {
+    await heldFor("erasing", database, tx);
+    return await work(tx);
+  });
+
 async function eraseSessions(
-  db: Kysely<Tables>,
+  database: Database,
   secret: Buffer,
   sessions: ReadonlySet<Id>,
   gone: Gone,
 ): Promise<void> {
   for (const session of sessions) {
     gone.session.add(session);
-    await db.transaction().execute(async (tx) => {
+    await erasing(database, async (tx) => {
       const rows = await tx
         .selectFrom("responses")
         .select(["id", "trajectory"])
@@ -124,15 +131,15 @@ async function eraseSessions(
     });
   }
   for (const user of gone.user) {
-    await db.transaction().execute(async (tx) => {
+    await erasing(database, async (tx) => {
       await eraseSignals(tx, gone, (q) => q.where("user_id", "=", user));
     });
   }
 }
 
-async function eraseOld(db: Kysely<Tables>, secret: Buffer, before: number, gone: Gone): Promise<void> {
+async function eraseOld(database: Database, secret: Buffer, before: number, gone: Gone): Promise<void> {
   for (let more = true; more; ) {
-    more = await db.transaction().execute(async (tx) => {
+    more = await erasing(database, async (tx) => {
       const rows = await tx
         .selectFrom("responses")
         .select(["id", "trajectory", "session"])
@@ -158,7 +165,7 @@ async function eraseOld(db: Kysely<Tables>, secret: Buffer, before: number, gone
       return ids.length === round;
     });
   }
-  await db.transaction().execute(async (tx) => {
+  await erasing(database, async (tx) => {
     await eraseSignals(tx, gone, (q) => q.where("received", "<", before));
   });
 }

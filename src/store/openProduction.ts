@@ -4,7 +4,7 @@ import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "
 import type { Id } from "../core/words.ts";
 import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";
-import { requireUnerased, secretOf } from "./erased.ts";
+import { heldFor, requireUnerased, secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
 import type {
   Erasure,
@@ -89,6 +89,7 @@ export function productionOn(
     }
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
     const written = await db.transaction().execute(async (tx) => {
+      await heldFor("writing", database, tx);
       await requireUnerased(tx, secret, batch);
       const isNew = await insertResponses(tx, responses);
       const ids = await insertSignals(tx, signals);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { searchBytes } from "../../src/store/byteSearch.ts";
 import { dropRows } from "../../src/store/exportedFiles.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
@@ -99,6 +100,27 @@ onEach(
     await store.close();
   },
 );
+
+onEach("nothing about a session gets in while another process erases it", async (where, kind) => {
+  const [one, other] = [await openProduction(where), await openProduction(where)];
+  const rounds = kind === "PostgreSQL" ? 8 : 2;
+  for (let round = 0; round < rounds; round++) {
+    const session = `busy-session-${round}`;
+    const write = (id: string) =>
+      one.write([{ kind: "response", response: { ...served(session, 1), id: `${session}-${id}` } }]);
+    await one.write([response(session, 0, 1)]);
+    const writers = Array.from({ length: 6 }, async (_, w) => {
+      for (let t = 0; ; t++) await write(`${w}-${t}`);
+    }).map((writing) => assert.rejects(writing, withCode("store.erased")));
+    await pause(20);
+    const { found } = await other.erase({ session });
+    assert.deepEqual(found, { rows: 0, bytes: 0, exports: 0 });
+    await Promise.all(writers);
+    assert.deepEqual(await all(one.responses({ session })), []);
+  }
+  await one.close();
+  await other.close();
+});
 
 onEach("two processes: one erases what the other would go on from", async (where) => {
   const [one, other] = [await openProduction(where), await openProduction(where)];
