@@ -1,5 +1,6 @@
 /** Where it is decided which versions answer: reads what was served and said, and writes splits. */
 import { randomUUID } from "node:crypto";
+import { setImmediate as others } from "node:timers/promises";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import type { Split, Version } from "../core/served.ts";
@@ -57,7 +58,8 @@ export interface ReleaseState {
 }
 
 export interface ReleaseDesk {
-  state(): Promise<ReleaseState>;
+  /** @param options `estimates`: of the live versions' values too, which cost the most where units are many. Default true. */
+  state(options?: { readonly estimates?: boolean }): Promise<ReleaseState>;
   /** @throws WhetstoneError for shares that are none, or of versions that are not known. */
   split(shares: Readonly<Record<Id, number>>, why: string, unit?: Split["unit"]): Promise<Split>;
   /** All traffic to one version. */
@@ -69,6 +71,9 @@ export interface ReleaseDesk {
   /** Shares by what was seen under the current ones: {@link thompsonShares}. */
   rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<Split>;
 }
+
+/** Units judged before whoever else the process serves has a turn: one or two milliseconds. */
+const atOnce = 64;
 
 const sameShares = (a: Split, b: Split): boolean =>
   a.unit === b.unit &&
@@ -153,20 +158,22 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   }
 
   /** Responses are judged once they are there; what people say of them, once they had their time. */
-  function judged(
+  async function judged(
     { settled, closed, doubts }: Awaited<ReturnType<typeof evidenceOf>>,
     baseline: Id,
     candidate: Id,
     part: number,
-  ): Judgement {
+  ): Promise<Judgement> {
     const evidence = judge({ guardrails, range, level: part, minimumEffect });
     const armOf = (version: Id) =>
       version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
-    for (const { version, measures } of settled) {
+    for (const [i, { version, measures }] of settled.entries()) {
+      if (i % atOnce === 0) await others();
       const arm = armOf(version);
       if (arm) evidence.see({ arm, measures, early: true });
     }
-    for (const { version, measures, reward } of closed) {
+    for (const [i, { version, measures, reward }] of closed.entries()) {
+      if (i % atOnce === 0) await others();
       const arm = armOf(version);
       if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
     }
@@ -175,7 +182,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   }
 
   return {
-    async state() {
+    async state({ estimates = true } = {}) {
       const splits = await production.splits();
       const split = splits.at(-1);
       const baseline = baselineOf(splits);
@@ -185,11 +192,18 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
       const { closed, open } = evidence;
       const versions = Object.keys(split.shares);
       const candidates = versions.filter((version) => version !== baseline);
+      const judgements: ReleaseState["judgements"][number][] = [];
+      for (const version of candidates) {
+        judgements.push({
+          version,
+          ...(await judged(evidence, baseline, version, level / candidates.length)),
+        });
+      }
       return {
         split,
         baseline,
         live: versions.map((version): LiveVersion => {
-          const estimate = liveValue(closed, version, range);
+          const estimate = estimates ? liveValue(closed, version, range) : undefined;
           return {
             version,
             name: names.get(version) ?? version,
@@ -199,10 +213,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
             ...(estimate ? { estimate } : {}),
           };
         }),
-        judgements: candidates.map((version) => ({
-          version,
-          ...judged(evidence, baseline, version, level / candidates.length),
-        })),
+        judgements,
       };
     },
     split: async (shares, why, unit = "session") => write({ shares, why, unit }),

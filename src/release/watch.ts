@@ -10,7 +10,7 @@ export interface WatchOptions {
   readonly seconds?: number;
   /** Whether a candidate that is shown to be better is promoted as well. Default false: only harm is acted on. */
   readonly promote?: boolean;
-  /** After every look. */
+  /** After every look. Without estimates. */
   readonly onLook?: (state: ReleaseState) => void;
   /** Once it has acted; the new split counts. */
   readonly onAction?: (action: Action) => void;
@@ -39,7 +39,7 @@ export function watch(options: WatchOptions): Watch {
   const { desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
   let looking: Promise<unknown> = Promise.resolve();
   async function once(): Promise<Action | undefined> {
-    const state = await desk.state();
+    const state = await desk.state({ estimates: false });
     onLook?.(state);
     const wanted =
       state.judgements.find((j) => j.decision === "roll back") ??

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { gathered } from "../../src/exchange/sessions.ts";
 import { releaseDesk } from "../../src/release/desk.ts";
 import { watch } from "../../src/release/watch.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
@@ -172,6 +173,39 @@ test("what cannot be is refused by name", () =>
     await assert.rejects(desk.rollBack("base", "?"), /answers alone/);
     await assert.rejects(desk.rollBack("tuned", "?"), { code: "name.unknown" });
     assert.deepEqual((await desk.state()).judgements, []);
+  }));
+
+test("while many units are judged others have their turns", () =>
+  withDesk(async ({ production, clock, desk }) => {
+    const split = await desk.split({ base: 0.5, tuned: 0.5 }, "halves");
+    await traffic(production, split, { sessions: 1000, from: begin, liked: () => 0.5 });
+    clock.at = begin + 2 * hour;
+    const [responses, signals] = [
+      await gathered(production.responses()),
+      await gathered(production.signals()),
+    ];
+    const splits = await production.splits();
+    // a store that never lets go of the thread itself
+    const held: Production = {
+      ...production,
+      versions: async () => [version("base"), version("tuned")],
+      splits: async () => splits,
+      async *responses() {
+        yield* responses;
+      },
+      async *signals() {
+        yield* signals;
+      },
+    };
+    let [turns, over] = [0, false];
+    const turn = (): void => {
+      turns++;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await releaseDesk({ production: held, window: hour, now: () => clock.at }).state({ estimates: false });
+    over = true;
+    assert.ok(turns >= (2 * 1000) / 64, `${turns}`);
   }));
 
 test("a value that nobody expected blinds neither the guard nor the bandit", () =>
