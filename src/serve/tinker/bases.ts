@@ -22,9 +22,9 @@ export interface Base {
   readonly contextTokens: number;
   readonly vocabulary: number;
   /** A fresh model: an adapter on the base, or without one all of its weights. */
-  create(id: string, seed: number, adapter?: Adapter): Promise<Model>;
+  create(seed: number, adapter?: Adapter): Promise<Model>;
   /** A model as it was saved. */
-  open(id: string, folder: string): Promise<Model>;
+  open(folder: string): Promise<Model>;
   dispose(): Promise<void>;
 }
 
@@ -71,8 +71,9 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
     folder,
     contextTokens,
     vocabulary: config.vocabulary,
-    create: (id, seed, adapter) => engineFor(adapter).create({ id, seed, lexicon: [], contextTokens }),
-    open: (id, saved) => engineFor().open(id, saved),
+    // one name for all: a seed stands for the same beginning whichever model asks for it
+    create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, lexicon: [], contextTokens }),
+    open: (saved) => engineFor().open("policy", saved),
     async dispose() {
       for (const engine of engines.values()) await engine.dispose();
     },

@@ -104,9 +104,11 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
   /** Untrained models, to sample from; and saved ones, as long as somebody samples from them. */
   const untrained = new Map<string, Promise<Model>>();
 
+  const isSilent = ({ heard }: Session): boolean => Date.now() - heard > 1000 * sessionSeconds;
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
     if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
+    if (isSilent(session)) throw ended(id); // and is swept in a moment
     session.heard = Date.now();
     return session;
   };
@@ -239,7 +241,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       }
       const adapter = rank > 0 ? { rank, mlp, attention } : undefined;
       const id = `${session.id}:train:${model_seq_id}`;
-      const make = () => base.create(id, lora_config?.seed ?? model_seq_id, adapter);
+      const make = () => base.create(lora_config?.seed ?? model_seq_id, adapter);
       return begin(
         session,
         id,
@@ -309,7 +311,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       const session = sessionOf(session_id);
       const base = baseOf(body.base_model ?? saved.about.base_model);
       const id = `${session.id}:train:${model_seq_id}`;
-      const make = () => openSaved(base, id, saved, body.optimizer);
+      const make = () => openSaved(base, saved, body.optimizer);
       return begin(
         session,
         id,
@@ -348,7 +350,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       if (model_path) {
         const saved = await foundAt(model_path);
         const base = baseOf(saved.about.base_model);
-        const model = base.open(samplerId(session, sampling_session_seq_id), saved.folder);
+        const model = base.open(saved.folder);
         return addSampler(session, sampling_session_seq_id, { base, path: model_path }, model, async () =>
           (await model).dispose(),
         ).id;
@@ -358,7 +360,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
           "create_sampling_session: got neither a base_model nor a model_path, expected one of them.",
         );
       const base = baseOf(base_model);
-      const model = untrained.get(base.name) ?? base.create(base.name, 1);
+      const model = untrained.get(base.name) ?? base.create(1);
       untrained.set(base.name, model);
       return addSampler(session, sampling_session_seq_id, { base }, model, async () => undefined).id;
     },
@@ -405,8 +407,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       return answer;
     },
     async sweep() {
-      const since = Date.now() - 1000 * sessionSeconds;
-      for (const session of [...sessions.values()]) if (session.heard < since) await end(session);
+      for (const session of [...sessions.values()]) if (isSilent(session)) await end(session);
     },
     async close() {
       for (const session of [...sessions.values()]) await end(session);

@@ -24,13 +24,8 @@ export interface Trainer {
 }
 
 /** A model as it was saved, with its optimiser's state or with that of a first step. */
-export async function openSaved(
-  base: Base,
-  id: string,
-  { folder }: Saved,
-  optimiser: boolean,
-): Promise<Model> {
-  const model = await base.open(id, folder);
+export async function openSaved(base: Base, { folder }: Saved, optimiser: boolean): Promise<Model> {
+  const model = await base.open(folder);
   if (optimiser) return model;
   const fresh = await model.fork("fresh");
   await model.dispose();
@@ -97,7 +92,7 @@ export function trainer(
         );
       }
       const before = await current;
-      const model = await openSaved(base, id, saved, optimiser);
+      const model = await openSaved(base, saved, optimiser);
       current = Promise.resolve(model);
       missing = undefined;
       await before.dispose();
