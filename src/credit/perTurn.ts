@@ -8,16 +8,18 @@ import type { Credit, Credited } from "../core/slots.ts";
 export function perTurn(): Credit {
   return ({ signals, trajectories }) => {
     const last = new Map(trajectories.map((t) => [t.id, t.turns.length - 1]));
-    const channels: Record<string, Credited[]> = {};
+    // a channel has whatever name its giver chose, also one that every object has something of
+    const channels = new Map<string, Credited[]>();
     for (const signal of signals) {
       const value = signalValue(signal);
       if (value === undefined || signal.kind === "preference") continue;
-      const into = (channels[signal.channel] ??= []);
+      const into = channels.get(signal.channel) ?? [];
+      channels.set(signal.channel, into);
       for (const at of signal.about) {
         const turn = at.turn ?? last.get(at.trajectory) ?? -1;
         if (turn >= 0) into.push({ at: { ...at, turn }, value });
       }
     }
-    return channels;
+    return Object.fromEntries(channels);
   };
 }

@@ -37,7 +37,7 @@ function silences({ signals, exposures }: Logged, worth: Readonly<Record<string,
         signal.channel === channel && signal.about.some((ref) => ref.turn === undefined || ref.turn === turn),
     );
   return exposures.flatMap(({ id, channel, about }): Signal[] => {
-    const value = worth[channel];
+    const value = Object.hasOwn(worth, channel) ? worth[channel] : undefined;
     if (value === undefined || answered(channel, about.turn)) return [];
     return [{ kind: "reward", channel, about: [about], value, source: "silence", exposure: id }];
   });

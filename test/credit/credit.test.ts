@@ -75,3 +75,16 @@ test("perTurn keeps the turn, and puts the rest on the last one", () => {
     ],
   });
 });
+
+test("a channel may be named like what every object has", () => {
+  for (const channel of ["constructor", "__proto__"]) {
+    const named: Signal[] = [{ kind: "reward", channel, about, value: 2, source: "user" }];
+    for (const credit of [toTrajectory(), perTurn()]) {
+      const channels = Object.entries(credit({ ...experience, notes: {}, signals: named }));
+      assert.deepEqual(
+        channels.map(([name, credits]) => [name, credits.map(({ value }) => value)]),
+        [[channel, [2]]],
+      );
+    }
+  }
+});

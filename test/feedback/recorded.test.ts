@@ -41,7 +41,7 @@ const lesson: ServedLesson = {
     responses: ["a", "b"],
     propensities: [1, 1],
     signals: [up],
-    exposures: [exposure(0, "thumb"), exposure(1, "thumb"), exposure(1, "sale")],
+    exposures: [exposure(0, "thumb"), exposure(1, "thumb"), exposure(1, "sale"), exposure(1, "constructor")],
   },
 };
 
