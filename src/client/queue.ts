@@ -102,11 +102,25 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         if (waiting.length >= most) return reject(full(most));
-        const one: Waiting = { json, until: Date.now() + keepTrying, resolve, reject };
-        signal?.addEventListener("abort", () => {
+        const aborted = (): void => {
           drop(new Set([one]));
-          reject(signal.reason);
-        });
+          one.reject(signal?.reason);
+        };
+        // a signal may outlive many calls: none of them may stay on it
+        const done = (): void => signal?.removeEventListener("abort", aborted);
+        const one: Waiting = {
+          json,
+          until: Date.now() + keepTrying,
+          resolve(acknowledged) {
+            done();
+            resolve(acknowledged);
+          },
+          reject(why) {
+            done();
+            reject(why);
+          },
+        };
+        signal?.addEventListener("abort", aborted);
         waiting = [...waiting, one];
         sending ??= send().finally(() => {
           sending = undefined;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import {
   type Client,
@@ -117,6 +118,16 @@ test("one wrong signal costs itself alone", () =>
     assert.ok(wrong?.status === "rejected" && wrong.reason instanceof FeedbackError);
     const { kind, status, code, fields } = wrong.reason;
     assert.deepEqual([kind, status, code, fields[0]?.path], ["refused", 400, "invalid_feedback", "0.value"]);
+  }));
+
+test("a signal for many calls is left alone by those that have ended", () =>
+  withServer(async (_, client) => {
+    const { feedback } = client();
+    const { signal } = new AbortController();
+    const given = [1, 2, 3].map((n) => feedback.score("r1", n, { signal }));
+    assert.equal(getEventListeners(signal, "abort").length, 3);
+    await Promise.all(given);
+    assert.equal(getEventListeners(signal, "abort").length, 0);
   }));
 
 test("patience ends, the queue is bounded, and a caller can give up", async () => {

@@ -29,6 +29,9 @@ export interface Passing {
   end(how: HowEnded): Promise<void>;
 }
 
+/** Bytes that an answer in one piece may have: whoever never ends one must not fill the memory. */
+const mostAnswerBytes = 64 << 20;
+
 /** An answer in one piece: recorded, then handed on. */
 export async function whole(
   { answered, growing, ask, id, gone, end }: Passing,
@@ -36,7 +39,12 @@ export async function whole(
 ): Promise<Response> {
   const chunks: Uint8Array[] = [];
   try {
-    for await (const chunk of answered.body) chunks.push(chunk);
+    let length = 0;
+    for await (const chunk of answered.body) {
+      length += chunk.length;
+      if (length > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
+      chunks.push(chunk);
+    }
   } catch (e) {
     const error = gone.aborted ? clientGone : messageOf(e);
     await end({ status: "cut", error }).catch(() => undefined);

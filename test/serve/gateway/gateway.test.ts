@@ -167,6 +167,30 @@ test("a status that no answer has is no answer, and holds nothing open", async (
   await g.close();
 });
 
+test("an answer that never ends is given up, and fills no memory", async () => {
+  let left = false;
+  async function* endless() {
+    try {
+      for (;;) yield new Uint8Array(1 << 20).fill(0x20);
+    } finally {
+      left = true;
+    }
+  }
+  const g = await world({
+    v: { ...says("v"), chat: async () => ({ status: 200, headers: {}, body: endless() }) },
+  });
+  const answer = await fetch(`${g.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ messages: [question] }),
+  });
+  assert.equal(answer.status, 502);
+  assert.match(await answer.text(), /more than 67108864 bytes/);
+  assert.equal(left, true);
+  assert.equal(g.responses[0]?.status, "cut");
+  await g.close();
+});
+
 test("a kept connection that its server has just closed is no failure", async () => {
   let calls = 0;
   const g = await before((_, response) => {
