@@ -2,7 +2,7 @@
 // thumb, a correction, and the whole of it read back as a trajectory that can be learnt from. Under 3 s.
 // Expect: one trajectory of two turns with exact tokens, two signals at their turns, and silence kept as exposures.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
@@ -22,7 +22,8 @@ const model = await engine.create({
 });
 
 // The server: what is served and what is said of it goes into one file.
-const production = await openProduction(join(mkdtempSync(join(tmpdir(), "whetstone-")), "production.db"));
+const folder = mkdtempSync(join(tmpdir(), "whetstone-"));
+const production = await openProduction(join(folder, "production.db"));
 const record = recorder(production);
 await production.addVersion({
   id: "v0",
@@ -73,5 +74,7 @@ for await (const { trajectory, signals, exposures } of logged(production)) {
 
 await server.close();
 await versions.close();
+await record.close();
 await production.close();
 await engine.dispose();
+rmSync(folder, { recursive: true });
