@@ -120,6 +120,18 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
+  test("a split is held with a reason, and its evidence goes on", async () => {
+    await page.goto(`${shown.url}/versions`);
+    await page.getByRole("button", { name: "Hold…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Why").fill("a week more");
+    await dialog.getByRole("button", { name: "Hold" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const last = (await shown.production.splits()).at(-1)!;
+    assert.deepEqual([last.shares, last.why], [{ base: 0.5, tuned: 0.5 }, "hold: a week more"]);
+    assert.deepEqual(bad, []);
+  });
+
   test("a version is promoted once somebody has said why, and not before", async () => {
     await page.goto(`${shown.url}/versions`);
     const row = page.locator("tr", { hasText: "tuned" }).first();
@@ -127,10 +139,15 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
-    assert.equal((await shown.production.splits()).length, 1);
+    assert.equal((await shown.production.splits()).length, 2);
     await row.getByRole("button", { name: "Promote…" }).click();
+    const promote = dialog.getByRole("button", { name: "Promote" });
+    await dialog.getByLabel("Type tuned to go on").fill("tuned");
     await dialog.getByLabel("Why").fill("liked more");
-    await dialog.getByRole("button", { name: "Promote" }).click();
+    await dialog.getByLabel("Type tuned to go on").fill("base");
+    assert.ok(await promote.isDisabled(), "the wrong name");
+    await dialog.getByLabel("Type tuned to go on").fill("tuned");
+    await promote.click();
     await dialog.waitFor({ state: "detached" });
     const last = (await shown.production.splits()).at(-1)!;
     assert.deepEqual(last.shares, { tuned: 1 });

@@ -4,6 +4,7 @@ import type { Split, Version } from "../../../src/core/served.ts";
 import type { ReleaseState } from "../../../src/release/index.ts";
 import type { VersionsBody } from "../../../src/serve/versions.ts";
 import { ask, type Loaded, messageOf } from "../api.ts";
+import { sayDiagnostics } from "../parts/estimateWords.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { digits, moment } from "../parts/words.ts";
 
@@ -47,10 +48,38 @@ export function Versions() {
   return (
     <>
       <h1>Versions</h1>
-      <Live state={state} reload={load} />
+      {splits.length === 0 ? <Alone versions={versions} /> : <Live state={state} reload={load} />}
       {state.judgements.map((j) => (
         <Verdict key={j.version} judgement={j} name={nameOf(versions, j.version)} />
       ))}
+      {splits.length > 0 && <Splits splits={splits} versions={versions} />}
+      <h2>All versions</h2>
+      <ul>
+        {versions.map((v) => (
+          <li key={v.id}>
+            <b>{v.name}</b> <span class="faint">{v.id}</span> {backendOf(v)}
+            {v.note && (
+              <>
+                {": "}
+                <bdi>{v.note}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface SplitsProps {
+  readonly splits: readonly Split[];
+  readonly versions: readonly Version[];
+}
+
+/** What was decided so far, the latest first. */
+function Splits({ splits, versions }: SplitsProps) {
+  return (
+    <>
       <h2>Splits</h2>
       <div class="wide">
         <table>
@@ -80,20 +109,6 @@ export function Versions() {
           </tbody>
         </table>
       </div>
-      <h2>All versions</h2>
-      <ul>
-        {versions.map((v) => (
-          <li key={v.id}>
-            <b>{v.name}</b> <span class="faint">{v.id}</span> {backendOf(v)}
-            {v.note && (
-              <>
-                {": "}
-                <bdi>{v.note}</bdi>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
     </>
   );
 }
@@ -112,11 +127,32 @@ function backendOf({ backend }: Version): string {
   }
 }
 
-function Live({ state, reload }: { readonly state: ReleaseState; readonly reload: () => Promise<void> }) {
+/** Without a split one version answers: who it is depends on how the gateway was started. */
+function Alone({ versions }: { readonly versions: readonly Version[] }) {
+  const last = versions.at(-1);
+  return (
+    <p>
+      {versions.length === 1
+        ? `${last?.name} answers alone.`
+        : `There is no split: the version that whetstone serve was started with answers alone, else the last one, ${last?.name}.`}{" "}
+      <span class="faint">
+        Another gets its share with <code>whetstone versions split {last?.id}=90% OTHER=10%</code>
+      </span>
+    </p>
+  );
+}
+
+interface LiveProps {
+  readonly state: ReleaseState;
+  readonly reload: () => Promise<void>;
+}
+
+function Live({ state, reload }: LiveProps) {
   const [asked, setAsked] = useState<Asked>();
   const others = state.live.length > 1;
   return (
     <>
+      {state.live.length === 1 && <p>{state.live[0]?.name} answers alone.</p>}
       <div class="wide">
         <table>
           <thead>
@@ -142,9 +178,7 @@ function Live({ state, reload }: { readonly state: ReleaseState; readonly reload
                     ? `${digits(v.estimate.interval.mean)} [${bound(v.estimate.interval.low)}, ${bound(v.estimate.interval.high)}]`
                     : "no rewards yet"}
                 </td>
-                <td class="words">
-                  {v.estimate && (v.estimate.trusted ? "yes" : `no: ${v.estimate.doubts.join("; ")}`)}
-                </td>
+                <td>{v.estimate && (v.estimate.trusted ? "yes" : "no")}</td>
                 <td>
                   {others && (
                     <>
@@ -168,6 +202,27 @@ function Live({ state, reload }: { readonly state: ReleaseState; readonly reload
           </tbody>
         </table>
       </div>
+      <ul>
+        {state.live.map(
+          ({ version, name, estimate }) =>
+            estimate && (
+              <li key={version}>
+                {name} rests on {sayDiagnostics(estimate.diagnostics, state.split?.unit ?? "session")}{" "}
+                {!estimate.trusted && (
+                  <span class="faint">Not to be trusted: {estimate.doubts.join("; ")}.</span>
+                )}
+              </li>
+            ),
+        )}
+      </ul>
+      {others && (
+        <p class="tools">
+          <button type="button" onClick={() => setAsked({ what: "hold" })}>
+            Hold…
+          </button>
+          <span class="faint">keeps the shares as they are, with a reason on record</span>
+        </p>
+      )}
       {asked && <Confirm asked={asked} state={state} close={() => setAsked(undefined)} reload={reload} />}
     </>
   );
@@ -175,11 +230,11 @@ function Live({ state, reload }: { readonly state: ReleaseState; readonly reload
 
 const bound = (x: number | null): string => (x === null ? "–" : digits(x));
 
-interface Asked {
-  readonly what: "promote" | "roll back";
-  readonly version: string;
-  readonly name: string;
-}
+type Asked =
+  | { readonly what: "promote" | "roll back"; readonly version: string; readonly name: string }
+  | { readonly what: "hold" };
+
+const verbs = { promote: "Promote", "roll back": "Roll back", hold: "Hold" } as const;
 
 interface ConfirmProps {
   readonly asked: Asked;
@@ -188,26 +243,46 @@ interface ConfirmProps {
   readonly reload: () => Promise<void>;
 }
 
-/** Says what will happen, and asks for a reason, which is kept. */
-function Confirm({ asked: { what, version, name }, state, close, reload }: ConfirmProps) {
+/** What each version is to get, and what that means for people. */
+function outcomeOf(
+  asked: Asked,
+  { live }: ReleaseState,
+): { readonly shares: Readonly<Record<string, number>>; readonly means: string } {
+  if (asked.what === "hold") {
+    const shares = Object.fromEntries(live.map((v) => [v.version, v.share]));
+    return { shares, means: "Shares stay as they are, and what was seen under them goes on to count." };
+  }
+  const { what, version, name } = asked;
+  const changes = "Sessions that run change over with their next call.";
+  if (what === "promote") {
+    const means = `From now on ${name} answers everybody; the other versions answer nobody. ${changes}`;
+    return { shares: { [version]: 1 }, means };
+  }
+  const left = live.filter((v) => v.version !== version);
+  const sum = left.reduce((so, { share }) => so + share, 0);
+  const heirs = left.map((v) => v.name).join(", ");
+  return {
+    shares: Object.fromEntries(left.map((v) => [v.version, v.share / sum])),
+    means: `From now on ${name} answers nobody; its share goes to ${heirs}. ${changes}`,
+  };
+}
+
+/** Says what will happen, and asks for a reason, which is kept; before a promotion, for the name too. */
+function Confirm({ asked, state, close, reload }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [why, setWhy] = useState("");
+  const [typed, setTyped] = useState("");
   const [trouble, setTrouble] = useState("");
   useEffect(() => dialog.current?.showModal(), []);
-  const left = state.live.filter((v) => v.version !== version);
-  const sum = left.reduce((so, { share }) => so + share, 0);
-  const shares =
-    what === "promote" ? { [version]: 1 } : Object.fromEntries(left.map((v) => [v.version, v.share / sum]));
+  const verb = verbs[asked.what];
+  const what = asked.what === "hold" ? "hold" : `${asked.what} ${asked.name}`;
+  const { shares, means } = outcomeOf(asked, state);
   const send = async (): Promise<void> => {
     try {
       await ask("/v1/splits", {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          shares,
-          why: `${what} ${name}: ${why}`,
-          unit: state.split?.unit ?? "session",
-        }),
+        body: JSON.stringify({ shares, why: `${what}: ${why}`, unit: state.split?.unit ?? "session" }),
       });
       close();
       await reload();
@@ -223,16 +298,20 @@ function Confirm({ asked: { what, version, name }, state, close, reload }: Confi
           void send();
         }}
       >
-        <h2 id="confirm">
-          {what === "promote" ? "Promote" : "Roll back"} {name}?
-        </h2>
-        <p>
-          From now on{" "}
-          {what === "promote"
-            ? `${name} answers everybody; the other versions answer nobody.`
-            : `${name} answers nobody; its share goes to ${left.map((v) => v.name).join(", ")}.`}{" "}
-          Sessions that run change over with their next call.
-        </p>
+        <h2 id="confirm">{asked.what === "hold" ? "Hold the split?" : `${verb} ${asked.name}?`}</h2>
+        <p>{means}</p>
+        {asked.what === "promote" && (
+          <label>
+            Type {asked.name} to go on
+            <input
+              value={typed}
+              onInput={(e) => setTyped(e.currentTarget.value)}
+              required
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </label>
+        )}
         <label>
           Why
           <input value={why} onInput={(e) => setWhy(e.currentTarget.value)} required maxLength={500} />
@@ -243,7 +322,9 @@ function Confirm({ asked: { what, version, name }, state, close, reload }: Confi
           </p>
         )}
         <p class="tools">
-          <button type="submit">{what === "promote" ? "Promote" : "Roll back"}</button>
+          <button type="submit" disabled={asked.what === "promote" && typed.trim() !== asked.name}>
+            {verb}
+          </button>
           <button type="button" onClick={close}>
             Cancel
           </button>
