@@ -65,7 +65,8 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
     run: () => inRun(one()),
     episodes: () => `${inRun(one())}/episodes?order=longest`,
     episode: () => episodeOf(one()),
-    compare: () => `/compare?${new URLSearchParams(compared.toReversed().map((run) => ["run", run.id]))}`,
+    compare: () =>
+      `/compare?${new URLSearchParams(compared.toReversed().map((run): [string, string] => ["run", run.id]))}`,
     methods: () => "/methods",
     method: () => `/methods/${one().method}`,
     inbox: () => "/inbox",

@@ -1,13 +1,16 @@
 /** A real browser for tests of what runs in pages, where the machine has one. */
 import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
-const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) =>
-  existsSync(file),
-);
+const names = ["chromium", "chromium-browser", "google-chrome"];
+const found = (process.env.PATH ?? "")
+  .split(delimiter)
+  .flatMap((folder) => names.map((name) => join(folder, name)))
+  .find((file) => existsSync(file));
 
 /** Why a test that needs a browser is skipped here; false where it is not. */
-export const noBrowser = found === undefined ? "no Chromium in /usr/bin" : false;
+export const noBrowser = found === undefined ? `none of ${names.join(", ")} is on the PATH` : false;
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: found ?? "", args: ["--no-sandbox"] });

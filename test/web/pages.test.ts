@@ -35,7 +35,8 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
 
   before(async () => {
     for (const method of ["grpo", "rloo"] as const) {
-      for (const seed of [1, 2]) runs.push(await practise(root, `${method}-${seed}`, { method, seed }));
+      for (const seed of [1, 2])
+        runs.push(await practise(root, `${method}-${seed}`, { method, seed, iterations: 2 }));
     }
     const local = await practise(root, "local", { engine: "local", iterations: 2 });
     runs.push(local);
@@ -66,7 +67,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
     ["episode", () => episode, /Advantage.*Turn 1 · credit/s],
     [
       "compare",
-      () => `/compare?${new URLSearchParams(runs.slice(0, 4).map((id) => ["run", id]))}`,
+      () => `/compare?${new URLSearchParams(runs.slice(0, 4).map((id): [string, string] => ["run", id]))}`,
       /grpo.*rloo.*P\(better\)/s,
     ],
     ["methods", () => "/methods", /igpo/],
@@ -97,4 +98,15 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       assert.deepEqual(bad, []);
     });
   }
+
+  test("what is wrong is found", async () => {
+    const wrong = await browser.newPage();
+    await wrong.setContent(
+      '<main><h1>x</h1><img src="data:,"><p style="color: #bbb; background: #fff">faint',
+    );
+    await wrong.evaluate(axe.source);
+    const found = (await serious(wrong)).map((violation) => violation.split(":")[0]);
+    assert.ok(found.includes("image-alt") && found.includes("color-contrast"), found.join());
+    await wrong.close();
+  });
 });
