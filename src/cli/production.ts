@@ -29,10 +29,10 @@ export async function withProduction<T>(
   if (!isPostgresUrl(where)) {
     if (expect === "there" && !existsSync(where)) {
       throw new WhetstoneError("name.unknown", {
-        where: "--store",
+        where: "store",
         got: `${where}, which is not there`,
         expected: "the store of a gateway, or one that something was imported into",
-        mend: "Name it with --store or WHETSTONE_STORE; whetstone serve and whetstone import make one.",
+        mend: "Name it with --store or WHETSTONE_STORE (train: --from-feedback); whetstone serve and whetstone import make one.",
       });
     }
     mkdirSync(dirname(where), { recursive: true });

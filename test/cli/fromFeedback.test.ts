@@ -72,7 +72,7 @@ test("what is missing is said: no store, no such lessons, a run where data was m
     at("runs/none"),
   ]);
   assert.equal(none.code, 2);
-  assert.match(none.err, /--store: got .*none.sqlite, which is not there/);
+  assert.match(none.err, /store: got .*none.sqlite, which is not there.*--from-feedback/);
   await (await openProduction(at("empty.sqlite"))).close();
   const empty = await inProcess([
     "train",
