@@ -21,8 +21,8 @@ export function fromLessons(
   lessons: readonly ServedLesson[],
   options: FromLessonsOptions = {},
 ): Method {
-  // pairs that are mined from rewards have to answer one prompt; a baseline wants more replies than one prompt has
-  const usual = has(method, "outcomePairs") ? "task" : "all";
+  // replies of a pair have to answer one prompt; a baseline wants more replies than one prompt has
+  const usual = minesPairs(method) ? "task" : "all";
   const { kind = lessonsFor(method), group = usual, ...rest } = options;
   const plays = method.phases?.find(({ slots }) => slots.rollout ?? slots.feedback);
   if (plays) {
@@ -51,10 +51,12 @@ export function fromLessons(
  */
 export function lessonsFor(method: Method): LessonKind {
   if (has(method, "preferencePairs")) return "pair";
-  if (has(method, "constant")) return has(method, "outcomePairs") ? "verdict" : "demonstration";
-  if (has(method, "prospectValue")) return "verdict";
-  return "conversation";
+  if (minesPairs(method) || has(method, "prospectValue")) return "verdict";
+  return has(method, "constant") ? "demonstration" : "conversation";
 }
+
+/** Whether it learns from nothing but pairs that it makes of rewards itself. */
+const minesPairs = (method: Method): boolean => has(method, "constant") && has(method, "outcomePairs");
 
 const has = ({ slots }: Method, piece: string): boolean =>
   slots.advantage.some(({ name }) => name === piece) || slots.objective.some(({ name }) => name === piece);
