@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import { writeFlushed } from "../../core/files.ts";
 import type { Json } from "../../core/json.ts";
+import type { Codec } from "../../core/model.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, fromHuggingFace, toHuggingFace } from "./config.ts";
 import {
@@ -262,7 +263,7 @@ async function readOrigin(folder: string, config: JsonObject): Promise<Record<st
 async function readTokenizer(
   folder: string,
   config: JsonObject,
-  vocabulary: number,
+  vocabulary: number | undefined,
   variables: Readonly<Record<string, Json>> | undefined,
 ): Promise<TokenizerFiles> {
   const both = {
@@ -289,11 +290,19 @@ async function readTokenizer(
     throw damaged(path, messageOf(e));
   }
   // published models round their tables up: rows that no token belongs to
-  const fits = own ? found === vocabulary : found <= vocabulary;
+  const fits = vocabulary === undefined || (own ? found === vocabulary : found <= vocabulary);
   if (!fits) {
     throw damaged(path, `a tokenizer that does not match: ${found} tokens where the model has ${vocabulary}`);
   }
   return read;
+}
+
+/**
+ * The tokenizer and conversation form of a folder, with or without a model beside them.
+ * @throws WhetstoneError `checkpoint.damaged`, `template.failed`.
+ */
+export async function readCodec(folder: string): Promise<Codec> {
+  return chatCodec(await readTokenizer(folder, {}, undefined, undefined));
 }
 
 /** What a folder says a model is. */
