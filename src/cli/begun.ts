@@ -8,6 +8,7 @@ import { engineNames, requireEnvironment } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import type { FeedbackSource } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
+import { statedServer, type trainingServerKeys } from "./tinker.ts";
 
 /** Files that a run was begun with, seen from its folder: the whole project can be moved. */
 export interface Modules {
@@ -44,7 +45,11 @@ export function begunRun(out: string): Begun | undefined {
     lora,
     modules = {},
     feedback,
-  } = (begun.config ?? {}) as Pick<StatedRun, "settings" | "model" | "size" | "lora"> & {
+    ...more
+  } = (begun.config ?? {}) as Pick<
+    StatedRun,
+    "settings" | "model" | "size" | "lora" | (typeof trainingServerKeys)[number]
+  > & {
     readonly modules?: Modules;
     readonly feedback?: BegunFeedback;
   };
@@ -63,6 +68,7 @@ export function begunRun(out: string): Begun | undefined {
       ...(typeof begun.contextTokens === "number" && { contextTokens: begun.contextTokens }),
       ...(settings !== undefined && { settings }),
       ...(model !== undefined && { model }),
+      ...statedServer(more),
       ...(size !== undefined && { size }),
       ...(lora !== undefined && { lora }),
       warmStart: (begun.warmStart as StatedRun["warmStart"] | null) ?? false,

@@ -9,8 +9,9 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import { methods, type Recipe } from "../method/index.ts";
 import { loadModule } from "./module.ts";
+import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 
-export const engineNames = ["local", "tabular"] as const;
+export const engineNames = ["local", "tabular", "tinker"] as const;
 export type EngineName = (typeof engineNames)[number];
 
 /**
@@ -53,7 +54,7 @@ export function requireMethod(where: string, id: string): Recipe {
 }
 
 /** What an engine can be told. */
-export interface EngineOptions {
+export interface EngineOptions extends TrainingServer {
   readonly model?: string | undefined;
   readonly size?: DecoderSize | undefined;
   readonly lora?: number | LoraOptions | undefined;
@@ -73,10 +74,14 @@ export async function makeEngine(
   progress: (at: FetchProgress) => void = () => {},
 ): Promise<Engine> {
   const { model, size, lora, device, threads, memory } = options;
-  if (name === "tabular") {
-    const stated = Object.entries(options).find(([, value]) => value !== undefined);
-    if (stated) throw forTables(stated[0]);
-    return (await import("../engine/tabular/engine.ts")).tabularEngine();
+  const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
+  const known: readonly string[] = optionsOf[name];
+  const surplus = stated.find((option) => !known.includes(option));
+  if (surplus !== undefined) throw notFor(name, surplus);
+  if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
+  if (name === "tinker") {
+    if (typeof lora === "object") throw notFor(name, "lora");
+    return await serverEngine(options, lora);
   }
   if (model !== undefined && size !== undefined) {
     throw new WhetstoneError("config.invalid", {
@@ -97,10 +102,21 @@ export async function makeEngine(
   } as LocalOptions);
 }
 
-const forTables = (option: string): WhetstoneError =>
-  new WhetstoneError("option.unknown", {
-    where: `--${option}`,
-    got: "the tabular engine, which has no such option",
-    expected: "the local engine with it",
-    mend: "Take it out, or use --engine local.",
+/** What each engine can be told. */
+const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> = {
+  local: ["model", "size", "lora", "device", "threads", "memory"],
+  tabular: [],
+  tinker: [...trainingServerKeys, "lora"],
+};
+
+const flagOf = (option: string): string => `--${option.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;
+
+function notFor(name: EngineName, option: string): WhetstoneError {
+  const others = engineNames.filter((other) => optionsOf[other].some((known) => known === option));
+  return new WhetstoneError("option.unknown", {
+    where: flagOf(option),
+    got: `the ${name} engine, which has no such option${option === "lora" && name === "tinker" ? " but a rank" : ""}`,
+    expected: `the ${others.join(" or the ")} engine with it`,
+    mend: `Take it out, or use --engine ${others[0] ?? "local"}.`,
   });
+}

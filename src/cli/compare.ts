@@ -11,7 +11,7 @@ import type { Recipe, Settings } from "../method/index.ts";
 import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
-import { type EngineName, engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { type EngineName, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number } from "./output.ts";
 
@@ -36,7 +36,7 @@ export function addCompare(program: Command, io: Io): void {
   ])
     .argument("<methods...>", "two or more; the first is what the others are compared with")
     .option("--env <name>", "environment, or a module that exports one", "facts")
-    .option("--engine <name>", `what computes: ${engineNames.join(" or ")}`, "local")
+    .option("--engine <name>", "what computes: local or tabular", "local")
     .option("--seeds <n>", "runs of each method", "5")
     .option("--seed <n>", "first seed", "1")
     .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")

@@ -17,6 +17,7 @@ import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
+import { statedServer } from "./tinker.ts";
 import { type Found, findWeights } from "./weights.ts";
 
 interface EvalOptions extends ChatFlags {
@@ -84,7 +85,10 @@ export function addEval(program: Command, io: Io): void {
             io.error(spendLine(chat.spent()));
           }
         }
-        const engine = await makeEngine(found.begun?.stated.engine ?? "local");
+        const engine = await makeEngine(
+          found.begun?.stated.engine ?? "local",
+          statedServer(found.begun?.stated ?? {}),
+        );
         try {
           return await measure(await engine.open("policy", found.weights));
         } finally {

@@ -29,6 +29,14 @@ export interface RunConfig {
   readonly threads: number;
   /** MiB for the activations of a training step. */
   readonly memory: number;
+  /** Of a server of the Tinker API. */
+  readonly url: string;
+  /** What it is to train, as it names it. */
+  readonly baseModel: string;
+  /** A folder with the tokenizer of that model. */
+  readonly tokenizer: string;
+  /** Name of the environment variable that holds the server's key. */
+  readonly keyEnv: string;
   readonly seed: number;
   readonly iterations: number;
   readonly budget: string;
@@ -109,7 +117,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   engine: {
     flag: "--engine <name>",
-    help: "what computes: local (transformers) or tabular (exact tables)",
+    help: "what computes: local (transformers), tabular (exact tables) or tinker (a server of the Tinker API)",
     schema: z.enum(engineNames),
   },
   model: {
@@ -138,6 +146,22 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--memory <MiB>",
     help: "room for the activations of a training step (default: an eighth of memory, 1024 at most)",
     schema: count(1),
+  },
+  url: { flag: "--url <address>", help: "with --engine tinker: where the server is", schema: text },
+  baseModel: {
+    flag: "--base-model <name>",
+    help: "with --engine tinker: which of the server's models to train",
+    schema: text,
+  },
+  tokenizer: {
+    flag: "--tokenizer <folder>",
+    help: "with --engine tinker: folder with that model's tokenizer.json and tokenizer_config.json",
+    schema: text,
+  },
+  keyEnv: {
+    flag: "--key-env <NAME>",
+    help: "with --engine tinker: environment variable with the server's key (default: TINKER_API_KEY)",
+    schema: text,
   },
   seed: {
     flag: "--seed <n>",

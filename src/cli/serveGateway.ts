@@ -23,6 +23,7 @@ import { seconds } from "./durations.ts";
 import { statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
 import { redacting } from "./production.ts";
+import { statedServer } from "./tinker.ts";
 import { findWeights } from "./weights.ts";
 
 export interface GatewayFlags {
@@ -159,7 +160,7 @@ export async function statedVersion(
 /** A run's weights in this process. */
 async function runPolicy(folder: string, name: string, store: string): Promise<Answerer> {
   const { weights, begun } = await findWeights("serve", folder, store);
-  const engine = await makeEngine(begun?.stated.engine ?? "local");
+  const engine = await makeEngine(begun?.stated.engine ?? "local", statedServer(begun?.stated ?? {}));
   const model = await engine.open("policy", weights);
   return policy(model, { name, dispose: () => engine.dispose() });
 }

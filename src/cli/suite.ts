@@ -13,6 +13,7 @@ import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, table } from "./output.ts";
+import { statedServer } from "./tinker.ts";
 import { findWeights } from "./weights.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
@@ -134,6 +135,6 @@ async function agentNamed(named: string | undefined, command: SuiteCommand, io: 
     };
   }
   const { weights, begun } = await findWeights("eval", named, store);
-  const engine = await makeEngine(begun?.stated.engine ?? "local");
+  const engine = await makeEngine(begun?.stated.engine ?? "local", statedServer(begun?.stated ?? {}));
   return { name: named, open: () => engine.open("policy", weights), dispose: () => engine.dispose() };
 }

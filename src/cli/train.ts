@@ -13,6 +13,7 @@ import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
+import { statedServer } from "./tinker.ts";
 
 export function addTrain(program: Command, io: Io): void {
   const command = addCommand(program, "train", "Train an agent: a run.", [
@@ -22,6 +23,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --out runs/rloo-2 --resume",
     "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
+    "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command)
@@ -61,6 +63,10 @@ export async function trainRun(
     device,
     threads,
     memory,
+    url,
+    baseModel,
+    tokenizer,
+    keyEnv,
     seed = 1,
     budget,
     settings,
@@ -83,9 +89,10 @@ export async function trainRun(
   const modules = from ? settledModules(out, from.begun, given) : given;
 
   const { train } = await import("../train/run.ts");
+  const server = { url, baseModel, tokenizer, keyEnv };
   const engine = await makeEngine(
     engineName,
-    { model, size, lora, device, threads, memory },
+    { model, size, lora, device, threads, memory, ...server },
     downloading(io),
   );
   const suited = {
@@ -126,7 +133,7 @@ export async function trainRun(
     const done = await train(
       {
         // a model of somebody else's speaks already
-        ...(model !== undefined && { warmStart: false }),
+        ...((model !== undefined || engineName === "tinker") && { warmStart: false }),
         ...rest,
         ...practised,
         engine,
@@ -137,6 +144,7 @@ export async function trainRun(
         config: {
           settings: { ...recipe.defaults, ...suited },
           ...(model !== undefined && { model }),
+          ...statedServer(server),
           ...(size && { size: { ...size } }),
           ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),

@@ -1,5 +1,6 @@
 /** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
 
+import { unknownName } from "../../core/suggest.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
 import { checked, failed, type Transport } from "./transport.ts";
 
@@ -24,7 +25,7 @@ const beatMs = 10_000;
 
 /**
  * @param baseModel must be among those that the server has.
- * @throws WhetstoneError `engine.failed`.
+ * @throws WhetstoneError `engine.failed`, `name.unknown`.
  */
 export async function openSession(over: Transport, baseModel: string): Promise<Session> {
   const asked = await over.once("client/config", { json: { sdk_version: clientVersion } });
@@ -41,11 +42,7 @@ export async function openSession(over: Transport, baseModel: string): Promise<S
   ).supported_models;
   const names = models.flatMap(({ model_name }) => model_name ?? []);
   if (names.length > 0 && !names.includes(baseModel)) {
-    throw failed(
-      "--base-model",
-      baseModel,
-      `The server has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ` and ${names.length - 20} more` : ""}: name one of them.`,
-    );
+    throw unknownName("--base-model", baseModel, names);
   }
   let alive = true;
   const beat = setInterval(async () => {

@@ -1,0 +1,65 @@
+/** What `--engine tinker` is told: a server, what it is to train, and how that reads text. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** A server that trains, as the command line or a config file states it. */
+export interface TrainingServer {
+  readonly url?: string | undefined;
+  readonly baseModel?: string | undefined;
+  /** A folder. */
+  readonly tokenizer?: string | undefined;
+  /** Name of the environment variable that holds the key. */
+  readonly keyEnv?: string | undefined;
+}
+
+export const trainingServerKeys = ["url", "baseModel", "tokenizer", "keyEnv"] as const;
+
+/** What of it is stated, and nothing else. */
+export function statedServer(of: TrainingServer): { readonly [K in keyof TrainingServer]?: string } {
+  return Object.fromEntries(
+    trainingServerKeys.flatMap((key) => {
+      const value = of[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** Where the official client finds its key. */
+const usualKey = "TINKER_API_KEY";
+
+/**
+ * @param rank of the adapter.
+ * @throws WhetstoneError `option.range` where something is missing, and what reading the tokenizer throws.
+ */
+export async function serverEngine(
+  { url, baseModel, tokenizer, keyEnv }: TrainingServer,
+  rank?: number,
+): Promise<Engine> {
+  if (url === undefined || baseModel === undefined || tokenizer === undefined) {
+    const missing = Object.entries({ "--url": url, "--base-model": baseModel, "--tokenizer": tokenizer });
+    throw new WhetstoneError("option.range", {
+      where: "--engine tinker",
+      got: `no ${missing.flatMap(([flag, value]) => (value === undefined ? [flag] : [])).join(", no ")}`,
+      expected: "the address of a server, the name of a model that it has, and the folder of its tokenizer",
+      mend: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
+    });
+  }
+  const key = process.env[keyEnv ?? usualKey] || undefined;
+  if (keyEnv !== undefined && key === undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--key-env",
+      got: `${keyEnv}, which is not set`,
+      expected: "an environment variable with the server's key",
+      mend: `Set it: export ${keyEnv}=…, or leave --key-env out for ${usualKey}.`,
+    });
+  }
+  const { readCodec } = await import("../engine/local/checkpoint.ts");
+  const { tinkerEngine } = await import("../engine/tinker/index.ts");
+  return tinkerEngine({
+    url,
+    baseModel,
+    codec: await readCodec(tokenizer),
+    ...(key !== undefined && { key }),
+    ...(rank !== undefined && { rank }),
+  });
+}
