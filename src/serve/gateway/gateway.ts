@@ -16,7 +16,7 @@ import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import { isPlain, served, type Underway, withTokens } from "./record.ts";
 import { clientGone, type HowEnded, type Passing, relayed, unreachable, whole } from "./relay.ts";
-import { type Cut, type SessionTable, sessionTable } from "./sessions.ts";
+import { type Cut, type Place, type SessionTable, sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
 
 /** Milliseconds that a call's record may wait for what is stored of its session. */
@@ -63,21 +63,26 @@ export function gateway(options: GatewayOptions): Gateway {
   const sessions = options.sessions ?? sessionTable();
   const counts = { calls: 0, complete: 0, cut: 0, failed: 0 };
   const trajectoryCuts: Partial<Record<Cut, number>> = {};
-  const resuming = new Map<Id, Promise<void>>();
+  const resuming = new Map<Id, Promise<boolean>>();
   let running = 0;
   let draining = false;
   let drained = (): void => {};
 
-  /** What is stored of a session that somebody named and that is not remembered: it goes on from there. */
-  function resume(session: Id): Promise<void> | undefined {
+  /**
+   * What is stored of a session that somebody named and that is not remembered: it goes on from there.
+   * @returns whether it could be read.
+   */
+  function resume(session: Id): Promise<boolean> | undefined {
+    const underway = resuming.get(session);
+    if (underway) return underway;
     if (sessions.knows(session)) return undefined;
-    const known = resuming.get(session);
-    if (known) return known;
     const reading = (async () => {
       try {
         for await (const response of production.responses({ session })) sessions.remember(response);
+        return true;
       } catch (e) {
         log(`session ${session} could not be read: ${messageOf(e)}`);
+        return false;
       } finally {
         resuming.delete(session);
       }
@@ -130,7 +135,8 @@ export function gateway(options: GatewayOptions): Gateway {
 
     async function record(how: HowEnded): Promise<void> {
       // at once, unless the session has to be read first: no answer waits long for a store that does not answer
-      if (resumed) await Promise.race([resumed, pause(mostReading, undefined, { ref: false })]);
+      let known = true;
+      if (resumed) known = await Promise.race([resumed, pause(mostReading, false, { ref: false })]);
       const result = growing.result();
       const status = how.status === "complete" && result.choices.length === 0 ? "failed" : how.status;
       const error = how.error ?? result.error;
@@ -138,10 +144,11 @@ export function gateway(options: GatewayOptions): Gateway {
       const exact = answered?.tokens ? withTokens(result.choices, answered.tokens()) : result.choices;
       const choices = status === "failed" ? [] : exact;
       const ending = now();
-      const place = sessions.place(
-        { ...opened, ...(user === undefined ? {} : { user }), at: ending },
-        choices,
-      );
+      const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
+      // alone, where nobody knows which trajectories there are: two of one name would be taken for one
+      const place: Place = known
+        ? sessions.place(theirs, choices)
+        : { trajectory: `${opened.session}/${id}`, turn: 0 };
       if (place.cut && choices.length > 0) {
         trajectoryCuts[place.cut] = (trajectoryCuts[place.cut] ?? 0) + 1;
         log(`session ${opened.session}: ${place.trajectory} begins (${place.cut})`);

@@ -396,6 +396,62 @@ test("a session that was named goes on after a restart where the store has it", 
   await second.close();
 });
 
+test("where a session cannot be read, a call stands alone and takes no other's place", async () => {
+  let readable = false;
+  const stored: ServedResponse[] = [];
+  const production = {
+    async *responses() {
+      if (!readable) throw new Error("away");
+      yield* stored;
+    },
+  };
+  const g = await world({ v: says("v") }, { production }, stored);
+  await ask(g.url, { messages: [question] }, { "x-whetstone-session": "s" });
+  readable = true;
+  await ask(g.url, { messages: [question] }, { "x-whetstone-session": "s" });
+  assert.deepEqual(
+    stored.map(({ trajectory, turn }) => [trajectory, turn]),
+    [
+      [`s/${stored[0]?.id}`, 0],
+      ["s/0", 0],
+    ],
+  );
+  await g.close();
+});
+
+test("while a session is being read, nobody goes by the half of it", async () => {
+  const stored: ServedResponse[] = [];
+  const said = [question, { role: "assistant", content: "v" }, { role: "user", content: "and?" }];
+  const before = await world({ v: says("v") }, {}, stored);
+  for (const messages of [[question], said]) {
+    await ask(before.url, { messages }, { "x-whetstone-session": "s" });
+  }
+  await before.close();
+  const reading = Promise.withResolvers<void>();
+  const rest = Promise.withResolvers<void>();
+  const production = {
+    async *responses() {
+      const [first, ...others] = [...stored];
+      yield first!;
+      reading.resolve();
+      await rest.promise;
+      yield* others;
+    },
+  };
+  const g = await world({ v: says("v") }, { production }, stored);
+  const unrelated = { messages: [{ role: "user", content: "other" }] };
+  const one = ask(g.url, unrelated, { "x-whetstone-session": "s" });
+  await reading.promise;
+  const messages = [...said, { role: "assistant", content: "v" }, { role: "user", content: "then?" }];
+  const other = ask(g.url, { messages }, { "x-whetstone-session": "s" });
+  await pause(20);
+  rest.resolve();
+  await Promise.all([one, other]);
+  const places = stored.slice(2).map(({ trajectory, turn }) => `${trajectory} ${turn}`);
+  assert.deepEqual(places.toSorted(), ["s/0 2", "s/1 0"]);
+  await g.close();
+});
+
 test("durable on request: on disk before the last byte, refused where the disk is full", async () => {
   let kept = 0;
   const recorder = {
