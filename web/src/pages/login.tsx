@@ -40,8 +40,6 @@ export function Login() {
         This server is reached from other machines, and shows its pages to who has a key of scope{" "}
         <code>read</code>. Feedback takes <code>feedback</code> too, and changing versions <code>admin</code>.
       </p>
-      {/* what managers of passwords keep the key under */}
-      <input type="text" name="username" autocomplete="username" value="whetstone" readOnly hidden />
       <label>
         Key
         <input
