@@ -113,7 +113,8 @@ export function byteTokenizer(): TokenizerFiles {
     tokenizer: {
       ...frame,
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false },
-      decoder: { type: "ByteLevel" },
+      // Rust's tokenizers load it with every field alone
+      decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
       model: { type: "BPE", unk_token: null, vocab: vocabulary, merges: [], ignore_merges: false },
     },
     config,
