@@ -71,6 +71,13 @@ test("serve: an agent is recorded by its base URL alone, rated, and goes on afte
   const health = JSON.parse(await (await fetch(`${first.begun.url}/healthz`)).text());
   assert.equal(health.status, "ok");
   assert.equal(health.gateway.calls, 2);
+  const page = await fetch(`${first.begun.url}/inbox`);
+  assert.match(page.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+  assert.match(await page.text(), /<title>/);
+  const heard = JSON.parse(await (await fetch(`${first.begun.url}/api/inbox`)).text());
+  assert.equal(heard.items[0].reply.said, "You said hello");
+  const mistyped = await fetch(`${first.begun.url}/v1/chat/completion`);
+  assert.deepEqual([mistyped.status, mistyped.headers.get("content-type")], [404, "application/json"]);
   const ended = await first.end("SIGINT");
   assert.deepEqual(ended, {
     closed: { type: "closed", calls: 2, complete: 2, cut: 0, failed: 0, recorded: 2, lost: 0 },
