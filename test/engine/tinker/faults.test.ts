@@ -1,0 +1,168 @@
+/** Every row of the retry table, against a server that follows a script; and a network that loses and doubles. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomStream } from "../../../src/core/random.ts";
+import { meaningOf, resultOf } from "../../../src/engine/tinker/future.ts";
+import { floatTensor, idTensor, textInput } from "../../../src/engine/tinker/protocol.ts";
+import { chunksOf } from "../../../src/engine/tinker/trainer.ts";
+import { transport } from "../../../src/engine/tinker/transport.ts";
+import { withCode } from "../../train/world.ts";
+
+type Reply = Response | "lost" | "cut";
+const json = (body: object, status = 200): Response => Response.json(body, { status });
+const pending = (): Response =>
+  json({ type: "try_again", request_id: "r", queue_state: "paused_rate_limit" });
+
+/** A transport whose answers come from a script; `asked` has what was sent, `waits` how long it waited, in ms. */
+function scripted(script: (path: string, n: number) => Reply, patienceSeconds = 60) {
+  const asked: { readonly path: string; readonly key: string | null; readonly body: string }[] = [];
+  const waits: number[] = [];
+  const over = transport({
+    url: "http://stub",
+    key: "tml-1",
+    patienceSeconds,
+    wait: async (ms) => void waits.push(ms),
+    fetch: async (url, init) => {
+      const path = String(url).slice("http://stub/api/v1/".length);
+      const headers = new Headers(init?.headers);
+      assert.equal(headers.get("X-API-Key"), "tml-1");
+      asked.push({ path, key: headers.get("X-Idempotency-Key"), body: String(init?.body) });
+      const reply = script(path, asked.length - 1);
+      if (reply === "lost") throw new TypeError("fetch failed");
+      return reply === "cut" ? new Response('{"request_id"') : reply;
+    },
+  });
+  const result = () => resultOf(over, "optim_step", { json: { seq_id: 1 } }, { type: "OptimStep" });
+  return { over, asked, waits, result };
+}
+
+/** Submitted at once; then these answers to the questions for the result. */
+const polled = (...answers: Reply[]) => {
+  let next = 0;
+  const script = (path: string): Reply =>
+    path === "optim_step" ? json({ request_id: "r" }) : (answers[next++] ?? json({ metrics: {} }));
+  return scripted(script, 3600);
+};
+
+test("a pending result is asked for again, at once or later, as each answer says", async () => {
+  const rows: readonly (readonly [Reply, number])[] = [
+    [pending(), 0],
+    [json({ detail: "still waiting" }, 408), 20],
+    [json({ detail: "no" }, 500), 20],
+    [json({ detail: "no" }, 503), 20],
+    [json({ detail: "slow down" }, 429), 500],
+    ["lost", 500],
+    ["cut", 500],
+    [json({ detail: "pay" }, 402), 5000],
+    [json({ detail: "odd" }, 400), 20],
+  ];
+  for (const [reply, wait] of rows) {
+    const { result, waits, asked } = polled(reply);
+    assert.deepEqual((await result()).json, { metrics: {} });
+    assert.equal(asked.length, 3);
+    assert.deepEqual(waits, wait === 0 ? [] : [wait]);
+  }
+});
+
+test("a wait grows while the connection is lost, to 30 s, and begins anew once it is there", async () => {
+  const lost = Array<Reply>(8).fill("lost");
+  const { result, waits } = polled(...lost, pending(), "lost");
+  await result();
+  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 500]);
+});
+
+test("what is final ends with what the server said", async () => {
+  const user = json({ error: "targets beyond the vocabulary", category: "User" });
+  await assert.rejects(polled(user).result(), withCode("engine.failed", /beyond the vocabulary/));
+  const unknown = polled(json({ detail: "no future r" }, 404));
+  await assert.rejects(unknown.result(), withCode("engine.failed", /no future r/));
+  await assert.rejects(polled(json({ detail: "bad" }, 422)).result(), withCode("engine.failed", /bad/));
+  const bad = polled(...[1, 2, 3].map(() => json({ detail: "bad request" }, 400)));
+  await assert.rejects(bad.result(), withCode("engine.failed", /bad request/));
+  assert.equal(bad.asked.length, 4);
+});
+
+test("a result that the server lost is asked for anew with the same body, three times at most", async () => {
+  const once = polled(json({ detail: "gone" }, 410));
+  await once.result();
+  assert.deepEqual(
+    once.asked.map(({ path }) => path),
+    ["optim_step", "retrieve_future", "optim_step", "retrieve_future"],
+  );
+  assert.equal(once.asked[2]!.body, once.asked[0]!.body);
+  const never = polled(...Array.from({ length: 5 }, () => json({ detail: "gone" }, 410)));
+  await assert.rejects(never.result(), withCode("engine.failed", /gone/));
+  assert.equal(never.asked.filter(({ path }) => path === "optim_step").length, 4);
+});
+
+test("a request is sent again under the same idempotency key, and its patience ends", async () => {
+  const replies: Reply[] = ["lost", json({}, 500), json({}, 429), json({}, 408), "cut"];
+  const { over, asked, waits } = scripted((_, n) => replies[n] ?? json({ request_id: "r" }));
+  await over.send("optim_step", { json: {} });
+  assert.equal(asked.length, 6);
+  assert.equal(new Set(asked.map(({ key }) => key)).size, 1);
+  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000]);
+  const dead = scripted(() => "lost", 10);
+  await assert.rejects(
+    dead.over.send("optim_step", { json: {} }),
+    withCode("engine.failed", /asked for 10 seconds/),
+  );
+  const denied = scripted(() => json({ detail: "who are you" }, 401));
+  await assert.rejects(denied.over.send("create_session", { json: {} }), (e) => {
+    assert.match(String(e), /who are you/);
+    assert.match(String(e), /--key-env/);
+    assert.doesNotMatch(String(e), /tml-1/);
+    return true;
+  });
+});
+
+test("a future that never ends is given up after the patience, with a word on what to do", async () => {
+  const endless = scripted((path) => (path === "optim_step" ? json({ request_id: "r" }) : json({}, 408)), 1);
+  await assert.rejects(endless.result(), withCode("engine.failed", /keeps it pending/));
+  // 20 ms a question: 50 of them are a second
+  assert.equal(endless.waits.length, 50);
+});
+
+test("a large payload that was announced is asked for whole", () => {
+  const answer = { status: 200, type: "application/json", bytes: new Uint8Array() };
+  const announced = { status: "complete_metadata", response_payload_size: 9 };
+  assert.equal(meaningOf({ ...answer, json: announced }).kind, "whole");
+});
+
+test("through a network that loses, cuts and refuses, every step is applied once and in order", async () => {
+  for (let seed = 0; seed < 50; seed++) {
+    const random = randomStream(seed);
+    const applied: number[] = [];
+    const { over, asked } = scripted((path) => {
+      const fate = random.next();
+      if (fate < 0.1) return "lost"; // the request never arrives
+      if (fate < 0.2) return json({ detail: "storm" }, fate < 0.15 ? 429 : 503);
+      let reply = json({ metrics: {} });
+      if (path === "optim_step") {
+        const { seq_id } = JSON.parse(asked.at(-1)!.body);
+        // a server knows a number that it has seen
+        if (!applied.includes(seq_id)) applied.push(seq_id);
+        reply = json({ request_id: `r${seq_id}` });
+      }
+      // the request arrives, its answer does not
+      return fate < 0.3 ? "lost" : fate < 0.4 ? "cut" : reply;
+    }, 3600);
+    for (let seq_id = 1; seq_id <= 5; seq_id++) {
+      await resultOf(over, "optim_step", { json: { seq_id } }, { type: "OptimStep" });
+    }
+    assert.deepEqual(applied, [1, 2, 3, 4, 5], `seed ${seed}`);
+  }
+});
+
+test("a batch is cut where a request would hold too many datums or bytes", () => {
+  // 4·3 + 64 for what is read, 8·3 + 32 for the targets, 4·3 + 32 for the weights: 176 bytes
+  const datum = {
+    model_input: textInput([1, 2, 3]),
+    loss_fn_inputs: { target_tokens: idTensor(new Int32Array(3)), weights: floatTensor(new Float32Array(3)) },
+  };
+  const sizes = (count: number, most: number, bytes: number) =>
+    chunksOf(Array(count).fill(datum), most, bytes).map((part) => part.length);
+  assert.deepEqual(sizes(5, 2, 1e6), [2, 2, 1]);
+  assert.deepEqual(sizes(5, 100, 2 * 176), [2, 2, 1]);
+  assert.deepEqual(sizes(2, 100, 10), [1, 1]);
+});
