@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
+import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
@@ -114,6 +115,48 @@ test("samples carry their version and the probabilities of the trainer, before a
     await model.step({ learningRate: 0.05 });
   }
   assert.equal((await frozen.sample([{ prompt, maxTokens: 6, seed: 9 }]))[0]!.version, "0");
+});
+
+test("a network that loses, doubles, delays and cuts changes no weight", async () => {
+  const random = randomStream("faults");
+  let faults = 0;
+  const bad: typeof fetch = async (...call) => {
+    const fate = random.next();
+    if (fate < 0.1) faults++;
+    if (fate < 0.02) throw new TypeError("fetch failed"); // never arrives
+    if (fate < 0.04) await fetch(...call).then((answer) => answer.arrayBuffer()); // arrives twice
+    const answer = await fetch(...call);
+    if (fate >= 0.04 && fate < 0.06) throw new TypeError("the answer was lost");
+    if (fate >= 0.06 && fate < 0.07) return new Response((await answer.text()).slice(0, 9));
+    if (fate >= 0.07 && fate < 0.08) return Response.json({ detail: "slow down" }, { status: 429 });
+    if (fate >= 0.08 && fate < 0.09) return Response.json({ detail: "storm" }, { status: 503 });
+    if (fate >= 0.09 && fate < 0.1) await new Promise((go) => setTimeout(go, 30));
+    return answer;
+  };
+  const shaken = tinkerEngine({
+    url: server.url,
+    baseModel: "tiny",
+    codec,
+    key: "tml-secret",
+    rank: 4,
+    fetch: bad,
+    wait: () => new Promise((go) => setTimeout(go, 1)),
+  });
+  const begun = await engine.create({ id: "policy", seed: 5, lexicon: [], contextTokens: 64 });
+  const start = folder("start");
+  await begun.save(start);
+  const ends = [];
+  for (const by of [engine, shaken]) {
+    const model = await by.open("policy", start);
+    for (let i = 0; i < 12; i++) {
+      await model.accumulate(batch, objective, null);
+      await model.step({ learningRate: 0.01 });
+    }
+    ends.push(await logpOf(model));
+  }
+  await shaken.dispose();
+  assert.ok(faults > 3, `${faults} faults`);
+  assert.deepEqual(ends[1], ends[0]);
 });
 
 test("a run ends, and one that was stopped goes on from its checkpoint", async () => {
