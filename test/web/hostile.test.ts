@@ -93,7 +93,7 @@ test("what others wrote is text, whatever it is", { skip: noBrowser }, async () 
       [`${at}/episodes`, "<img src=x"],
       [`${at}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}`, markup],
       [`/compare?${new URLSearchParams({ run })}`, "grpo"],
-      ["/inbox", markup, line.slice(0, 20_000)],
+      ["/inbox", markup, line.slice(0, 2000)],
       ["/sessions", session, markup],
       [`/sessions/${encodeURIComponent(session)}`, markup, line.slice(0, 20_000)],
       ["/versions", "<u>v</u>", markup],

@@ -178,7 +178,7 @@ function Said({ who, text }: { readonly who: string; readonly text: string }) {
     <p>
       <span class="who">{who}</span>{" "}
       <bdi>
-        <Long text={text} />
+        <Long text={text} first={2000} />
       </bdi>
     </p>
   );

@@ -1,10 +1,11 @@
 /** A text of any length: its beginning, and more of it whenever somebody asks. A line of a megabyte is laid out for seconds. */
 import { useState } from "preact/hooks";
 
-/** Characters that are shown at first, and at most added at once. */
-const [first, step] = [20_000, 100_000];
+/** Characters that are at most added at once. */
+const step = 100_000;
 
-export function Long({ text }: { readonly text: string }) {
+/** @param first characters that are shown at first: fewer where many texts stand below each other. */
+export function Long({ text, first = 20_000 }: { readonly text: string; readonly first?: number }) {
   const [shown, setShown] = useState(first);
   const rest = text.length - shown;
   if (rest <= 0) return <>{text}</>;

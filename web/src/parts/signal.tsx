@@ -22,7 +22,7 @@ export function SignalLine({ signal }: { readonly signal: ReceivedSignal }) {
         <>
           {": "}
           <bdi class="quoted">
-            <Long text={text} />
+            <Long text={text} first={2000} />
           </bdi>
         </>
       )}{" "}
