@@ -1,0 +1,100 @@
+// How soon the dashboard's pages show something, how fast they answer, and what a page that is open costs a run.
+//
+//     node bench/dashboard.ts --runs 1000 --iterations 50000 --tokens 20000 --rounds 7 --pairs 6
+//
+// Promised: something useful within a second, answers within 100 ms, at most 2 % of a run's speed.
+// Needs Chromium. Writes bench/results/dashboard.md.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "vite";
+import { openBrowser } from "../test/browser.ts";
+import { type Command, command } from "./dashboard/command.ts";
+import { liveCost } from "./dashboard/live.ts";
+import { looked, type Seen } from "./dashboard/looked.ts";
+import { dashboardStore } from "./dashboard/store.ts";
+import { spreadOf } from "./measure.ts";
+import { progress } from "./report.ts";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "1000" },
+    iterations: { type: "string", default: "50000" },
+    tokens: { type: "string", default: "20000" },
+    rounds: { type: "string", default: "7" },
+    pairs: { type: "string", default: "6" },
+    practise: { type: "string", default: "40" },
+    out: { type: "string", default: join(import.meta.dirname, "results", "dashboard.md") },
+  },
+});
+const [runs, iterations, tokens] = [Number(values.runs), Number(values.iterations), Number(values.tokens)];
+const [rounds, pairs, practise] = [Number(values.rounds), Number(values.pairs), Number(values.practise)];
+const [load = 0] = loadavg();
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-dashboard-"));
+const browser = await openBrowser();
+let server: Command | undefined;
+let seen: readonly Seen[] = [];
+let cost: Awaited<ReturnType<typeof liveCost>> | undefined;
+try {
+  progress("building the pages");
+  await build({
+    configFile: join(import.meta.dirname, "..", "web", "vite.config.ts"),
+    logLevel: "warn",
+  });
+  progress("writing the store");
+  const made = await dashboardStore(folder, { runs, iterations, others: 100, tokens, line: 1_000_000 });
+  server = command(["dashboard", "--store", made.file, "--port", "0"]);
+  const { url } = await server.record("serving");
+  seen = await looked(browser, String(url), made, rounds);
+  await server.stop();
+  if (pairs > 0) cost = await liveCost(browser, folder, { pairs, iterations: practise });
+} finally {
+  await server?.stop();
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}
+
+const bound = { first: 1000, answer: 100, cost: 1.02 };
+const kept = (is: boolean): string => (is ? "yes" : "**no**");
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;
+const text = [
+  "# The dashboard",
+  "",
+  `\`node bench/dashboard.ts --runs ${runs} --iterations ${iterations} --tokens ${tokens} --rounds ${rounds} --pairs ${pairs} --practise ${practise}\`, ${new Date().toISOString().slice(0, 10)}, ${machine}. Headless Chromium on the same machine; processes that wanted a core before it began: ${load.toFixed(1)}.`,
+  "",
+  `${runs} runs, one of ${iterations} iterations; an episode of ${tokens} tokens, and one that reads a line of a megabyte. Milliseconds: from the start of loading to the first frame with something useful on it, at most ${bound.first}; from an event to the frame that answers it, at most ${bound.answer}. Median of ${rounds} rounds with an empty cache; the first round, in which the server reads the store, is stated by itself.`,
+  "",
+  "| page | what | median | rounds | first round | kept |",
+  "| --- | --- | --: | --- | --: | --- |",
+  ...seen.map(({ page, what, kind, ms: [first = Number.NaN, ...rest] }) => {
+    const { median, low, high } = spreadOf(rest.length > 0 ? rest : [first]);
+    const ok = median <= bound[kind] && (kind === "answer" || first <= bound.first);
+    const spread = `${low.toFixed(0)} to ${high.toFixed(0)}`;
+    return `| ${page} | ${what} | **${median.toFixed(0)}** | ${spread} | ${first.toFixed(0)} | ${kept(ok)} |`;
+  }),
+  "",
+  ...(cost ? costs(cost) : []),
+].join("\n");
+writeFileSync(values.out, text);
+console.log(text);
+
+function costs({ alone, live, watched }: Awaited<ReturnType<typeof liveCost>>): string[] {
+  const row = (name: string, times: readonly number[]): string => {
+    const { median, low, high } = spreadOf(times.map((seconds, i) => seconds / alone[i]!));
+    const range = `${low.toFixed(3)} to ${high.toFixed(3)}`;
+    return `| ${name} | **${median.toFixed(3)}** | ${range} | ${kept(median <= bound.cost)} |`;
+  };
+  return [
+    "## What it costs a run",
+    "",
+    `\`whetstone train --env facts\` from random weights on the local engine, ${practise} iterations after two to warm up: seconds beside those of the same run without \`--live\`, in ${pairs} rounds of all three, another one first in each. At most ${bound.cost}.`,
+    "",
+    "| | median ratio | rounds | kept |",
+    "| --- | --: | --- | --- |",
+    row("`--live`, nobody looks", live),
+    row("`--live`, the run's page open in Chromium", watched),
+    "",
+  ];
+}
