@@ -6,6 +6,7 @@ import { type LessonKind, lessonKinds } from "../core/lessons.ts";
 import { nearest } from "../core/suggest.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
 import type { DecoderSize, LoraOptions } from "../engine/local/index.ts";
+import { type Reduction, reductions } from "../engine/tinker/datum.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/index.ts";
 import { type Settings, settingRows } from "../method/settings.ts";
@@ -37,6 +38,8 @@ export interface RunConfig {
   readonly tokenizer: string;
   /** Name of the environment variable that holds the server's key. */
   readonly keyEnv: string;
+  /** What the server makes of the losses of several tokens. */
+  readonly reduction: Reduction;
   readonly seed: number;
   readonly iterations: number;
   readonly budget: string;
@@ -162,6 +165,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--key-env <NAME>",
     help: "with --engine tinker: environment variable with the server's key (default: TINKER_API_KEY)",
     schema: text,
+  },
+  reduction: {
+    flag: "--reduction <kind>",
+    help: "with --engine tinker: the server adds losses up, sum, or divides by lengths, sequence-mean, as SkyRL on JAX (default: sum)",
+    schema: z.enum(reductions),
   },
   seed: {
     flag: "--seed <n>",

@@ -1,6 +1,7 @@
 /** What `--engine tinker` is told: a server, what it is to train, and how that reads text. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Reduction } from "../engine/tinker/datum.ts";
 
 /** A server that trains, as the command line or a config file states it. */
 export interface TrainingServer {
@@ -10,18 +11,21 @@ export interface TrainingServer {
   readonly tokenizer?: string | undefined;
   /** Name of the environment variable that holds the key. */
   readonly keyEnv?: string | undefined;
+  /** What the server makes of the losses of several tokens. */
+  readonly reduction?: Reduction | undefined;
 }
 
-export const trainingServerKeys = ["url", "baseModel", "tokenizer", "keyEnv"] as const;
+export const trainingServerKeys = ["url", "baseModel", "tokenizer", "keyEnv", "reduction"] as const;
 
 /** What of it is stated, and nothing else. */
-export function statedServer(of: TrainingServer): { readonly [K in keyof TrainingServer]?: string } {
-  return Object.fromEntries(
-    trainingServerKeys.flatMap((key) => {
-      const value = of[key];
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
+export function statedServer({ url, baseModel, tokenizer, keyEnv, reduction }: TrainingServer) {
+  return {
+    ...(url !== undefined && { url }),
+    ...(baseModel !== undefined && { baseModel }),
+    ...(tokenizer !== undefined && { tokenizer }),
+    ...(keyEnv !== undefined && { keyEnv }),
+    ...(reduction && { reduction }),
+  };
 }
 
 /** Where the official client finds its key. */
@@ -32,7 +36,7 @@ const usualKey = "TINKER_API_KEY";
  * @throws WhetstoneError `option.range` where something is missing, and what reading the tokenizer throws.
  */
 export async function serverEngine(
-  { url, baseModel, tokenizer, keyEnv }: TrainingServer,
+  { url, baseModel, tokenizer, keyEnv, reduction }: TrainingServer,
   rank?: number,
 ): Promise<Engine> {
   if (url === undefined || baseModel === undefined || tokenizer === undefined) {
@@ -61,5 +65,6 @@ export async function serverEngine(
     codec: await readCodec(tokenizer),
     ...(key !== undefined && { key }),
     ...(rank !== undefined && { rank }),
+    ...(reduction && { reduction }),
   });
 }

@@ -67,6 +67,7 @@ export async function trainRun(
     baseModel,
     tokenizer,
     keyEnv,
+    reduction,
     seed = 1,
     budget,
     settings,
@@ -89,7 +90,7 @@ export async function trainRun(
   const modules = from ? settledModules(out, from.begun, given) : given;
 
   const { train } = await import("../train/run.ts");
-  const server = { url, baseModel, tokenizer, keyEnv };
+  const server = { url, baseModel, tokenizer, keyEnv, reduction };
   const engine = await makeEngine(
     engineName,
     { model, size, lora, device, threads, memory, ...server },

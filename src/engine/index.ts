@@ -8,3 +8,4 @@ export {
   smallDecoder,
 } from "./local/index.ts";
 export { type Reading, type TabularOptions, tabularEngine } from "./tabular/engine.ts";
+export { type TinkerOptions, tinkerEngine } from "./tinker/index.ts";

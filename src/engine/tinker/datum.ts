@@ -32,7 +32,8 @@ export function scoringData(rows: TokenRows): Datum[] {
 }
 
 /** What a server makes of the losses of several tokens and datums. */
-export type Reduction = "sum" | "sequence-mean";
+export const reductions = ["sum", "sequence-mean"] as const;
+export type Reduction = (typeof reductions)[number];
 
 /**
  * For a backward pass with the cotangents g = ∂loss/∂logp: `importance_sampling`, whose loss −exp(logp − q) A has the

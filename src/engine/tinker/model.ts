@@ -161,7 +161,7 @@ export async function tinkerModel(
         trainer.pass(carrierData(rows, logp_A, cotangent_A, reduction, datums), "importance_sampling", false),
       ),
     );
-    const metrics = await trainer.step({
+    const { metrics, divides } = await trainer.step({
       learning_rate: rule.learningRate,
       beta1: rule.betas?.[0] ?? adamwDefaults.beta1,
       beta2: rule.betas?.[1] ?? adamwDefaults.beta2,
@@ -170,6 +170,7 @@ export async function tinkerModel(
       grad_clip_norm: rule.clip ?? 0,
     });
     version++;
+    if (divides && reduction === "sum") throw dividing();
     const norm = Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name));
     return norm ? { gradientNorm: norm[1] } : {};
   }
@@ -310,6 +311,14 @@ function without(capability: string, got: string): WhetstoneError {
     mend: "Choose another method, or use --engine local.",
   });
 }
+
+/** The step is taken by then: a run that goes on must begin from the checkpoint before it. */
+const dividing = (): WhetstoneError =>
+  failed(
+    "tinker engine, step",
+    "signs of a server that divides losses by the lengths of sequences and by their number",
+    "Say so with --reduction sequence-mean, and gradients are made the same as elsewhere.",
+  );
 
 function requireLogpAlone({ entropy, topk, at, heads = [], hidden = [] }: Wanted): void {
   const more = [

@@ -264,13 +264,12 @@ function readSetting(r: BinaryReader): number | string {
   return value;
 }
 
-/** Message `ForwardBackwardOutput`: one record, each of whose fields holds all datums, cut by offsets. */
+/** Message `ForwardBackwardOutput`: records, each of whose fields holds all of its datums, cut by offsets. */
 export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuffer> {
   const w = new BinaryWriter();
   text(w, 1, output.loss_fn_output_type);
-  const datums = output.loss_fn_outputs;
-  const names = new Set(datums.flatMap((one) => Object.keys(one)));
-  if (datums.length > 0) {
+  for (const datums of alike(output.loss_fn_outputs)) {
+    const names = new Set(datums.flatMap((one) => Object.keys(one)));
     message(w, 2, () => {
       for (const key of names) {
         const parts = datums.map((one) => one[key] ?? noTensor);
@@ -282,6 +281,7 @@ export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuff
             bytes(w, 1, Buffer.concat(data));
             bytes(w, 2, longBytes(offsets));
             int(w, 3, dtypes[parts[0]?.dtype ?? "float32"]);
+            ints(w, 4, parts[0]?.shape.slice(1) ?? []);
           }),
         );
       }
@@ -290,6 +290,21 @@ export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuff
   }
   for (const [key, value] of Object.entries(output.metrics)) entry(w, 3, key, () => double(w, 2, value));
   return w.finish();
+}
+
+/** Runs of datums whose tensors differ in their first axis alone: what one record can hold. */
+function alike(datums: ForwardBackwardOutput["loss_fn_outputs"]): ForwardBackwardOutput["loss_fn_outputs"][] {
+  const runs: ForwardBackwardOutput["loss_fn_outputs"][] = [];
+  let last: string | undefined;
+  for (const datum of datums) {
+    const shape = Object.values(datum)
+      .map((tensor) => tensor.shape.slice(1).join())
+      .join(";");
+    if (shape === last) runs.at(-1)?.push(datum);
+    else runs.push([datum]);
+    last = shape;
+  }
+  return runs;
 }
 
 /** Message `ForwardBackwardOutput`. */

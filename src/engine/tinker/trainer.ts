@@ -21,7 +21,11 @@ export interface Trainer {
   readonly modelId: string;
   /** Log-probabilities of the targets of each datum. With a loss its gradients are added up. */
   pass(data: readonly Datum[], lossFn: string, forwardOnly: boolean): Promise<Float32Array[]>;
-  step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
+  /** What the server measured; and whether it shows the signs of one that divides by lengths, as SkyRL's JAX backend does. */
+  step(params: AdamParams): Promise<{
+    readonly metrics: Readonly<Record<string, number>>;
+    readonly divides: boolean;
+  }>;
   /** @returns the `tinker://` path. */
   save(name: string): Promise<string>;
   load(path: string, optimizer: boolean): Promise<void>;
@@ -53,6 +57,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
 
   let operations = 0;
+  /** Whether the last backward pass brought numbers of its own. */
+  let measured = true;
   // submissions go out one after the other; what takes time is waited for side by side
   let sent: Promise<unknown> = Promise.resolve();
 
@@ -94,6 +100,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
           );
         }),
       );
+      if (!forward_only) measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0);
       const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
         loss_fn_outputs.map((one) => Float32Array.from(one.logprobs?.data ?? [])),
       );
@@ -107,7 +114,9 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     },
     async step(adam_params) {
       const answer = await numbered("optim_step", fields({ adam_params }), { type: "OptimStep" });
-      return checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
+      const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
+      const skyrl = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
+      return { metrics, divides: skyrl && !measured };
     },
     async save(path) {
       const answer = await numbered("save_weights", fields({ path, overwrite: true }), {
