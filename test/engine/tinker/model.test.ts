@@ -1,0 +1,120 @@
+/** What the engine makes of servers that are otherwise than they should be: a server in this process, by a script. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Model } from "../../../src/core/model.ts";
+import type { Reduction } from "../../../src/engine/tinker/datum.ts";
+import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
+import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
+import { floatTensor, protobufType, sampleRequest } from "../../../src/engine/tinker/protocol.ts";
+import { withCode } from "../../train/world.ts";
+import { batchOf, codec, linear } from "../local/support.ts";
+
+interface Script {
+  /** ln p of every target as the sampler has it, which was made after so many steps. The trainer has −1 − steps. */
+  readonly sampled?: (steps: number) => number;
+  readonly stepMetrics?: Readonly<Record<string, number>>;
+  readonly reduction?: Reduction;
+}
+
+/** A model on such a server; `advantages` has those of each backward pass. */
+async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, reduction = "sum" }: Script) {
+  const results: (object | Uint8Array<ArrayBuffer>)[] = [];
+  const advantages: number[][] = [];
+  const samplers: number[] = [];
+  let steps = 0;
+  const later = (result: object | Uint8Array<ArrayBuffer>) => ({
+    request_id: String(results.push(result) - 1),
+  });
+  const pass = (body: Uint8Array) => {
+    const { data, forward_only } = readPass(body);
+    if (!forward_only) advantages.push(...data.map((d) => [...d.loss_fn_inputs.advantages!.data]));
+    const outputs = data.map((d) => ({
+      logprobs: floatTensor(new Float32Array(d.loss_fn_inputs.target_tokens!.data.length).fill(-1 - steps)),
+    }));
+    return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
+  };
+  const samples = (json: unknown) => {
+    const { prompt, sampling_session_id } = sampleRequest.parse(json);
+    const read = prompt.chunks.flatMap((chunk) => (chunk.type === "encoded_text" ? chunk.tokens : []));
+    const logp = sampled(samplers[Number(sampling_session_id)]!);
+    return later({
+      sequences: [{ stop_reason: "length", tokens: [9], logprobs: [logp] }],
+      prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)),
+    });
+  };
+  const answers: Readonly<Record<string, (body: Uint8Array) => object | Uint8Array<ArrayBuffer>>> = {
+    create_session: () => ({ session_id: "s" }),
+    get_server_capabilities: () => ({ supported_models: [{ model_name: "tiny", max_context_length: 64 }] }),
+    create_model: () => later({ model_id: "m" }),
+    forward_backward: pass,
+    optim_step: () => {
+      steps++;
+      return later({ metrics: stepMetrics });
+    },
+    save_weights_for_sampler: () => later({ sampling_session_id: String(samplers.push(steps) - 1) }),
+    asample: (body) => samples(JSON.parse(Buffer.from(body).toString())),
+    retrieve_future: (body) => results[JSON.parse(Buffer.from(body).toString()).request_id]!,
+  };
+  const engine = tinkerEngine({
+    url: "http://stub",
+    baseModel: "tiny",
+    codec,
+    reduction,
+    fetch: async (url, init) => {
+      const body = new Uint8Array(await new Response(init?.body).arrayBuffer());
+      const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
+      if (!(given instanceof Uint8Array)) return Response.json(given);
+      return new Response(given, { headers: { "Content-Type": protobufType } });
+    },
+  });
+  const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
+  return { engine, model, advantages };
+}
+
+// four targets, at all places of two datums of 3 and 1 tokens
+const batch = batchOf([
+  { tokens: [5, 6, 7, 8], targets: [1, 2, 3] },
+  { tokens: [5, 9], targets: [1] },
+]);
+const objective = linear({ logp: Float32Array.of(1, 2, 3, 4) });
+const learn = async (model: Model) => {
+  await model.accumulate(batch, objective, null);
+  return await model.step({ learningRate: 0.1 });
+};
+const ask = (model: Model, more = {}) =>
+  model.sample([{ prompt: Int32Array.of(5, 6, 7), maxTokens: 1, seed: 1, ...more }]);
+
+test("a sampler that has the weights of before a step is found out", async () => {
+  const fresh = await scripted({});
+  await ask(fresh.model);
+  await learn(fresh.model);
+  assert.equal((await ask(fresh.model))[0]!.version, "1");
+  const stale = await scripted({ sampled: () => -1 });
+  await ask(stale.model);
+  await learn(stale.model);
+  await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("a server that divides is found out by its signs; once told so, what it divides by is multiplied in", async () => {
+  const stepMetrics = { "skyrl.ai/grad_norm": 7 };
+  const unaware = await scripted({ stepMetrics });
+  await assert.rejects(learn(unaware.model), withCode("engine.failed", /--reduction sequence-mean/));
+  const aware = await scripted({ stepMetrics, reduction: "sequence-mean" });
+  await aware.model.accumulate(batch, objective, null);
+  // two accumulations are one step of four datums: lengths 3 and 1 times 4
+  assert.deepEqual(await learn(aware.model), { gradientNorm: 7 });
+  const each = [[-12, -24, -36], [-16]];
+  assert.deepEqual(aware.advantages, [...each, ...each]);
+});
+
+test("what the API cannot give is refused by name", async () => {
+  const { engine, model } = await scripted({});
+  const missing = (words: RegExp) => withCode("capability.missing", words);
+  await assert.rejects(ask(model, { temperature: 0.7 }), missing(/temperature 0.7/));
+  await assert.rejects(ask(model, { choices: [Int32Array.of(1)] }), missing(/choices/));
+  await assert.rejects(model.score(batch, { entropy: true, topk: 3 }), missing(/entropy, topk/));
+  await assert.rejects(model.step({ learningRate: 1, optimiser: "sgd" }), missing(/sgd/));
+  await assert.rejects(model.accumulate(batch, objective, null, "other"), missing(/"other"/));
+  const long = { id: "policy", seed: 1, lexicon: [], contextTokens: 65 };
+  await assert.rejects(engine.create(long), withCode("context.tooLong", /at most the 64/));
+});
