@@ -15,6 +15,8 @@ export interface Futures {
   open(): { readonly id: string; settle(work: () => Promise<Result>): Promise<void> };
   /** Waits so many milliseconds at most. */
   poll(id: string, ms: number): Promise<Polled>;
+  /** Once nothing runs, or after so many milliseconds. */
+  idle(ms: number): Promise<void>;
 }
 
 interface Future {
@@ -29,6 +31,7 @@ interface Future {
 export function futures(prefix: string, most = 4096): Futures {
   const open = new Map<string, Future>();
   const done: string[] = [];
+  const running = new Set<Promise<Result>>();
   let count = 0;
   return {
     open() {
@@ -38,7 +41,10 @@ export function futures(prefix: string, most = 4096): Futures {
       return {
         id,
         async settle(work) {
-          const result = await work().catch((e: unknown): Result => ({ kind: "failed", fault: faultOf(e) }));
+          const run = work().catch((e: unknown): Result => ({ kind: "failed", fault: faultOf(e) }));
+          running.add(run);
+          const result = await run;
+          running.delete(run);
           future.result = result;
           future.settled.resolve(result);
           done.push(id);
@@ -58,6 +64,14 @@ export function futures(prefix: string, most = 4096): Futures {
         timer = setTimeout(() => resolve({ kind: "pending" }), ms);
       });
       return await Promise.race([future.settled.promise, late]).finally(() => clearTimeout(timer));
+    },
+    async idle(ms) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, ms);
+      });
+      await Promise.race([Promise.allSettled(running), late]);
+      clearTimeout(timer);
     },
   };
 }

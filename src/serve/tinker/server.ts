@@ -55,7 +55,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
   }
   const api = service(options);
   const server = limitedServer(routes(api, { key, patience }).fetch);
-  const sweeping = setInterval(() => void api.sweep(), 5000);
+  const sweeping = setInterval(() => void api.sweep().catch(() => undefined), 5000);
   sweeping.unref();
   try {
     await listening(server, port, host);

@@ -410,6 +410,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       for (const session of [...sessions.values()]) if (isSilent(session)) await end(session);
     },
     async close() {
+      await results.idle(5000); // an engine is not taken down in mid-computation
       for (const session of [...sessions.values()]) await end(session);
       for (const base of bases) await base.dispose();
     },

@@ -162,6 +162,16 @@ test("targets that are no next tokens, several at a token, are looked up where t
   assert.ok(Math.abs(Number(a) - Number(x)) < 1e-5 && Math.abs(Number(c) - Number(y)) < 1e-5);
   assert.ok(Math.abs(Number(d) - Number(logprobs(other)[1])) < 1e-5);
   assert.ok(Math.abs(lossOf(wide) + Number(a) + Number(d)) < 1e-5);
+
+  // protobuf keeps the shapes, also where datums differ in how many targets they have
+  const mixed = await send(4, [both, datum([10, 20, 30])]);
+  const answer = await ask("retrieve_future", { request_id: mixed.request_id }, { accept: protobufType });
+  const read = readOutput(new Uint8Array(await answer.arrayBuffer()));
+  assert.deepEqual(
+    read.loss_fn_outputs.map((one) => one.logprobs?.shape),
+    [[2, 2], [2]],
+  );
+  assert.ok(Math.abs(Number(read.loss_fn_outputs[1]?.logprobs?.data[0]) - Number(x)) < 1e-5);
 });
 
 test("no step is taken on gradients of which a part failed", async () => {

@@ -1,0 +1,69 @@
+/**
+ * The official SDK's own client and the tinker-cookbook's simplest recipes, unmodified, against our server of the Tinker API.
+ *
+ *     node bench/tinker-server.ts --python /path/to/python
+ *
+ * The Python has tinker, tinker-cookbook, torch, transformers, datasets, sympy, pylatexenc and math-verify. What it says is
+ * written to bench/results/tinker-server.md.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openBase, tinkerServer, tinyBase } from "../src/serve/tinker/index.ts";
+
+const { values } = parseArgs({ options: { python: { type: "string", default: "python3" } } });
+const folder = await mkdtemp(join(tmpdir(), "tinker-"));
+const tiny = await tinyBase(folder);
+const server = await tinkerServer({ bases: [await openBase(tiny)], folder });
+
+/** What a script printed. @throws Error with the end of what it complained of. */
+function python(script: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, TINKER_API_KEY: "tml-bench", HF_HUB_OFFLINE: "1" };
+  const child = spawn(values.python, [join(import.meta.dirname, "peers", script), ...args], { env });
+  let [out, complaints] = ["", ""];
+  child.stdout.on("data", (d) => {
+    out += d;
+  });
+  child.stderr.on("data", (d) => {
+    complaints += d;
+  });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`${script}: ${complaints.slice(-2000)}`)),
+    );
+  });
+}
+
+try {
+  const client = await python("tinker_client.py", server.url, "tiny");
+  const recipes: string[] = [];
+  for (const recipe of ["sl", "rl"]) {
+    const out = await python("tinker_recipes.py", server.url, tiny, recipe, join(folder, recipe));
+    recipes.push(out.trim().split("\n").at(-1) ?? "");
+  }
+  const text = `# Clients of the Tinker API against our server
+
+Written by \`node bench/tinker-server.ts\`. Of two numbers the first is the server's, the second the formula's in Python; of
+\`resumed\` they are the loss after one more step of the model itself, of one loaded with the optimiser's state, and without.
+
+The SDK's own client (\`bench/peers/tinker_client.py\`):
+
+\`\`\`json
+${client.trim()}
+\`\`\`
+
+The recipes \`sl_loop\` and \`rl_loop\` of the tinker-cookbook, on text of our own (\`bench/peers/tinker_recipes.py\`):
+
+\`\`\`json
+${recipes.join("\n")}
+\`\`\`
+`;
+  await writeFile(join(import.meta.dirname, "results", "tinker-server.md"), text);
+  console.log(text);
+} finally {
+  await server.close();
+  await rm(folder, { recursive: true });
+}
