@@ -14,7 +14,7 @@ export interface TinkerOptions extends TransportOptions {
   readonly baseModel: string;
   /** The tokenizer and conversation form of the base model. */
   readonly codec: Codec;
-  /** Of the adapter. Its alpha is the server's. Default 16. */
+  /** Of a fresh adapter; a saved one keeps its own. Its alpha is the server's. Default 16. */
   readonly rank?: number;
   /** What the server makes of the losses of several tokens. Default "sum", as the API says. */
   readonly reduction?: Reduction;
@@ -39,7 +39,6 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     session,
     url,
     baseModel,
-    rank,
     codec,
     reduction,
     encoding,
@@ -51,7 +50,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     async create({ id, seed, contextTokens }) {
       const most = (await session()).contextOf(baseModel) ?? contextTokens;
       if (contextTokens <= most) {
-        return tinkerModel(id, parts, { seed: seed % 2 ** 31, path: null, version: 0, contextTokens });
+        return tinkerModel(id, parts, { seed: seed % 2 ** 31, rank, path: null, version: 0, contextTokens });
       }
       throw new WhetstoneError("context.tooLong", {
         where: `${baseModel} at ${url}`,

@@ -30,7 +30,6 @@ export interface TinkerParts {
   readonly session: () => Promise<Session>;
   readonly url: string;
   readonly baseModel: string;
-  readonly rank: number;
   readonly codec: Codec;
   readonly reduction: Reduction;
   readonly encoding: "json" | "protobuf";
@@ -49,7 +48,7 @@ const savedShape = z.strictObject({
   contextTokens: z.int().positive(),
 });
 export type Saved = z.infer<typeof savedShape>;
-export type Begun = Pick<Saved, "seed" | "version" | "contextTokens" | "path">;
+export type Begun = Pick<Saved, "seed" | "rank" | "version" | "contextTokens" | "path">;
 
 const fileName = "tinker.json";
 
@@ -75,8 +74,8 @@ export async function readSaved(folder: string, { baseModel }: TinkerParts): Pro
 }
 
 /** A model with the weights of a path, or fresh ones. */
-async function begin(parts: TinkerParts, { seed, path }: Begun, optimiser: boolean): Promise<Trainer> {
-  const { baseModel, rank, encoding } = parts;
+async function begin(parts: TinkerParts, { seed, rank, path }: Begun, optimiser: boolean): Promise<Trainer> {
+  const { baseModel, encoding } = parts;
   const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed, encoding });
   // a server takes this as a model's first operation alone
   if (path !== null) await trainer.load(path, optimiser);
@@ -90,9 +89,9 @@ export async function tinkerModel(
   begun: Begun,
   optimiser = true,
 ): Promise<Model> {
-  const { codec, reduction, baseModel, rank } = parts;
+  const { codec, reduction, baseModel } = parts;
   const session = await parts.session();
-  let { version, seed, contextTokens } = begun;
+  let { version, seed, rank, contextTokens } = begun;
   let trainer = await begin(parts, begun, optimiser);
   let sampling: { readonly version: number; readonly sampler: Sampler } | undefined;
   let probe: Probe | undefined;
@@ -231,7 +230,7 @@ export async function tinkerModel(
         const saved = await readSaved(folder, parts);
         await trainer.unload();
         trainer = await begin(parts, saved, true);
-        ({ version, seed, contextTokens } = saved);
+        ({ version, seed, rank, contextTokens } = saved);
         sampling = undefined;
         waiting = [];
       }),

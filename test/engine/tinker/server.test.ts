@@ -137,8 +137,7 @@ test("a network that loses, doubles, delays and cuts changes no weight", async (
     url: server.url,
     baseModel: "tiny",
     codec,
-    key: "tml-secret",
-    rank: 4,
+    key: "tml-secret", // and another rank than that of what is opened
     fetch: bad,
     wait: () => new Promise((go) => setTimeout(go, 1)),
   });
