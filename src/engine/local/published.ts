@@ -14,7 +14,8 @@ export interface PublishedOptions {
   readonly templateVariables?: Readonly<Record<string, Json>>;
 }
 
-async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
+/** Where the model lies, fetched if need be. @throws WhetstoneError `checkpoint.missing`; and those of `fetchModel`. */
+export async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
   const there = await stat(from).then(
     (s) => s.isDirectory(),
     () => false,

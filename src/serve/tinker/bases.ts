@@ -5,8 +5,9 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readModel } from "../../engine/local/checkpoint.ts";
-import { type FetchOptions, fetchModel, localEngine, type RunOptions } from "../../engine/local/index.ts";
+import { type FetchOptions, localEngine, type RunOptions } from "../../engine/local/index.ts";
 import type { Projection } from "../../engine/local/parameters.ts";
+import { folderOf } from "../../engine/local/published.ts";
 
 /** An adapter as a client asks for it. */
 export interface Adapter {
@@ -47,12 +48,12 @@ const isFolder = (path: string): Promise<boolean> =>
 
 /**
  * @param from a folder, which is known by its last name, or an id on the Hugging Face Hub.
- * @throws WhetstoneError what `readModel` and `fetchModel` throw.
+ * @throws WhetstoneError what `readModel` and `folderOf` throw.
  */
 export async function openBase(from: string, options: BaseOptions = {}): Promise<Base> {
   const { contextTokens: most = 4096, hub, ...run } = options;
   const local = await isFolder(from);
-  const folder = local ? resolve(from) : await fetchModel(from, hub);
+  const folder = resolve(await folderOf({ from, ...(hub && { hub }) }));
   const { config } = await readModel(folder);
   const contextTokens = Math.min(most, config.contextTokens);
   // an engine for each kind of adapter: models of one kind share their programs

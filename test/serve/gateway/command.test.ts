@@ -120,6 +120,8 @@ test("serve says at the door what cannot be served", async () => {
     [["--upstream", "nonsense"], /base URL of an OpenAI-compatible server/],
     [["--upstream", "http://a/v1", "--policy", "x"], /both --upstream and --policy/],
     [["--upstream", "http://a/v1", "--openenv", "facts"], /both --openenv and --upstream/],
+    [["--tinker", "--openenv", "facts"], /both --openenv and --tinker/],
+    [["--tinker", "--model", join(folder, "none"), "--checkpoints", folder], /a checkpoint's folder/],
     [["--upstream", "http://a/v1", "--upstream-key-env", "NOT_SET"], /NOT_SET/],
     [["--upstream", "http://a/v1", "--host", "0.0.0.0"], /keys create/],
     [["--upstream", "http://a/v1", "--redact", "emial"], /Did you mean email/],
