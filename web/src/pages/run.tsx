@@ -73,8 +73,9 @@ function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }
       <h1>{run.name}</h1>
       <p class="facts">
         <span class={`state ${run.state}`}>{run.state}</span> · {run.method} on {run.env} · {run.engine}{" "}
-        engine · seed {run.seed} · {run.iterations} iterations in {duration(run.seconds)} · since{" "}
-        {moment(run.started)}
+        engine · seed {run.seed} · since {moment(run.started)} ·{" "}
+        {/* last and in one piece: it grows while one looks */}
+        {`${run.iterations} iterations in ${duration(run.seconds)}`}
       </p>
       <p>
         <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>
