@@ -1,4 +1,7 @@
 /** What engines share in answering a request: checks at the door, and when a reply is over. */
+
+import type { TokenRows } from "../core/batch.ts";
+import { rowCount } from "../core/batch.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Codec, SampleRequest } from "../core/model.ts";
 import type { StopReason } from "../core/words.ts";
@@ -58,5 +61,29 @@ export function endsOf({ stop = [], stopTokens = [] }: SampleRequest, codec: Cod
     if (stop.length === 0) return undefined;
     const text = codec.decode(Int32Array.from(action.slice(-tail)));
     return stop.some((s) => text.includes(s)) ? "stop" : undefined;
+  };
+}
+
+/** @throws WhetstoneError `context.tooLong` for a row that is longer than a model's context. */
+export function requireFit(rows: TokenRows, id: string, contextTokens: number): void {
+  for (let r = 0; r < rowCount(rows); r++) {
+    const length = rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
+    if (length <= contextTokens) continue;
+    throw new WhetstoneError("context.tooLong", {
+      where: `model "${id}"`,
+      got: `a row of ${length} tokens`,
+      expected: `at most ${contextTokens}`,
+      mend: "Limit the turns of an episode or make the model with a longer context.",
+    });
+  }
+}
+
+/** Does one piece of work after the other, in the order of the calls, whatever became of those before. */
+export function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = turn.then(work, work);
+    turn = result.catch(() => undefined);
+    return result;
   };
 }

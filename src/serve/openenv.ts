@@ -10,6 +10,7 @@ import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
+import { bound } from "./bound.ts";
 
 /** Settings of {@link serveOpenEnv}. */
 export interface OpenEnvServerOptions {
@@ -117,23 +118,9 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
       play(client, environment);
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    // throws where the number is no port
-    server.listen(port, host, resolve);
-  }).catch((cause: NodeJS.ErrnoException) => {
-    throw new WhetstoneError("config.invalid", {
-      where: `${host}:${port}`,
-      got: cause.code ?? cause.message,
-      expected: "a port that is free",
-      mend: "Choose another port.",
-      cause,
-    });
-  });
-  const address = server.address();
-  const at = typeof address === "object" && address ? address.port : port;
+  const url = await bound(server, host, port);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${at}`,
+    url,
     close: () =>
       new Promise((resolve) => {
         for (const client of sockets.clients) client.terminate();

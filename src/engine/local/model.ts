@@ -9,6 +9,7 @@ import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
 import { addStats } from "../../core/stats.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
+import { oneByOne, requireFit } from "../requests.ts";
 import { damaged, files, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import type { Host } from "./host.ts";
@@ -51,28 +52,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   const codec: Codec = chatCodec(parts.tokenizer);
   let version = startVersion;
   // what touches gradients or weights happens in the order of the calls
-  let turn: Promise<unknown> = Promise.resolve();
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = turn.then(work, work);
-    turn = result.catch(() => undefined);
-    return result;
-  };
-
-  function requireFit(rows: TokenRows): void {
-    for (let r = 0; r < rowCount(rows); r++) {
-      const length = rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
-      if (length <= config.contextTokens) continue;
-      throw new WhetstoneError("context.tooLong", {
-        where: `model "${id}"`,
-        got: `a row of ${length} tokens`,
-        expected: `at most ${config.contextTokens}`,
-        mend: "Limit the turns of an episode or make the model with a longer context.",
-      });
-    }
-  }
+  const alone = oneByOne();
 
   function requireRows(rows: TokenRows): void {
-    requireFit(rows);
+    requireFit(rows, id, config.contextTokens);
     requireTokens("local engine", rows.tokens_N, config.vocabulary);
   }
 

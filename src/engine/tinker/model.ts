@@ -10,6 +10,7 @@ import { writeFlushed } from "../../core/files.ts";
 import type { Capability, Codec, Frozen, Model, Objective, StepRule, StepStats } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
+import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
@@ -102,28 +103,10 @@ export async function tinkerModel(
     readonly cotangent_A: Float32Array;
   }[] = [];
   // what touches gradients or weights happens in the order of the calls
-  let turn: Promise<unknown> = Promise.resolve();
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = turn.then(work, work);
-    turn = result.catch(() => undefined);
-    return result;
-  };
-
-  function requireFit(rows: TokenRows): void {
-    for (let r = 0; r < rowCount(rows); r++) {
-      const length = rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
-      if (length <= contextTokens) continue;
-      throw new WhetstoneError("context.tooLong", {
-        where: `model "${id}"`,
-        got: `a row of ${length} tokens`,
-        expected: `at most ${contextTokens}`,
-        mend: "Limit the turns of an episode or allow a longer context.",
-      });
-    }
-  }
+  const alone = oneByOne();
 
   async function forward(rows: TokenRows): Promise<Float32Array> {
-    requireFit(rows);
+    requireFit(rows, id, contextTokens);
     return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
   }
 

@@ -1,9 +1,10 @@
 /** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
 import { type Env, Hono } from "hono";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { type Gate, type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
+import { bound } from "../bound.ts";
 import { inbox, storeRefusal } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
@@ -98,22 +99,9 @@ export async function serveProduction(options: ProductionServerOptions): Promise
       return refusal(storeRefusal(e) ?? broken);
     });
   const server = limitedServer((request, env: Env) => app.fetch(request, env));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  }).catch((cause: NodeJS.ErrnoException) => {
-    throw new WhetstoneError("config.invalid", {
-      where: `${host}:${port}`,
-      got: cause.code ?? cause.message,
-      expected: "an address of this machine with a port that is free",
-      mend: "Choose another --port or --host.",
-      cause,
-    });
-  });
-  const address = server.address();
-  const at = typeof address === "object" && address ? address.port : port;
+  const url = await bound(server, host, port);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${at}`,
+    url,
     state: passing.state,
     async close() {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,6 +1,5 @@
 /** The local engine behind the Tinker training API, for the official SDK and other clients of it. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Server } from "node:http";
 import { zstdDecompressSync } from "node:zlib";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -8,6 +7,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import { readPass } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
+import { bound } from "../bound.ts";
 import { limitedServer } from "../limits.ts";
 import { kinds } from "./checkpoints.ts";
 import { isFault } from "./fault.ts";
@@ -57,17 +57,13 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
   const server = limitedServer(routes(api, { key, patience }).fetch);
   const sweeping = setInterval(() => void api.sweep().catch(() => undefined), 5000);
   sweeping.unref();
-  try {
-    await listening(server, port, host);
-  } catch (e) {
+  const url = await bound(server, host, port).catch(async (e: unknown) => {
     clearInterval(sweeping);
     await api.close();
     throw e;
-  }
-  const address = server.address();
-  const at = typeof address === "object" && address ? address.port : port;
+  });
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${at}`,
+    url,
     async close() {
       clearInterval(sweeping);
       await new Promise<void>((resolve) => {
@@ -78,20 +74,6 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     },
   };
 }
-
-const listening = (server: Server, port: number, host: string): Promise<void> =>
-  new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  }).catch((cause: NodeJS.ErrnoException) => {
-    throw new WhetstoneError("config.invalid", {
-      where: `${host}:${port}`,
-      got: cause.code ?? cause.message,
-      expected: "a port that is free",
-      mend: "Choose another port.",
-      cause,
-    });
-  });
 
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
