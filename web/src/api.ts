@@ -8,6 +8,16 @@ export type Loaded<T> =
   | { readonly state: "ready"; readonly data: T }
   | { readonly state: "failed"; readonly why: string };
 
+/** Whether this page is on its way to the login page: a second refusal would break the way there off and begin it anew. */
+let leaving = false;
+
+/** Nothing that is asked for here is answered any more: the page stays as it is until the next one stands. */
+function leave(): Promise<never> {
+  if (!leaving) location.replace(loginPath(location));
+  leaving = true;
+  return new Promise(() => {});
+}
+
 /**
  * Whoever has to log in first is led there, and back.
  * @throws Error with the server's own words.
@@ -15,7 +25,7 @@ export type Loaded<T> =
 export async function ask<T>(path: string, init?: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, headers: { accept: "application/json", ...init?.headers } });
   if (response.ok) return (await response.json()) as T;
-  if (response.status === 401 && location.pathname !== "/login") location.replace(loginPath(location));
+  if (response.status === 401 && location.pathname !== "/login") return leave();
   const said = (await response.json().catch(() => undefined)) as { error?: { message?: string } } | undefined;
   throw new Error(said?.error?.message ?? `The server answered ${response.status}.`);
 }
