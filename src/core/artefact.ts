@@ -8,6 +8,7 @@ export interface Origins {
   /** "person", "reflection", "bootstrap", "import"… */
   readonly by: string;
   readonly from: Provenance;
+  /** Of runs of ours. */
   readonly trajectories: readonly Id[];
 }
 
@@ -21,10 +22,15 @@ export interface Example {
 /** What an agent is told before it begins. */
 export interface InstructionSet {
   readonly kind: "instructions";
+  /** Stands after the system message that there is, or is one. */
   readonly system: string;
+  /** The text stands in place of the system message that there is. */
+  readonly instead?: true;
   /** Descriptions in place of the tools' own, by name. */
   readonly tools: Readonly<Record<string, string>>;
   readonly examples: readonly Example[];
+  /** Of the system text and the descriptions: all that went into them, through all versions before. */
+  readonly origins: Origins;
 }
 
 /** A lesson: what to do, or what to beware of, in situations like the one described. */
@@ -69,6 +75,14 @@ export interface Guide {
 export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide;
 export type ArtefactKind = Artefact["kind"];
 
+/** What each kind of artefact is called. */
+export const artefactWords: Readonly<Record<ArtefactKind, string>> = {
+  instructions: "instruction set",
+  experience: "experience library",
+  cases: "case memory",
+  guide: "guide",
+};
+
 /** One state of an artefact. Never changed: what is changed is a further version. */
 export interface ArtefactVersion<A extends Artefact = Artefact> {
   /** Of its content alone: equal artefacts have equal ids. */
@@ -79,8 +93,12 @@ export interface ArtefactVersion<A extends Artefact = Artefact> {
   /** Versions that it was made from: none at first, two where two were merged. */
   readonly parents: readonly Id[];
   readonly why: string;
+  /** What was read when it was made: the feedback and episodes that led to the change. */
+  readonly origins: Origins;
   /** Milliseconds since 1970. */
   readonly created: number;
+  /** Parts that were erased since, with what they were made from: its id is that of all that it was. */
+  readonly erased?: number;
 }
 
 /** The first 16 hexadecimal digits of the SHA-256 of its content, whatever the order of its keys. */

@@ -1,5 +1,15 @@
 export { adamwStep } from "./adamw.ts";
 export type * from "./aftermath.ts";
+export {
+  type Addition,
+  type ApplyOptions,
+  additionOf,
+  applied,
+  type Rank,
+  sharedWords,
+  situationOf,
+  withAddition,
+} from "./applied.ts";
 export * from "./artefact.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
@@ -19,6 +29,7 @@ export { logSigmoid, sigmoid } from "./logistic.ts";
 export * from "./marks.ts";
 export type * from "./model.ts";
 export { capabilities } from "./model.ts";
+export { joinedOrigins, originsIn, withoutParts, writtenBy } from "./origins.ts";
 export type * from "./outputs.ts";
 export * from "./pack.ts";
 export * from "./pairs.ts";

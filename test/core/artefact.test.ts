@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { artefactId, type InstructionSet } from "../../src/core/artefact.ts";
+import { writtenBy } from "../../src/core/origins.ts";
 
 const instructions: InstructionSet = {
   kind: "instructions",
   system: "Answer in one word.",
   tools: { search: "Finds pages.", open: "Opens one." },
   examples: [],
+  origins: writtenBy("person"),
 };
 
 test("equal content has one id, whatever the order of its keys", () => {
   const other: InstructionSet = {
+    origins: writtenBy("person"),
     examples: [],
     tools: { open: "Opens one.", search: "Finds pages." },
     system: "Answer in one word.",
