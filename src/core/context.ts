@@ -34,6 +34,14 @@ export type Counter =
   | "judge.failures"
   | "jobs.late";
 
+/** A policy that is a program: it sees what a model would see, and says what a model would say. */
+export interface Program {
+  /** Unlike those of other programs: episodes are known by it. */
+  readonly name: string;
+  /** Pure: same conversation and stream, same action. */
+  act(task: Task, conversation: readonly Message[], random: Random): string;
+}
+
 /** One episode to play. Its randomness derives from (run, iteration, task, attempt) and nothing else. */
 export interface Play {
   /** One of the run's tasks, or one made on the way (a proposer's, a variant). */
@@ -49,6 +57,8 @@ export interface Play {
    * in the policy's tokens and without log-probabilities. Its attempts are numbered apart from sampled ones.
    */
   readonly player?: "expert" | "flawed";
+  /** A program plays every role: a policy without weights, of origin "demonstrated" in a model's tokens, counted as practice. */
+  readonly program?: Program;
   /** Replay this trajectory's actions up to the turn, then go on. */
   readonly from?: {
     readonly trajectory: Trajectory;

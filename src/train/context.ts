@@ -106,6 +106,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     models: chosen,
     mix,
     player: playing,
+    program,
     from,
     advice,
     limits,
@@ -114,8 +115,9 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
-    const player = playing && scripted(playing);
-    const tag = player ? `${playing} ${attempt}` : attempt;
+    const player = program ? program.act : playing && scripted(playing);
+    const name = program?.name ?? playing;
+    const tag = name === undefined ? attempt : `${name} ${attempt}`;
     const id = `${state.iteration}/${task.id}/${tag}`;
     if (from && !environment.abilities.has("replay")) {
       throw new WhetstoneError("capability.missing", {
@@ -152,7 +154,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       return finished;
     };
     const played = parts.journal?.find(id) ?? (await parts.limit(playNow));
-    if (player) count("demonstrations", 1);
+    if (playing && !program) count("demonstrations", 1);
     else countEpisode(played, from, count);
     return played;
   }
