@@ -1,6 +1,6 @@
 /** Results that take time: asked for until they are there. */
 import { future, metadataOnly, protobufType, requestFailed, tryAgain } from "./protocol.ts";
-import { type Answer, type Body, checked, detailOf, failed, type Transport } from "./transport.ts";
+import { type Answer, type Body, checked, detailOf, failed, forgotten, type Transport } from "./transport.ts";
 
 /** How often a 400 is taken for a fault on the way, and a lost result asked for anew. */
 const most = { bad: 3, resubmitted: 3 } as const;
@@ -18,7 +18,7 @@ type Next =
   /** The payload is large, and was not asked for. */
   | { readonly kind: "whole" }
   | { readonly kind: "bad" | "gone"; readonly why: string }
-  | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "failed" | "unknown"; readonly why: string };
 
 /** What an answer of `retrieve_future` means. Undefined: the connection was lost. */
 export function meaningOf(answer: Answer | undefined): Next {
@@ -36,6 +36,7 @@ export function meaningOf(answer: Answer | undefined): Next {
   if (status === 402) return { kind: "again", after: 5000 };
   if (status === 400) return { kind: "bad", why: detailOf(answer) };
   if (status === 410) return { kind: "gone", why: detailOf(answer) };
+  if (status === 404) return { kind: "unknown", why: detailOf(answer) };
   return { kind: "failed", why: detailOf(answer) };
 }
 
@@ -78,6 +79,7 @@ export async function awaited(
     const next = meaningOf(answer);
     if (next.kind === "done") return next.answer;
     if (next.kind === "failed") throw failed(path, next.why, resume);
+    if (next.kind === "unknown") throw failed(path, next.why, forgotten);
     if (next.kind === "bad" && ++bad >= most.bad) throw failed(path, next.why, resume);
     if (next.kind === "gone") {
       if (++resubmitted > most.resubmitted) throw failed(path, next.why, resume);
@@ -90,10 +92,12 @@ export async function awaited(
     if (breath > 0) await over.wait(breath);
     waited += breath;
     if (Math.max(waited, performance.now() - began) >= over.patienceMs || round >= mostRounds) {
+      const questions = `after ${round} questions`;
+      if (!answer) throw failed(path, `no connection ${questions} for its result`, reconnect);
       throw failed(
         path,
-        `no result of ${id} after ${round} questions`,
-        `The server keeps it pending. Look at the server, ${resume.toLowerCase()}`,
+        `no result of ${id} ${questions}`,
+        `The server keeps it pending. Look at what it does, then resume the run from its last checkpoint.`,
       );
     }
   }
@@ -101,4 +105,5 @@ export async function awaited(
 
 /** More questions than any patience needs with a server that holds each for a while. */
 const mostRounds = 100_000;
+const reconnect = "Check that the server answers, then resume the run from its last checkpoint.";
 const resume = "Correct what the server says, then resume the run from its last checkpoint.";

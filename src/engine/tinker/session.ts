@@ -2,7 +2,7 @@
 
 import { unknownName } from "../../core/suggest.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
-import { checked, failed, type Transport } from "./transport.ts";
+import { checked, failed, forgotten, type Transport } from "./transport.ts";
 
 /** Stands for the client in the server's books. */
 export const clientVersion = "0.38.0";
@@ -63,11 +63,7 @@ export async function openSession(over: Transport, baseModel: string): Promise<S
       models.find(({ model_name }) => model_name === name)?.max_context_length ?? undefined,
     requireAlive() {
       if (alive) return;
-      throw failed(
-        `session ${opened.session_id}`,
-        "an end, or no memory of it, at its heartbeat",
-        "The server was restarted or dropped it: resume the run from its last checkpoint.",
-      );
+      throw failed(`session ${opened.session_id}`, "an end, or no memory of it, at its heartbeat", forgotten);
     },
     close: () => clearInterval(beat),
   };

@@ -59,7 +59,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   let operations = 0;
   /** Whether the last backward pass brought numbers of its own. */
   let measured = true;
-  // submissions go out one after the other; what takes time is waited for side by side
+  // submissions go out one after the other; what takes time is waited for side by side. After one that never arrived
+  // the server would wait for its number: whatever comes later ends as it did
   let sent: Promise<unknown> = Promise.resolve();
 
   /** Submits under the next number. @param bodyOf gets the number. */
@@ -67,7 +68,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     session.requireAlive();
     const body = bodyOf(++operations);
     const submitted = sent.then(() => submit(over, path, body));
-    sent = submitted.catch(() => undefined);
+    sent = submitted;
+    submitted.catch(() => undefined); // told to whoever waits for it
     return submitted.then((id) => awaited(over, path, body, kind, id));
   }
   const fields = (more: object) => (seq_id: number) => ({ json: { model_id: modelId, seq_id, ...more } });

@@ -137,6 +137,10 @@ export function transport({
   };
 }
 
+/** What to do when a server knows nothing of what was on it: models mostly live in its memory. */
+export const forgotten =
+  "The server was started again, or dropped the session. Resume the run from its last checkpoint: whetstone train --out FOLDER --resume.";
+
 function refused(path: string, answer: Answer): WhetstoneError {
   const { status } = answer;
   const mend =
@@ -144,7 +148,9 @@ function refused(path: string, answer: Answer): WhetstoneError {
       ? "Give the key of the server: --key-env names the environment variable that holds it."
       : status === 402
         ? "Settle the account of the service, then resume the run."
-        : "Correct what the server says, then resume the run.";
+        : status === 404 || status === 410
+          ? forgotten
+          : "Correct what the server says, then resume the run.";
   return failed(`POST ${path}`, detailOf(answer), mend);
 }
 
