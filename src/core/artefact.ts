@@ -1,6 +1,8 @@
 /** What an agent is told and what it remembers, as values: what learners without weights write. */
 import { createHash } from "node:crypto";
+import type { Spend } from "./chat.ts";
 import type { Provenance } from "./lessons.ts";
+import type { Interval } from "./statistics.ts";
 import type { Id, Message } from "./words.ts";
 
 /** Who made a part of an artefact, and from what, so that it can be traced and, with its source, removed. */
@@ -99,6 +101,27 @@ export interface ArtefactVersion<A extends Artefact = Artefact> {
   readonly created: number;
   /** Parts that were erased since, with what they were made from: its id is that of all that it was. */
   readonly erased?: number;
+}
+
+/** A version of an artefact, with the id of its content. */
+export const artefactVersion = <A extends Artefact>(
+  version: Omit<ArtefactVersion<A>, "id" | "erased">,
+): ArtefactVersion<A> => ({ id: artefactId(version.artefact), ...version });
+
+/** How well a version did somewhere. It may be measured more than once. */
+export interface ArtefactMeasure {
+  readonly id: Id;
+  /** Of the version. */
+  readonly artefact: Id;
+  /** Name of an environment and its split, as in "facts/test", or what else it was measured on. */
+  readonly where: string;
+  /** Folder or id of the run that measured it. */
+  readonly run?: string;
+  readonly success: Interval;
+  /** What measuring it cost. */
+  readonly spent?: Spend;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** The first 16 hexadecimal digits of the SHA-256 of its content, whatever the order of its keys. */

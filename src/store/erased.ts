@@ -52,19 +52,29 @@ function subjectsOf(entry: Write): readonly { readonly what: string; readonly na
   ];
 }
 
+/** Something that is about to be written, and one of the subjects that it is about. */
+interface About {
+  /** What is about to be written, in a word. */
+  readonly kind: string;
+  readonly what: string;
+  readonly name: string;
+}
+
 /** @throws WhetstoneError `store.erased` where an entry is about something that was erased. */
-export async function requireUnerased(
+export const requireUnerased = (db: Kysely<Tables>, secret: Buffer, batch: readonly Write[]): Promise<void> =>
+  requireNoneErased(db, secret, () =>
+    batch.flatMap((entry) => subjectsOf(entry).map((subject) => ({ kind: entry.kind, ...subject }))),
+  );
+
+/** @param about asked for only where something was erased. @throws WhetstoneError `store.erased` where some of it was. */
+export async function requireNoneErased(
   db: Kysely<Tables>,
   secret: Buffer,
-  batch: readonly Write[],
+  about: () => readonly About[],
 ): Promise<void> {
   const any = await db.selectFrom("erased").select("hash").limit(1).executeTakeFirst();
   if (any === undefined) return;
-  const subjects = new Map(
-    batch.flatMap((entry) =>
-      subjectsOf(entry).map(({ what, name }) => [hashOf(secret, what, name), { entry, what, name }] as const),
-    ),
-  );
+  const subjects = new Map(about().map((one) => [hashOf(secret, one.what, one.name), one] as const));
   const hashes = [...subjects.keys()];
   for (let i = 0; i < hashes.length; i += 1000) {
     const found = await db
@@ -76,7 +86,7 @@ export async function requireUnerased(
     const subject = found && subjects.get(found.hash);
     if (subject === undefined) continue;
     throw new WhetstoneError("store.erased", {
-      where: `${subject.entry.kind} about ${subject.what} ${subject.name}`,
+      where: `${subject.kind} about ${subject.what} ${subject.name}`,
       got: `a ${subject.what} that was erased`,
       expected: "one whose data is still kept",
       mend: "Do not send it again: what was erased takes no more data.",

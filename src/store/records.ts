@@ -10,39 +10,59 @@ export async function addRecord<T extends { readonly id: string }>(
   record: T,
   known: "refuse" | "replace" = "refuse",
 ): Promise<void> {
-  const data = JSON.stringify(record);
-  const last = sql<number>`(select coalesce(max(place), 0) + 1 from records where kind = ${kind})`;
-  for (let tries = 1; ; tries++) {
-    try {
-      await db
-        .insertInto("records")
-        .values({ kind, id: record.id, place: last, data })
-        .onConflict((c) =>
-          known === "replace"
-            ? c.columns(["kind", "id"]).doUpdateSet({ data })
-            : c.columns(["kind", "id"]).doNothing(),
-        )
-        .execute();
-      break;
-    } catch (e) {
-      // another process took the place
-      if (tries === 5 || (e as { code?: unknown } | undefined)?.code !== "23505") throw e;
-    }
-  }
+  await insert(db, kind, record, known === "replace");
   if (known === "replace") return;
-  const { data: kept } = await db
-    .selectFrom("records")
-    .select("data")
-    .where("kind", "=", kind)
-    .where("id", "=", record.id)
-    .executeTakeFirstOrThrow();
-  if (kept === data) return;
+  const kept = await readRecord<T>(db, kind, record.id);
+  if (JSON.stringify(kept) === JSON.stringify(record)) return;
   throw new WhetstoneError("store.refused", {
     where: `${kind} ${record.id}`,
     got: `another ${kind} than the one of that id`,
     expected: `an id that no ${kind} has yet`,
     mend: "Give it an id of its own: what was used is never changed.",
   });
+}
+
+/** Adds it unless there is one of its id, which stays. @returns whether it was added. */
+export const keepRecord = <T extends { readonly id: string }>(
+  db: Kysely<Tables>,
+  kind: string,
+  record: T,
+): Promise<boolean> => insert(db, kind, record, false);
+
+async function insert<T extends { readonly id: string }>(
+  db: Kysely<Tables>,
+  kind: string,
+  record: T,
+  replace: boolean,
+): Promise<boolean> {
+  const data = JSON.stringify(record);
+  const last = sql<number>`(select coalesce(max(place), 0) + 1 from records where kind = ${kind})`;
+  for (let tries = 1; ; tries++) {
+    try {
+      const { numInsertedOrUpdatedRows = 0n } = await db
+        .insertInto("records")
+        .values({ kind, id: record.id, place: last, data })
+        .onConflict((c) =>
+          replace ? c.columns(["kind", "id"]).doUpdateSet({ data }) : c.columns(["kind", "id"]).doNothing(),
+        )
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows > 0n;
+    } catch (e) {
+      // another process took the place
+      if (tries === 5 || (e as { code?: unknown } | undefined)?.code !== "23505") throw e;
+    }
+  }
+}
+
+/** Nothing where there is none of that id. */
+export async function readRecord<T>(db: Kysely<Tables>, kind: string, id: string): Promise<T | undefined> {
+  const row = await db
+    .selectFrom("records")
+    .select("data")
+    .where("kind", "=", kind)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && (JSON.parse(row.data) as T);
 }
 
 /** The first made first. */

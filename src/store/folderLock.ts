@@ -1,0 +1,48 @@
+/** One process at a time works on a folder. */
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { makeFolder } from "../core/files.ts";
+
+/** Milliseconds that another process may keep us waiting. */
+const patience = 30_000;
+
+/**
+ * Does something to a folder while nobody else who asks so does. The lock is that of an empty SQLite file beside the folder,
+ * `<folder>.lock`: the system lets go of it when its holder ends, however it ends.
+ * @throws WhetstoneError `store.failed` where another one holds it for half a minute.
+ */
+export async function holding<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  await makeFolder(dirname(folder));
+  const lock = new DatabaseSync(`${folder}.lock`);
+  try {
+    for (
+      const began = performance.now();
+      ;
+      await pause(5 + 20 * Math.min(1, (performance.now() - began) / 500))
+    ) {
+      try {
+        lock.exec("begin exclusive");
+        break;
+      } catch (e) {
+        if (!isBusy(e)) throw e;
+        if (performance.now() - began > patience) throw held(folder, e);
+      }
+    }
+    return await work();
+  } finally {
+    lock.close();
+  }
+}
+
+const isBusy = (e: unknown): boolean => e instanceof Error && "errcode" in e && e.errcode === 5;
+
+const held = (folder: string, e: unknown): WhetstoneError =>
+  new WhetstoneError("store.failed", {
+    where: folder,
+    got: `another process at work on it (${messageOf(e)})`,
+    expected: "it to be free within half a minute",
+    mend: "Wait for the other one to end, or end it.",
+    cause: e,
+  });
