@@ -11,7 +11,7 @@ import { duration, moment, percent } from "../parts/words.ts";
 
 const archived = "archived";
 /** Rows of one part of the table. */
-const part = 20;
+const part = 10;
 /** As the sheet says: a part that is far away takes the room of its rows. */
 const rowHeight = "3rem";
 

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Extent } from "../../../src/serve/dashboard/types.ts";
 import { inks } from "./ink.ts";
+import { decades, scaled, steps, unscaled, wholeDecades } from "./scale.ts";
 import { theme } from "./theme.tsx";
 import { digits } from "./words.ts";
 
@@ -55,13 +56,13 @@ export function Chart({
   opened.current = onOpen;
   const shown = lines.map((line) => ({ ...line, values: smoothed(line.values, smoothing) }));
   const none = x.map(() => null);
-  const data = [
+  const data: uPlot.AlignedData = [
     [...x],
-    ...shown.map(({ values }) => positive(values, log)),
-    ...lines.flatMap(({ range }) => [positive(range?.high ?? none, log), positive(range?.low ?? none, log)]),
-  ] as uPlot.AlignedData;
-  const latest = useRef(data);
-  latest.current = data;
+    ...shown.map(({ values }) => scaled(values, log)),
+    ...lines.flatMap(({ range }) => [scaled(range?.high ?? none, log), scaled(range?.low ?? none, log)]),
+  ];
+  const latest = useRef({ data, log });
+  latest.current = { data, log };
   const names = lines.map(({ name }) => name).join("\n");
   const colours = theme.value;
 
@@ -86,10 +87,24 @@ export function Chart({
           focus: { prox: 24 },
         },
         legend: { live: true },
-        scales: { x: { time: false }, y: { distr: log ? 3 : 1 } },
+        scales: {
+          x: { time: false },
+          y: {
+            range: (_, low, high) => {
+              if (low === null) return [null, null]; // no point has a place
+              return latest.current.log ? wholeDecades(low, high) : uPlot.rangeNum(low, high, 0.1, true);
+            },
+          },
+        },
         axes: [
           axis,
-          { ...axis, size: 52, values: (_, ticks) => ticks.map((t) => (t === null ? "" : digits(t))) },
+          {
+            ...axis,
+            size: 52,
+            splits: (_, _axis, low, high, step) =>
+              latest.current.log ? decades(low, high) : steps(low, high, step),
+            values: (_, ticks) => ticks.map((t) => digits(unscaled(t, latest.current.log))),
+          },
         ],
         series: [
           { label: "iteration" },
@@ -99,7 +114,8 @@ export function Chart({
             width: 1.5,
             spanGaps: true,
             points: { show: (u: uPlot) => (u.data[0]?.length ?? 0) < 60, size: 4 },
-            value: (_: uPlot, value: number | null) => (value === null ? "–" : digits(value)),
+            value: (_: uPlot, value: number | null) =>
+              value === null ? "–" : digits(unscaled(value, latest.current.log)),
           })),
           // the ends of the bands: no lines of their own, and not in the legend
           ...lines.flatMap(() => [edge, edge]),
@@ -134,7 +150,7 @@ export function Chart({
           ],
         },
       },
-      latest.current,
+      latest.current.data,
       node,
     );
     plot.current = chart;
@@ -144,9 +160,9 @@ export function Chart({
       observer.disconnect();
       chart.destroy();
     };
-  }, [names, log, colours]);
+  }, [names, colours]);
 
-  useEffect(() => plot.current?.setData(latest.current), [x, lines, smoothing]);
+  useEffect(() => plot.current?.setData(latest.current.data), [x, lines, log, smoothing]);
 
   const [at, setAt] = useState<number>();
   const step = (e: KeyboardEvent): void => {
@@ -200,9 +216,6 @@ export function smoothed(values: readonly (number | null)[], weight: number): re
 
 /** `rgb(11, 87, 164)` → a fifth of it. */
 const faded = (colour: string): string => colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.2)");
-
-const positive = (values: readonly (number | null)[], log: boolean): (number | null)[] =>
-  values.map((value) => (log && value !== null && value <= 0 ? null : value));
 
 /** A chart for those who do not see it. */
 function told(lines: readonly Line[]): string {

@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /** Pixels above and below the screen within which a part is there already. */
-const margin = 600;
+const margin = 300;
 
 /** Whether the part is on the screen or near it, or has the focus. @param first whether it is there before anybody has looked. */
 export function useNear(place: RefObject<Element | null>, first: boolean): boolean {

@@ -10,14 +10,16 @@ export function duration(seconds: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Made once: to make one takes longer than to use it on a whole table. */
+const moments = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
 /** "2026-11-21T10:00:00Z" → "21 Nov, 10:00" in the reader's own time zone. */
-export const moment = (iso: string): string =>
-  new Date(iso).toLocaleString("en-GB", {
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-  });
+export const moment = (iso: string): string => moments.format(new Date(iso));
 
 /** Three significant digits, without a tail of zeros: 0.00123, 12.3, 12300, 1.2e-7. */
 export function digits(x: number): string {
