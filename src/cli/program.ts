@@ -3,32 +3,39 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
-import { addCheck } from "./check.ts";
-import { addCompare } from "./compare.ts";
-import { addDashboard } from "./dashboard.ts";
-import { addDoctor } from "./doctor.ts";
-import { addEnvs } from "./envs.ts";
-import { addEval } from "./eval.ts";
-import { addExplain } from "./explain.ts";
-import { addExport } from "./export.ts";
-import { addForget } from "./forget.ts";
-import { addImport } from "./import.ts";
-import { addInit } from "./init.ts";
-import { addKeys } from "./keys.ts";
-import { addMethods } from "./methods.ts";
 import { createIo, type Io } from "./output.ts";
-import { addPlay } from "./play.ts";
-import { addRuns } from "./runs.ts";
-import { addServe } from "./serve.ts";
-import { addShow } from "./show.ts";
-import { addStart } from "./start.ts";
-import { addTrain } from "./train.ts";
-import { addVersions } from "./versions.ts";
+
+/**
+ * The commands, in the order of the help. Only the one that is asked for is read from its files: all of them together are
+ * more than a thousand modules, and a second before the first word.
+ */
+const commands: Readonly<Record<string, () => Promise<(program: Command, io: Io) => void>>> = {
+  start: async () => (await import("./start.ts")).addStart,
+  init: async () => (await import("./init.ts")).addInit,
+  train: async () => (await import("./train.ts")).addTrain,
+  eval: async () => (await import("./eval.ts")).addEval,
+  export: async () => (await import("./export.ts")).addExport,
+  import: async () => (await import("./import.ts")).addImport,
+  envs: async () => (await import("./envs.ts")).addEnvs,
+  methods: async () => (await import("./methods.ts")).addMethods,
+  explain: async () => (await import("./explain.ts")).addExplain,
+  check: async () => (await import("./check.ts")).addCheck,
+  compare: async () => (await import("./compare.ts")).addCompare,
+  play: async () => (await import("./play.ts")).addPlay,
+  runs: async () => (await import("./runs.ts")).addRuns,
+  show: async () => (await import("./show.ts")).addShow,
+  serve: async () => (await import("./serve.ts")).addServe,
+  keys: async () => (await import("./keys.ts")).addKeys,
+  versions: async () => (await import("./versions.ts")).addVersions,
+  forget: async () => (await import("./forget.ts")).addForget,
+  dashboard: async () => (await import("./dashboard.ts")).addDashboard,
+  doctor: async () => (await import("./doctor.ts")).addDoctor,
+};
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted after saving. */
 export const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-export function createProgram(io: Io): Command {
+async function createProgram(args: readonly string[], io: Io): Promise<Command> {
   const program = new Command("whetstone")
     .description("LLM agents learn from feedback.")
     .version(version())
@@ -41,29 +48,10 @@ export function createProgram(io: Io): Command {
       writeOut: (text) => io.write(text),
       writeErr: () => {}, // said once, in `report`
     });
-  const add = [
-    addStart,
-    addInit,
-    addTrain,
-    addEval,
-    addExport,
-    addImport,
-    addEnvs,
-    addMethods,
-    addExplain,
-    addCheck,
-    addCompare,
-    addPlay,
-    addRuns,
-    addShow,
-    addServe,
-    addKeys,
-    addVersions,
-    addForget,
-    addDashboard,
-    addDoctor,
-  ];
-  for (const one of add) one(program, io);
+  const asked = args.find((arg) => !arg.startsWith("-")) ?? "";
+  // the help, and advice about a name that is none, need them all
+  const needed = Object.hasOwn(commands, asked) ? [commands[asked]!] : Object.values(commands);
+  for (const add of await Promise.all(needed.map((load) => load()))) add(program, io);
   program.addHelpText("after", "\nFirst steps: whetstone doctor, whetstone start, whetstone init my-agent\n");
   return program;
 }
@@ -71,7 +59,7 @@ export function createProgram(io: Io): Command {
 /** Runs one command line, without the program's name. */
 export async function runCommand(args: readonly string[], io: Io = createIo(args)): Promise<number> {
   try {
-    const program = createProgram(io);
+    const program = await createProgram(args, io);
     if (args.every((arg) => arg === "--json" || arg === "--debug")) {
       program.outputHelp();
       return exit.done;
