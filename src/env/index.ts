@@ -44,6 +44,7 @@ import { maze } from "./maze.ts";
 import { pages } from "./pages.ts";
 import { planAndCall } from "./planAndCall.ts";
 import { preferenceGame } from "./preferenceGame.ts";
+import { pursuit } from "./pursuit.ts";
 import { queries } from "./queries.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 import { reactions } from "./reactions.ts";
@@ -139,6 +140,7 @@ export { type PagesOptions, pages } from "./pages.ts";
 export { type PlanAndCallOptions, planAndCall, syntaxOf } from "./planAndCall.ts";
 export type { PreferenceGameOptions, Preferences } from "./preferenceGame.ts";
 export { preferenceGame, preferencesOf } from "./preferenceGame.ts";
+export { pursuit, pursuitFacts, pursuitSkills } from "./pursuit.ts";
 export { type QueriesOptions, queries } from "./queries.ts";
 export { type QuerySlots, type QuerySlotsOptions, querySlots } from "./querySlots.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
@@ -372,6 +374,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "combination",
     summary: "three moves in a row: a small sure prize, or a large one for the right combination",
     make: () => combination(),
+  },
+  {
+    name: "pursuit",
+    summary: "catch a thief in two rooms with skills that go on for turns; what failed says what it lacked",
+    make: () => pursuit(),
   },
   {
     name: "gridworld",

@@ -38,6 +38,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "plan-and-call": { garbage: 0.05 },
   combination: { garbage: 0.05 },
   gridworld: { garbage: 0.4 },
+  pursuit: { garbage: 0.2, flawed: [0.4, 0.65] },
   lock: { garbage: 0.05 },
   lookups: { garbage: 0.05 },
   corridor: { garbage: 0.05 },
