@@ -50,7 +50,7 @@ export function addForget(program: Command, io: Io): void {
           if (options.yes !== true) {
             await requireConsent(
               "whetstone forget",
-              `Erase ${named(what)} from ${production.where}, with the rows of exported files that were made from it? It cannot be undone.`,
+              `Erase ${named(what)} from ${production.where}, with the rows of exported files and the parts of artefacts that were made from it? It cannot be undone.`,
               "a yes, since nothing brings back what is erased",
             );
           }
@@ -103,11 +103,15 @@ const named = (what: Erase): string =>
 const isGone = ({ found }: Erasure): boolean => found.rows + found.bytes + found.exports === 0;
 
 function receipt(erasure: Erasure, { where }: Production): string[] {
-  const { responses, signals, exports, found, unseen } = erasure;
+  const { responses, signals, exports, artefacts, found, unseen } = erasure;
   return [
     `Erased: ${named(erasure.what)}, from ${where}`,
     `  ${responses} responses, ${signals} signals`,
     ...exports.map(({ file, rowsRemoved }) => `  ${rowsRemoved} rows of ${file}`),
+    ...artefacts.map(
+      ({ folder, partsRemoved }) =>
+        `  ${partsRemoved} parts of ${folder === "" ? "versions of artefacts" : folder}`,
+    ),
     isGone(erasure)
       ? "Searched for its ids in tables, files and exports: nothing is left."
       : `Still found: ${found.rows} times in tables, ${found.bytes} in the database's files, ${found.exports} in exported files. Erase it again; if it stays, another process may have been writing.`,

@@ -1,8 +1,12 @@
 /** Erasing what belongs to somebody, or is too old: rows, free pages, log, exported files; and a search for what is left. */
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
+import type { Origins } from "../core/artefact.ts";
 import type { Id } from "../core/words.ts";
+import { artefactFolders, countNaming, eraseParts } from "./artefacts.ts";
+import { artefactFileNames } from "./artefactText.ts";
 import { searchBytes } from "./byteSearch.ts";
 import { readResponse } from "./chain.ts";
 import type { Database } from "./database.ts";
@@ -45,6 +49,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
 
   // files that were being written meanwhile, from what was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
+  const parts = await eraseParts(db, madeFrom(gone));
   await database.scrub();
   const erasure: Erasure = {
     id: randomUUID(),
@@ -53,8 +58,9 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     responses: gone.response.size,
     signals: gone.signal.size,
     exports,
+    artefacts: [...parts].map(([folder, partsRemoved]) => ({ folder, partsRemoved })),
     found: {
-      rows: await findRows(db, gone),
+      rows: (await findRows(db, gone)) + (await countNaming(db, everyName(gone))),
       bytes: await findBytes(database, gone),
       exports: await findInExports(db, gone),
     },
@@ -63,6 +69,17 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
   return erasure;
 }
+
+/** Whether something was made from what goes. */
+const madeFrom =
+  (gone: Gone) =>
+  ({ from }: Origins): boolean =>
+    from.sessions.some((id) => gone.session.has(id)) ||
+    from.users.some((id) => gone.user.has(id)) ||
+    from.responses.some((id) => gone.response.has(id)) ||
+    from.signals.some((id) => gone.signal.has(id));
+
+const everyName = (gone: Gone): Set<Id> => new Set(Object.values(gone).flatMap((some) => [...some]));
 
 /** The receipt that is kept must not name who asked to be forgotten. */
 const pseudonym = (secret: Buffer, what: Erase): Erase =>
@@ -250,7 +267,7 @@ async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
 
 /** Names in the bytes of the database's files that nothing which is still kept says. */
 async function findBytes({ db, contents }: Database, gone: Gone): Promise<number> {
-  const names = new Set(Object.values(gone).flatMap((some) => [...some]));
+  const names = everyName(gone);
   let found = 0;
   for await (const blocks of contents()) {
     for (const [name, times] of await searchBytes(blocks, names)) {
@@ -280,9 +297,12 @@ async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
 
 /** Names in exported files, as JSON writes them. */
 async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
-  const names = Object.values(gone).flatMap((some) => [...some].map((name) => JSON.stringify(name)));
+  const names = [...everyName(gone)].map((name) => JSON.stringify(name));
+  const exported = (await readRecords<ExportRecord>(db, "export")).map(({ file }) => file);
+  const written = ["artefact.json", ...new Set(Object.values(artefactFileNames).flat())];
+  const folders = (await artefactFolders(db)).flatMap((folder) => written.map((name) => join(folder, name)));
   let found = 0;
-  for (const { file } of await readRecords<ExportRecord>(db, "export")) {
+  for (const file of [...exported, ...folders]) {
     if (!existsSync(file)) continue;
     for (const times of (await searchBytes(createReadStream(file), names)).values()) found += times;
   }

@@ -1,3 +1,10 @@
+export {
+  type ReadArtefact,
+  readArtefactFolder,
+  type WriteArtefact,
+  writeArtefactFolder,
+} from "./artefactFolder.ts";
+export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
 export { openProduction, type ProductionOptions } from "./openProduction.ts";
 export type * from "./production.ts";
 export * from "./recorder.ts";

@@ -2,6 +2,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
+import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";
 import { heldFor, requireUnerased, secretOf } from "./erased.ts";
@@ -177,6 +178,7 @@ export function productionOn(
     keys: () => records<AccessKey>("key"),
     addExport: (record) => guarded(() => addRecord(db, "export", record, "replace")),
     exports: () => records<ExportRecord>("export"),
+    artefacts: artefactsOn(database, guarded),
     erase: (what) =>
       guarded(() => {
         latest.clear();

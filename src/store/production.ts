@@ -1,6 +1,7 @@
 /** What the production loop asks of a store: acknowledged means on disk, whichever database stands behind it. */
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
+import type { ArtefactStore } from "./artefacts.ts";
 
 /** One entry of a batch that is written in one transaction. */
 export type Write =
@@ -61,7 +62,9 @@ export interface Erasure {
   readonly signals: number;
   /** Files of training data that were written again without it. */
   readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
-  /** Hits of a search for the erased ids in tables, log and exported files afterwards; all 0, else the erasure failed. */
+  /** Parts of artefacts that were made from it, by the folder that held them; those of the store itself under "". */
+  readonly artefacts: readonly { readonly folder: string; readonly partsRemoved: number }[];
+  /** Hits of a search for the erased ids in tables, log, exported files and folders of artefacts afterwards; all 0, else the erasure failed. */
   readonly found: { readonly rows: number; readonly bytes: number; readonly exports: number };
   /** Where it may go on, out of the store's reach: backups, a server's log… */
   readonly unseen: readonly string[];
@@ -108,7 +111,8 @@ export interface Production {
   /** Adds it, or replaces the one with its id: what a file held before counts no more. */
   addExport(record: ExportRecord): Promise<void>;
   exports(): Promise<readonly ExportRecord[]>;
-  /** Gone from tables, free pages, log and exported files when the promise resolves; later signals about it are refused. */
+  readonly artefacts: ArtefactStore;
+  /** Gone from tables, free pages, log, exported files and artefacts when the promise resolves; later signals about it are refused. */
   erase(what: Erase): Promise<Erasure>;
   erasures(): Promise<readonly Erasure[]>;
 

@@ -39,14 +39,15 @@ async function insert<T extends { readonly id: string }>(
   const last = sql<number>`(select coalesce(max(place), 0) + 1 from records where kind = ${kind})`;
   for (let tries = 1; ; tries++) {
     try {
-      const { numInsertedOrUpdatedRows = 0n } = await db
+      const written = await db
         .insertInto("records")
         .values({ kind, id: record.id, place: last, data })
         .onConflict((c) =>
           replace ? c.columns(["kind", "id"]).doUpdateSet({ data }) : c.columns(["kind", "id"]).doNothing(),
         )
-        .executeTakeFirst();
-      return numInsertedOrUpdatedRows > 0n;
+        .returning("id")
+        .execute();
+      return written.length > 0;
     } catch (e) {
       // another process took the place
       if (tries === 5 || (e as { code?: unknown } | undefined)?.code !== "23505") throw e;
