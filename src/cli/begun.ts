@@ -66,6 +66,8 @@ export function begunRun(out: string): Begun | undefined {
       ...(typeof begun.seed === "number" && { seed: begun.seed }),
       ...(typeof begun.iterations === "number" && { iterations: begun.iterations }),
       ...(typeof begun.contextTokens === "number" && { contextTokens: begun.contextTokens }),
+      ...(typeof begun.staleness === "number" && { staleness: begun.staleness }),
+      ...(typeof begun.importanceCap === "number" && { importanceCap: begun.importanceCap }),
       ...(settings !== undefined && { settings }),
       ...(model !== undefined && { model }),
       ...statedServer(more),

@@ -53,6 +53,10 @@ export interface RunConfig {
   /** Imitate the environment's flawed player first. */
   readonly warmStart: boolean | Partial<WarmStartSettings>;
   readonly evaluation: Partial<EvaluationSettings>;
+  /** Iterations that rollouts may run ahead of learning. */
+  readonly staleness: number;
+  /** Largest importance weight of a token that was sampled ahead. */
+  readonly importanceCap: number;
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
@@ -168,7 +172,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   reduction: {
     flag: "--reduction <kind>",
-    help: "with --engine tinker: the server adds losses up, sum, or divides by lengths, sequence-mean, as SkyRL on JAX (default: sum)",
+    help: "with --engine tinker: the server adds losses up, sum, or divides by lengths, sequence-mean, as SkyRL on JAX (default: as a trial at the start shows)",
     schema: z.enum(reductions),
   },
   seed: {
@@ -213,6 +217,16 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   warmStart: {
     help: "imitate the environment's flawed player first",
     schema: z.union([z.boolean("true or false"), warmStart.schema]),
+  },
+  staleness: {
+    flag: "--staleness <n>",
+    help: "iterations that rollouts may run ahead of learning, with the weights of then (default: 0, they take turns)",
+    schema: count(0),
+  },
+  importanceCap: {
+    flag: "--importance-cap <n>",
+    help: "with --staleness: largest importance weight of a token; 0 leaves it to the method's own ratios (default: 2)",
+    schema: z.union([z.literal(0), atLeast(1)]),
   },
   evaluation: {
     help: "held-out tasks per split and mode; iterations between validations; validation tasks",

@@ -1,6 +1,7 @@
 /** `whetstone show`: one run: curves, evaluations, transcripts with credit. */
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
+import { mean } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Turn } from "../core/words.ts";
 import { spellingOf } from "../serve/spelling.ts";
@@ -83,6 +84,8 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
       ...curve(values, Math.min(io.width, 90)).map((l) => paint(io, "cyan", l)),
     );
   }
+  const behind = staleness(metrics);
+  if (behind !== undefined) io.say("", behind);
   if (options.metric.length === 0 && names.length > wanted.length) {
     const others = names.filter((n) => !wanted.includes(n));
     io.say("", paint(io, "dim", `--metric shows the others: ${others.join(", ")}`));
@@ -99,6 +102,23 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
     ]);
     io.say("", ...table(["when", "split", "actions", "success %", "reward", "turns", "tasks"], rows));
   }
+}
+
+/** How old the samples were that a run learnt from, where rollouts ran ahead of learning. */
+function staleness(metrics: readonly Metric[]): string | undefined {
+  const of = (name: string): number[] => metrics.filter((m) => m.name === name).map((m) => m.value);
+  const [lags, steps, weights, cut] = [
+    "staleness",
+    "staleness.steps",
+    "importance",
+    "importance.truncated",
+  ].map(of);
+  if (!lags?.length || !steps) return undefined;
+  const corrected =
+    weights && cut && weights.length > 0
+      ? `; importance weights ${mean(weights).toFixed(3)} in the mean, ${(100 * mean(cut)).toFixed(1)} % of the tokens at the cap`
+      : "";
+  return `staleness: ${mean(lags).toFixed(1)} iterations in the mean, ${Math.max(...lags)} at most (${Math.max(...steps)} steps)${corrected}`;
 }
 
 function byIteration(metrics: readonly Metric[]): Map<number, Record<string, number>> {

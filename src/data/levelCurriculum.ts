@@ -70,7 +70,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
   return {
     name: "levelCurriculum",
     init: () => ({ success: {}, practised: {} }),
-    choose: (tasks, { success }, random) => {
+    choose: (tasks, { success, practised: before }, random) => {
       const byLevel = Map.groupBy(tasks, level);
       const { open, mastered } = ladder([...byLevel.keys()], success, band);
       const chosen = Array.from({ length: Math.min(perIteration, tasks.length) }, (_, i) => {
@@ -81,7 +81,8 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
       const practice = [...Map.groupBy(chosen, (l) => l)].flatMap(([l, wanted]) =>
         drawn(byLevel.get(l) ?? [], wanted.length, random.split("tasks", l)),
       );
-      const practised = Object.fromEntries(practice.map((task) => [task.id, level(task)]));
+      // what is practised now may be observed after the next choice
+      const practised = { ...before, ...Object.fromEntries(practice.map((task) => [task.id, level(task)])) };
       return { practice, next: { success, practised } };
     },
     observe: ({ trajectories }, { success, practised }) => {
@@ -93,7 +94,11 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
         const before = success[l];
         next[l] = before === undefined ? share : (1 - rate) * before + rate * share;
       }
-      return { success: next, practised: {} };
+      const seen = new Set(trajectories.map((t) => t.task));
+      return {
+        success: next,
+        practised: Object.fromEntries(Object.entries(practised).filter(([task]) => !seen.has(task))),
+      };
     },
   };
 }

@@ -5,10 +5,11 @@ import { WhetstoneError } from "../core/errors.ts";
 import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
-import { type Stats, succeeded, type Task } from "../core/words.ts";
+import { type ModelId, type Stats, succeeded, type Task } from "../core/words.ts";
 import type { Store } from "../store/index.ts";
+import { heldName } from "./ahead.ts";
 import { bestFolder, findCheckpoint, saveCheckpoint, saveModel } from "./checkpoint.ts";
-import { makeContext } from "./context.ts";
+import { type ContextParts, makeContext } from "./context.ts";
 import { average, evaluate, rewardOf } from "./evaluate.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { addFurther, blendAll, type Further, helperStates } from "./further.ts";
@@ -23,13 +24,18 @@ export interface Run {
   readonly settings: RunSettings;
   readonly state: RunState;
   readonly policy: Model;
+  /** The policy and what the method has beside it. */
+  readonly models: ReadonlyMap<ModelId, Model>;
+  /** Weights that play ahead of learning, by name. They are saved with the run. */
+  readonly held: Map<string, Frozen>;
   readonly random: Random;
   readonly stop: AbortSignal;
   /** Tasks to practise. */
   readonly tasks: readonly Task[];
   /** True once the wall-clock budget is used up. */
   isSpent(): boolean;
-  context(practice: readonly Task[], phase?: string): Ctx;
+  /** @param over what it sees in place of what the run has. */
+  context(practice: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
   report(event: RunEvent): void;
   /** Lets the frozen models follow the policy, as the method says, and notes what the helpers remember. */
   settle(): Promise<void>;
@@ -80,6 +86,7 @@ export async function assemble(
   const resumed = found && structuredClone(state);
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
+  const held = new Map<string, Frozen>();
   const further: Further = { models, frozen, helpers: new Map() };
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
@@ -108,11 +115,21 @@ export async function assemble(
   const practised = (): number =>
     practiceBegan === undefined ? state.practised : (performance.now() - practiceBegan) / 1000;
 
+  /** Those of the held weights that attempts under way were begun with. */
+  const heldFor = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
+    ahead.flatMap(({ since }) =>
+      [...models.keys()].flatMap((id) => {
+        const name = heldName(since, id);
+        const weights = held.get(name);
+        return weights ? [[name, weights] as const] : [];
+      }),
+    );
+
   async function save(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
     of.practised = practised();
     const from = performance.now();
-    const folder = await saveCheckpoint(out, of, { models, frozen });
+    const folder = await saveCheckpoint(out, of, { models, frozen: new Map([...frozen, ...heldFor(of)]) });
     lastSaved = performance.now();
     pause = savingShare * (lastSaved - from);
     report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
@@ -158,11 +175,13 @@ export async function assemble(
     settings,
     state,
     policy,
+    models,
+    held,
     random,
     stop,
     tasks,
     isSpent: () => settings.budgetSeconds !== undefined && practised() >= settings.budgetSeconds,
-    context: (practice, phase) =>
+    context: (practice, phase, over = {}) =>
       makeContext(
         {
           ...further,
@@ -175,6 +194,7 @@ export async function assemble(
           limit,
           stop,
           ...(phase === undefined ? {} : { phase }),
+          ...over,
         },
         practice,
       ),
@@ -221,7 +241,8 @@ export async function assemble(
         success: metrics.success ?? 0,
         turns: metrics.turns ?? 0,
         tokensPerSecond: metrics.tokensPerSecond ?? 0,
-        seconds: rollout + update,
+        // what ran ahead of learning took no time of its own
+        seconds: (metrics["seconds.waited"] ?? rollout) + update,
         secondsLeft: Math.max(0, Math.min(left, budgetSeconds - practised())),
         metrics,
       });
@@ -258,6 +279,16 @@ export async function assemble(
         random,
         ...(again ? { restore: (kind, id) => engine.open(id, saved(kind, id)) } : {}),
       });
+      if (!again) return;
+      for (const { since } of state.ahead) {
+        for (const id of models.keys()) {
+          const name = heldName(since, id);
+          if (held.has(name)) continue;
+          const weights = await engine.open(id, saved("frozen", name));
+          held.set(name, await weights.freeze());
+          await weights.dispose();
+        }
+      }
     },
     close: () => journal.close(),
   };

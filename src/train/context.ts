@@ -24,7 +24,23 @@ export interface ContextParts extends Weighted {
   readonly journal?: Journal;
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
+  /** Shared by all contexts of one iteration. Default: one of its own. */
+  readonly book?: EpisodeBook;
+  /** Whether it runs beside learning: then it sees nothing that learning changes. */
+  readonly alone?: boolean;
 }
+
+/** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
+export interface EpisodeBook {
+  /** Those that are practised, which the data slot may have made, and those that a piece makes. */
+  readonly made: Map<Id, Task>;
+  readonly begun: Set<Id>;
+}
+
+export const episodeBook = (practice: readonly Task[]): EpisodeBook => ({
+  made: new Map(practice.map((task) => [task.id, task])),
+  begun: new Set(),
+});
 
 function missing(
   where: string,
@@ -40,13 +56,19 @@ function missing(
   });
 }
 
+const beside = (what: string): WhetstoneError =>
+  new WhetstoneError("capability.missing", {
+    where: "a rollout with --staleness",
+    got: `a wish for ${what}, which learning changes meanwhile`,
+    expected: "rollouts that need the method's models alone",
+    mend: "Leave --staleness out.",
+  });
+
 /** @param practice the tasks of this iteration. */
 export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
-  const { environment, state, models, frozen } = parts;
+  const { environment, state, models, frozen, book = episodeBook(practice), alone = false } = parts;
+  const { made, begun } = book;
   const random = parts.random.split("iteration", state.iteration);
-  /** Tasks of this iteration: those that are practised, which the data slot may have made, and those that a piece makes. */
-  const made = new Map(practice.map((task) => [task.id, task]));
-  const begun = new Set<Id>();
   const taskOf = (id: Id): Task => {
     const task = made.get(id) ?? parts.tasks.get(id);
     if (task) return task;
@@ -64,7 +86,8 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   };
   const frozenOf = (name: string): Frozen => {
     const found = frozen.get(name);
-    if (found) return found;
+    if (found && !alone) return found;
+    if (found) throw beside(`the frozen model "${name}"`);
     throw missing("frozen model", name, [...frozen.keys()].join(", "));
   };
   const count = (counter: Counter, amount: number): void => {
@@ -169,6 +192,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     frozen: frozenOf,
     helper: <In, Label, Out>(name: string): Helper<In, Label, Out> => {
       const found = parts.helpers.get(name);
+      if (found && alone) throw beside(`the helper "${name}"`);
       // what a helper takes and gives is between the method's pieces
       if (found) return found as unknown as Helper<In, Label, Out>;
       throw missing(

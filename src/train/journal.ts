@@ -5,7 +5,7 @@
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { writeError } from "../core/files.ts";
+import { replaceFile, writeError } from "../core/files.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Trajectory } from "../core/words.ts";
 
@@ -15,7 +15,7 @@ export interface Journal {
   add(iteration: number, episode: string, trajectories: readonly Trajectory[]): Promise<void>;
   /**
    * Forgets the iterations before this one, since a checkpoint holds what came of them. A resumed run may be behind its
-   * journal: what a later iteration played stays.
+   * journal, and rollouts may run ahead: what a later iteration played stays.
    */
   forget(before: number): Promise<void>;
   /** Waits for what is being written and writes nothing any more: an episode may outlive the run that it was played for. */
@@ -47,13 +47,13 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   const episodes = new Map<string, readonly Trajectory[]>();
   const text = await readFile(file, "utf8").catch(emptyIfMissing(file));
   let whole = 0;
-  let latest = -1;
+  const kept = new Set<number>();
   try {
     // what follows the last line end was cut off
     for (const one of text.split("\n").slice(0, -1)) {
       const { iteration, episode, trajectories } = line.parse(fromExactJson(one));
       if (iteration >= from) episodes.set(episode, trajectories);
-      latest = Math.max(latest, iteration);
+      kept.add(iteration);
       whole += Buffer.byteLength(one) + 1;
     }
   } catch {
@@ -78,7 +78,7 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
   return {
     find: (episode) => episodes.get(episode),
     add(iteration, episode, trajectories) {
-      latest = Math.max(latest, iteration);
+      kept.add(iteration);
       pending += `${toExactJson({ iteration, episode, trajectories })}\n`;
       // those that finish while the disk is busy are written together
       next ??= inOrder(async () => {
@@ -90,7 +90,10 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
       return next;
     },
     async forget(before) {
-      if (latest >= before) return;
+      const old = [...kept].filter((iteration) => iteration < before);
+      if (old.length === 0) return;
+      for (const iteration of old) kept.delete(iteration);
+      if (kept.size > 0) return inOrder(() => rewrite(file, before));
       episodes.clear();
       await cut(0);
     },
@@ -99,4 +102,11 @@ export async function openJournal(file: string, from: number): Promise<Journal> 
       return tail.catch(() => undefined);
     },
   };
+}
+
+/** Writes it anew, without the iterations before this one. */
+async function rewrite(file: string, before: number): Promise<void> {
+  const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
+  const later = lines.filter((one) => Number(/^\{"iteration":(\d+),/.exec(one)?.[1]) >= before);
+  await replaceFile(file, later.map((one) => `${one}\n`).join(""));
 }

@@ -8,10 +8,10 @@
 import { batchOf } from "../core/pack.ts";
 import type { Advantages, Channels, Evidence, Experience, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/words.ts";
+import { attemptsOf } from "./ahead.ts";
 import type { Run } from "./assemble.ts";
-import { inForce } from "./phases.ts";
-import type { RunSettings } from "./settings.ts";
-import { clockOf, type RunState } from "./state.ts";
+import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
+import type { RunState } from "./state.ts";
 
 /** What one iteration brought. */
 export interface Iteration {
@@ -24,54 +24,43 @@ export interface Iteration {
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
   await run.validate("due"); // the policy before practice is a candidate; and a stop may have cut a later one short
-  while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
-    const boundary = structuredClone(run.state);
-    // gathering changes no weights: when a stop ends it, those of the boundary are still in place
-    const gathered = await run.saveIfStopped(boundary, () => gather(run));
-    await run.commit(await learn(run, gathered));
-    await run.validate("due");
-    await run.checkpointIfDue();
+  const attempts = attemptsOf(run);
+  try {
+    while (run.state.iteration < run.settings.iterations && !run.isSpent()) {
+      const boundary = structuredClone(run.state);
+      // gathering changes no weights: when a stop ends it, those of the boundary are still in place
+      const gathered = await run.saveIfStopped(boundary, async () => gather(run, await attempts.next()));
+      await run.commit(await learn(run, gathered));
+      await run.validate("due");
+      await run.checkpointIfDue();
+    }
+  } finally {
+    attempts.close();
   }
   await run.validate("last");
 }
 
-/** What one iteration needs of a run. */
-export interface Practice extends Pick<Run, "state" | "random" | "stop" | "tasks" | "context" | "settle"> {
-  readonly settings: Pick<RunSettings, "method" | "iterations">;
-}
-
 /** One iteration, and nothing of it recorded. */
-export const iterate = async (run: Practice): Promise<Iteration> => learn(run, await gather(run));
+export const iterate = async (run: Practice): Promise<Iteration> =>
+  learn(run, await gather(run, await attempt(run, plan(run))));
 
-/** Everything before learning: what was tried, what came of it, and what that says about each action. */
-async function gather(run: Practice) {
-  const { state, settings, tasks } = run;
+/** Everything else before learning: what came of it, and what that says about each action. */
+async function gather({ state, stop }: Practice, { slots, ctx, experience, ...tried }: Attempt) {
   const began = performance.now();
-  const { slots, phase } = inForce(settings.method, state);
-  const { data } = slots;
-
-  const clock = clockOf(state, settings.iterations, phase);
-  const random = run.random.split("data", state.iteration);
-  const chosen = data.choose(tasks, state.data[data.name] ?? data.init(tasks), random, clock);
-  const ctx = run.context(chosen.practice, phase);
-
-  const experience = await slots.rollout(ctx);
   const notes = merged<Notes>(await Promise.all(slots.annotate.map((piece) => piece(ctx, experience))));
   const signals = (await Promise.all(slots.feedback.map((piece) => piece(ctx, experience, notes)))).flat();
   const heard = { ...experience, notes, signals };
   const evidence = { ...heard, channels: joined(slots.credit.map((piece) => piece(heard))) };
   const estimated = estimate(slots, evidence, state.advantage);
 
-  run.stop.throwIfAborted();
-  return { slots, chosen, ctx, evidence, estimated, seconds: (performance.now() - began) / 1000 };
+  stop.throwIfAborted();
+  const seconds = tried.seconds + (performance.now() - began) / 1000;
+  return { slots, ctx, evidence, estimated, seconds };
 }
 
 type Gathered = Awaited<ReturnType<typeof gather>>;
 
-async function learn(
-  run: Practice,
-  { slots, chosen, ctx, evidence, ...gathered }: Gathered,
-): Promise<Iteration> {
+async function learn(run: Practice, { slots, ctx, evidence, ...gathered }: Gathered): Promise<Iteration> {
   const { state } = run;
   const { data, objective, update } = slots;
   const { advantages, columns, next, stats } = gathered.estimated;
@@ -82,7 +71,7 @@ async function learn(
   const learnt = await update(ctx, batch, objective, evidence);
   await run.settle();
 
-  state.data = { ...state.data, [data.name]: data.observe(evidence, chosen.next, ctx.clock) };
+  state.data[data.name] = data.observe(evidence, state.data[data.name]!, ctx.clock);
   state.advantage = next;
   state.step += learnt.steps ?? 0;
   state.iteration++;

@@ -6,13 +6,14 @@ import type { Stats } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { metricsOf } from "./assemble.ts";
+import type { Practice } from "./attempt.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
 import { addFurther, blendAll, type Further } from "./further.ts";
 import { lexiconOf } from "./lexicon.ts";
 import { limitConcurrency } from "./limit.ts";
-import { type Iteration, iterate, type Practice } from "./loop.ts";
+import { type Iteration, iterate } from "./loop.ts";
 import { freshState, type RunState } from "./state.ts";
 
 export interface PractiseOptions {

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
 import type { Json } from "../core/json.ts";
+import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
 import type { Interval } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
@@ -40,6 +41,10 @@ export interface RunOptions {
   /** Default: when the environment has a flawed player. */
   readonly warmStart?: boolean | Partial<WarmStartSettings>;
   readonly evaluation?: Partial<EvaluationSettings>;
+  /** Iterations that rollouts may run ahead of learning. Default 0: they take turns. */
+  readonly staleness?: number;
+  /** With staleness: largest importance weight of a token; 0 leaves the correction to the method. Default 2. */
+  readonly importanceCap?: number;
   /** What `run.json` says besides, for instance the method's settings. */
   readonly config?: Json;
 }
@@ -75,13 +80,14 @@ function warmStartOf({ warmStart: wanted, environment }: RunOptions): WarmStartS
   return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
 }
 
-function requireNeeds(method: Method, engine: Engine): void {
-  const missing = method.needs.filter((need) => !engine.can.has(need));
+function requireNeeds(method: Method, engine: Engine, staleness: number): void {
+  const needs = new Set<Capability>([...method.needs, ...(staleness > 0 ? (["freeze"] as const) : [])]);
+  const missing = [...needs].filter((need) => !engine.can.has(need));
   if (missing.length === 0) return;
   throw new WhetstoneError("capability.missing", {
     where: `method "${method.id}" on engine "${engine.name}"`,
     got: `no ${missing.join(", no ")}`,
-    expected: `an engine with ${method.needs.join(", ")}`,
+    expected: `an engine with ${[...needs].join(", ")}`,
     mend: "Choose another engine, or a method whose needs this one meets.",
   });
 }
@@ -135,7 +141,8 @@ export async function train(
 ): Promise<RunSummary> {
   const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
   const began = performance.now();
-  requireNeeds(method, engine);
+  const { staleness = 0, importanceCap = 2 } = options;
+  requireNeeds(method, engine, staleness);
   if (!environment.splits.includes("train") || environment.tasks("train").length === 0) {
     throw unknownName(`environment "${environment.name}", split`, "train", environment.splits);
   }
@@ -153,6 +160,7 @@ export async function train(
     contextTokens,
     warmStart: warm ? { ...warm } : null,
     evaluation,
+    ...(staleness > 0 && { staleness, importanceCap }),
     config: options.config ?? null,
   };
   await claimFolder(out, identity, options.resume ?? false);
@@ -181,6 +189,8 @@ export async function train(
       concurrency: options.concurrency ?? 64,
       checkpointSeconds: options.checkpointSeconds ?? 15,
       evaluation,
+      staleness,
+      importanceCap,
       ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
       ...(warm ? { warmStart: warm } : {}),
     };

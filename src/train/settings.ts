@@ -48,6 +48,10 @@ export interface RunSettings {
   /** Absent: begin from random weights. */
   readonly warmStart?: WarmStartSettings;
   readonly evaluation: EvaluationSettings;
+  /** Iterations that rollouts may run ahead of learning; 0: they take turns. */
+  readonly staleness: number;
+  /** Largest importance weight of a token that was sampled ahead; 0 leaves the correction to the method's own ratios. */
+  readonly importanceCap: number;
 }
 
 /** Two layers learn the facts from 1,500 tasks with these. */

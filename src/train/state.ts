@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
+import type { Task } from "../core/words.ts";
 
 /** Pieces own their states; NaN and the infinities are numbers like others. */
 const json = z.custom<Json>((value) => value !== undefined);
@@ -40,6 +41,17 @@ export const stateSchema = z.object({
   /** What the method's helpers remember, as of the last checkpoint. */
   helpers: z.record(z.string(), json).default({}),
   counters: z.record(z.string(), z.number()),
+  /** Attempts that run ahead of learning, in order: of which iteration, and since which iteration and step its weights are. */
+  ahead: z
+    .array(
+      z.object({
+        iteration: z.int(),
+        since: z.int(),
+        step: z.int(),
+        practice: z.custom<readonly Task[]>(Array.isArray),
+      }),
+    )
+    .default([]),
   before: z.array(evaluation),
   /** Iterations after which the policy was last validated; -1 before the first time. */
   validated: z.int().min(-1),
@@ -60,6 +72,7 @@ export const freshState = (phase: RunState["phase"]): RunState => ({
   memory: {},
   helpers: {},
   counters: {},
+  ahead: [],
   before: [],
   validated: -1,
   best: null,

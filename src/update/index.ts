@@ -1,4 +1,5 @@
 export { type AggregatedOptions, aggregated } from "./aggregated.ts";
+export { type ImportanceWeightedOptions, importanceWeighted } from "./importanceWeighted.ts";
 export { type MinibatchesOptions, minibatches, type Schedule } from "./minibatches.ts";
 export { nothing } from "./nothing.ts";
 export { type OffPolicyActorCriticOptions, offPolicyActorCritic } from "./offPolicyActorCritic.ts";

@@ -21,6 +21,7 @@ export interface ChildOptions {
   readonly resume: boolean;
   readonly concurrency: number;
   readonly checkpointSeconds: number;
+  readonly staleness?: number;
   readonly kill?: { readonly at: Moment; readonly count: number };
 }
 

@@ -31,15 +31,16 @@ async function killed(
   kills: readonly { at: Moment; count: number }[],
   checkpointSeconds: number,
   lastSeconds = checkpointSeconds,
+  staleness = 0,
 ): Promise<void> {
   const calm = folder();
   const engine = engines[name]();
-  await runIn(calm, settings(name, engine));
+  await runIn(calm, { ...settings(name, engine), staleness });
   await engine.dispose();
   const expected = await traceOf(calm);
 
   const root = folder();
-  const options = { engine: name, root, concurrency: 4, checkpointSeconds };
+  const options = { engine: name, root, concurrency: 4, checkpointSeconds, staleness };
   const said = `${name}, killed at ${kills.map((k) => `${k.at} ${k.count}`).join(", ")}`;
   for (const [i, kill] of kills.entries()) {
     const ended = await child({ ...options, resume: i > 0, kill });
@@ -54,7 +55,7 @@ async function killed(
   assert.equal(new Set(played).size, 4 * 12, "four iterations of three tasks and four attempts");
   // the journal has what was finished: only what was under way is played again, four at a time at most
   const again = played.length - new Set(played).size;
-  const cut = kills.filter((k) => k.at === "episode").length;
+  const cut = kills.filter((k) => staleness > 0 || k.at === "episode").length;
   assert.ok(again <= 4 * cut, `${said}: ${again} episodes were played again`);
 }
 
@@ -96,3 +97,18 @@ test("tabular: killed long after the last checkpoint, the store keeps nothing of
     ],
     1000,
   ));
+
+test("tabular: killed while rollouts run ahead of learning, before and after checkpoints", async () => {
+  await killed(
+    "tabular",
+    [
+      { at: "episode", count: 1 + upTo(20) },
+      { at: "accumulate", count: upTo(3) },
+      { at: "checkpoint", count: upTo(60) },
+    ],
+    0,
+    0,
+    2,
+  );
+  await killed("tabular", [{ at: "accumulate", count: 3 + upTo(3) }], 1000, 0, 1);
+});
