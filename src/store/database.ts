@@ -12,12 +12,15 @@ import { migrations, type Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, storeFailure } from "./sqlite.ts";
 import { sqliteThread } from "./sqliteThread.ts";
 import { isPostgresUrl } from "./where.ts";
+import type { Rows, RowsWritten } from "./writeRows.ts";
 
 export interface Database {
   readonly kind: "sqlite" | "postgres";
   /** The file, or the connection URL without its password. */
   readonly where: string;
   readonly db: Kysely<Tables>;
+  /** Where it works in a thread of its own: rows in one transaction, by one message to it. */
+  readonly write?: (secret: Buffer, rows: Rows) => Promise<RowsWritten>;
   /** Writes over what was deleted: free pages and the log. Takes as long as copying the database. */
   scrub(): Promise<void>;
   /** The bytes of each of its files, where this process may read them. */
@@ -46,10 +49,10 @@ async function openSqlite(file: string, thread: "own thread" | "this thread"): P
     throw storeFailure(file, isWhetstoneError(e) ? e.cause : e);
   });
   if (thread === "this thread") return sqliteDatabase(openDatabase(file), file);
-  const { dialect, close } = await sqliteThread(file).catch((e: unknown) => {
+  const { dialect, write, close } = await sqliteThread(file).catch((e: unknown) => {
     throw storeFailure(file, e);
   });
-  return onDialect(dialect, file, close);
+  return { ...onDialect(dialect, file, close), write };
 }
 
 /** On a file that is open already, in this thread. */

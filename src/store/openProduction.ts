@@ -5,7 +5,7 @@ import type { Id } from "../core/words.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";
-import { heldFor, requireUnerased, secretOf } from "./erased.ts";
+import { secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
 import type {
   Erasure,
@@ -30,6 +30,7 @@ import {
   unpackSignal,
   weightOf,
 } from "./served.ts";
+import { writeRows } from "./writeRows.ts";
 
 export interface ProductionOptions {
   /** What is taken out before anything is stored. Default: nothing is. */
@@ -38,8 +39,6 @@ export interface ProductionOptions {
 
 /** Rows that are read at a time. */
 const page = 200;
-/** Most rows that are written by one statement; SQLite takes 32,766 values in one, PostgreSQL 65,535. */
-const mostRows = 512;
 /** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
 const atHand = 16e6;
 
@@ -68,6 +67,8 @@ export function productionOn(
   const redacting = options.redaction && redactor(options.redaction, secret);
   /** By trajectory, what its next turn will go on from. */
   const latest = recent<Id, ServedResponse>(atHand, weightOf);
+  const writing: NonNullable<Database["write"]> =
+    database.write ?? ((...given) => writeRows(database, ...given));
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -89,22 +90,20 @@ export function productionOn(
       bases.set(response.trajectory, response);
     }
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
-    const written = await db.transaction().execute(async (tx) => {
-      await heldFor("writing", database, tx);
-      await requireUnerased(tx, secret, batch);
-      const isNew = await insertResponses(tx, responses);
-      const ids = await insertSignals(tx, signals);
-      return batch.map((entry): Written => {
-        if (entry.kind === "response") {
-          const { id } = entry.response;
-          return { id, duplicate: !isNew.has(id) };
-        }
-        const first = ids.get(entry.signal);
-        return { id: first ?? entry.signal.id, duplicate: first !== undefined };
-      });
+    const { added, firsts } = await writing(secret, {
+      responses,
+      signals: signals.map((signal) => ({ row: packSignal(signal), targets: targetsOf(signal) })),
     });
     for (const [trajectory, response] of bases) latest.set(trajectory, response);
-    return written;
+    let nth = 0;
+    return batch.map((entry): Written => {
+      if (entry.kind === "response") {
+        const { id } = entry.response;
+        return { id, duplicate: !added.has(id) };
+      }
+      const first = firsts[nth++];
+      return { id: first ?? entry.signal.id, duplicate: first !== undefined };
+    });
   }
 
   /** With all that it goes on from. */
@@ -196,62 +195,6 @@ export function productionOn(
 function mayRepeat(e: unknown): boolean {
   const { errcode, code } = (e ?? {}) as { errcode?: number; code?: string };
   return errcode === 787 || code === "23503" || code === "40P01";
-}
-
-/** @returns the ids that were not there before. */
-async function insertResponses(tx: Kysely<Tables>, rows: readonly ResponsesTable[]): Promise<Set<Id>> {
-  const added = new Set<Id>();
-  for (const part of parts(rows)) {
-    const found = await tx
-      .insertInto("responses")
-      .values(part)
-      .onConflict((c) => c.column("id").doNothing())
-      .returning("id")
-      .execute();
-    for (const { id } of found) added.add(id);
-  }
-  return added;
-}
-
-/** @returns for each signal that was known already, the id of the first one. */
-async function insertSignals(
-  tx: Kysely<Tables>,
-  signals: readonly ReceivedSignal[],
-): Promise<Map<ReceivedSignal, Id>> {
-  const added = new Set<Id>();
-  for (const part of parts(signals)) {
-    const found = await tx
-      .insertInto("signals")
-      .values(part.map(packSignal))
-      .onConflict((c) => c.doNothing())
-      .returning("id")
-      .execute();
-    for (const { id } of found) added.add(id);
-  }
-  const known: ReceivedSignal[] = [];
-  const targets: Tables["signal_targets"][] = [];
-  for (const signal of signals) {
-    // the second of two with one id in one batch finds that its id is taken
-    if (added.delete(signal.id)) targets.push(...targetsOf(signal));
-    else known.push(signal);
-  }
-  for (const part of parts(targets)) await tx.insertInto("signal_targets").values(part).execute();
-
-  const byKey = new Map<string, Id>();
-  for (const part of parts(known.flatMap((signal) => signal.key ?? []))) {
-    const found = await tx.selectFrom("signals").select(["id", "key"]).where("key", "in", part).execute();
-    for (const { id, key } of found) if (key !== null) byKey.set(key, id);
-  }
-  return new Map(known.map((signal) => [signal, byKey.get(signal.key ?? "") ?? signal.id]));
-}
-
-/** In powers of two: ten statements are all that is ever compiled and kept, however many rows come together. */
-function* parts<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let i = 0; i < all.length; ) {
-    const size = Math.min(mostRows, 2 ** Math.floor(Math.log2(all.length - i)));
-    yield all.slice(i, i + size);
-    i += size;
-  }
 }
 
 /** All rows, a page at a time. @param read the page after this row. */

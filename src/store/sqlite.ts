@@ -45,13 +45,13 @@ export function openDatabase(file: string): DatabaseSync {
 
 /** What Kysely asks of a SQLite driver. */
 export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
-  /** Statements that only write, by their text: run to their end at once, so that nobody else is in the middle of one. */
+  /** Statements that write, by their text: run to their end at once, so that nobody else is in the middle of one. */
   const writers = new Map<string, StatementSync>();
-  function compiled(sql: string, reader: boolean): StatementSync {
+  function compiled(sql: string, selects: boolean): StatementSync {
     const known = writers.get(sql);
     if (known) return known;
     const statement = database.prepare(sql);
-    if (!reader && writers.size < 100) writers.set(sql, statement);
+    if (!selects && writers.size < 100) writers.set(sql, statement);
     return statement;
   }
   return {
@@ -60,8 +60,8 @@ export function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
       if (sql === "rollback") return rollbackStatement(database);
       // all our transactions write: taken at once, the lock is waited for; taken later, it can be refused
       if (sql === "begin") return kyselyStatement(database.prepare("begin immediate"), false);
-      const reader = /^\s*(select|with|pragma|explain|values)\b/i.test(sql) || /\breturning\b/i.test(sql);
-      return kyselyStatement(compiled(sql, reader), reader);
+      const selects = /^\s*(select|with|pragma|explain|values)\b/i.test(sql);
+      return kyselyStatement(compiled(sql, selects), selects || /\breturning\b/i.test(sql));
     },
   };
 }

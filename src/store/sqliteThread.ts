@@ -1,7 +1,7 @@
 /** SQLite in a thread of its own, as a dialect of Kysely: no commit holds up what this thread serves. */
 import { Worker } from "node:worker_threads";
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type QueryResult,
@@ -9,10 +9,15 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Database } from "./database.ts";
 import type { Failure, Reply, Request } from "./sqliteWorker.ts";
+import type { Rows } from "./writeRows.ts";
 
 export interface SqliteThread {
   readonly dialect: Dialect;
+  /** In one transaction, by one message. */
+  readonly write: NonNullable<Database["write"]>;
   /** Lets what was begun end, then closes the file. */
   close(): Promise<void>;
 }
@@ -24,7 +29,7 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
   // a thread takes over the process's flags, but refuses this one of `node --input-type=module -e …`
   const flags = process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
   const worker = new Worker(new URL(module, import.meta.url), { workerData: { file }, ...flags });
-  const open = new Map<number, { resolve(rows: readonly unknown[]): void; reject(e: Error): void }>();
+  const open = new Map<number, { resolve(reply: Reply): void; reject(e: Error): void }>();
   let next = 1;
   let ended: Error | undefined;
   const end = (e: Error): void => {
@@ -36,22 +41,22 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
     const waiting = open.get(reply.id);
     open.delete(reply.id);
     if (open.size === 0) worker.unref();
-    if ("error" in reply) waiting?.reject(errorOf(reply.error));
-    else waiting?.resolve(reply.rows);
+    waiting?.resolve(reply);
   });
   worker.on("error", end);
   worker.on("exit", (code) => end(new Error(`the store's thread ended with code ${code}`)));
-  const opened = new Promise<readonly unknown[]>((resolve, reject) => open.set(0, { resolve, reject }));
+  const opened = new Promise<Reply>((resolve, reject) => open.set(0, { resolve, reject })).then(unfailed);
 
-  function run({ sql, parameters }: Pick<CompiledQuery, "sql" | "parameters">): Promise<readonly unknown[]> {
+  function ask(request: Asked): Promise<Answer> {
     if (ended) return Promise.reject(ended);
-    return new Promise((resolve, reject) => {
+    return new Promise<Reply>((resolve, reject) => {
       const id = next++;
       open.set(id, { resolve, reject });
       worker.ref();
-      worker.postMessage({ id, sql, parameters } satisfies Request);
-    });
+      worker.postMessage({ ...request, id } satisfies Request);
+    }).then(unfailed);
   }
+  const turns = turnstile();
 
   try {
     await opened;
@@ -61,10 +66,20 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
   }
   return {
     dialect: {
-      createDriver: () => oneConnection(run),
+      createDriver: () => oneConnection(ask, turns),
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createAdapter: () => new SqliteAdapter(),
       createIntrospector: (db) => new SqliteIntrospector(db),
+    },
+    async write(secret, rows) {
+      const done = await turns();
+      try {
+        const answer = await ask({ secret, rows });
+        if (!("written" in answer)) throw new Error("the store's thread answered something else");
+        return answer.written;
+      } finally {
+        done();
+      }
     },
     async close() {
       if (ended) return;
@@ -76,36 +91,52 @@ export async function sqliteThread(file: string): Promise<SqliteThread> {
   };
 }
 
-function errorOf({ message, errcode }: Failure): Error {
-  return Object.assign(new Error(message), errcode !== undefined && { errcode });
+type Asked =
+  | { readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly rows: Rows; readonly secret: Uint8Array };
+type Answer = Exclude<Reply, { readonly error: Failure }>;
+
+function unfailed(reply: Reply): Answer {
+  if (!("error" in reply)) return reply;
+  const { message, errcode, ours } = reply.error;
+  if (ours) throw new WhetstoneError(ours.code, ours.parts);
+  throw Object.assign(new Error(message), errcode !== undefined && { errcode });
 }
 
-/** Transactions one after the other: SQLite has one writer. */
+/** One after the other: SQLite has one writer. @returns waits for one's turn, and is given what ends it. */
+function turnstile(): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve();
+  return async () => {
+    const before = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = promise;
+    await before;
+    return resolve;
+  };
+}
+
 function oneConnection(
-  run: (query: CompiledQuery) => Promise<readonly unknown[]>,
+  ask: (asked: Asked) => Promise<Answer>,
+  turns: () => Promise<() => void>,
 ): ReturnType<Dialect["createDriver"]> {
   const connection: DatabaseConnection = {
-    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: (await run(query)) as R[],
-    }),
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+      const answer = await ask({ sql, parameters });
+      return { rows: "rows" in answer ? (answer.rows as R[]) : [] };
+    },
     // biome-ignore lint/correctness/useYield: nothing of this room streams
     async *streamQuery() {
       throw new Error("rows are read in pages");
     },
   };
   const send = async (sql: string): Promise<void> => {
-    await run(CompiledQuery.raw(sql));
+    await ask({ sql, parameters: [] });
   };
-  let last: Promise<void> = Promise.resolve();
   let release = (): void => {};
   return {
     init: async () => {},
     async acquireConnection() {
-      const before = last;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      last = promise;
-      await before;
-      release = resolve;
+      release = await turns();
       return connection;
     },
     releaseConnection: async () => release(),

@@ -1,26 +1,31 @@
 /** The thread that SQLite works in: every commit waits for the disk, and nothing else shall. */
 
-import type { SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { messageOf } from "../core/errors.ts";
+import { Kysely, SqliteDialect } from "kysely";
+import { isWhetstoneError, messageOf, type WhetstoneError } from "../core/errors.ts";
+import type { Database } from "./database.ts";
 import { recent } from "./recent.ts";
-import { openDatabase, rollback } from "./sqlite.ts";
+import type { Tables } from "./schema.ts";
+import { kyselyDatabase, openDatabase, rollback } from "./sqlite.ts";
+import { type Rows, type RowsWritten, writeRows } from "./writeRows.ts";
 
-/** One statement to be run to its end. */
-export interface Request {
-  readonly id: number;
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
+/** One statement to be run to its end, or rows to be written in a transaction of their own. */
+export type Request = { readonly id: number } & (
+  | { readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly rows: Rows; readonly secret: Uint8Array }
+);
 
 export type Reply =
   | { readonly id: number; readonly rows: readonly unknown[] }
+  | { readonly id: number; readonly written: RowsWritten }
   | { readonly id: number; readonly error: Failure };
 
-/** What crosses threads of an error of SQLite. */
+/** What crosses threads of an error of SQLite, or of ours. */
 export interface Failure {
   readonly message: string;
   readonly errcode?: number;
+  readonly ours?: Pick<WhetstoneError, "code" | "parts">;
 }
 
 const port = parentPort!;
@@ -36,33 +41,43 @@ function compiled(database: ReturnType<typeof openDatabase>, sql: string): State
 }
 
 function failureOf(e: unknown): Failure {
+  if (isWhetstoneError(e)) return { message: e.message, ours: { code: e.code, parts: e.parts } };
   const { errcode } = (e ?? {}) as { errcode?: number };
   return { message: messageOf(e), ...(errcode !== undefined && { errcode }) };
 }
 
+/** What is asked for in the middle of the other's transaction would be part of it: whoever asks waits for the answer first. */
+async function answered(
+  on: Pick<Database, "kind" | "db">,
+  database: DatabaseSync,
+  asked: Request,
+): Promise<Reply> {
+  const { id } = asked;
+  if ("rows" in asked) return { id, written: await writeRows(on, Buffer.from(asked.secret), asked.rows) };
+  if (asked.sql !== "rollback") {
+    return { id, rows: compiled(database, asked.sql).all(...(asked.parameters as readonly SQLInputValue[])) };
+  }
+  rollback(database);
+  return { id, rows: [] };
+}
+
 try {
   const database = openDatabase(file);
-  port.on("message", ({ id, sql, parameters }: Request) => {
-    let reply: Reply;
-    try {
-      if (sql === "close") {
-        database.close();
-        port.close();
-        return;
-      }
-      if (sql === "rollback") {
-        rollback(database);
-        reply = { id, rows: [] };
-      } else {
-        reply = { id, rows: compiled(database, sql).all(...(parameters as readonly SQLInputValue[])) };
-      }
-    } catch (e) {
-      reply = { id, error: failureOf(e) };
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
+  port.on("message", async (asked: Request) => {
+    if ("sql" in asked && asked.sql === "close") {
+      database.close();
+      port.close();
+      return;
     }
+    const reply = await answered({ kind: "sqlite", db }, database, asked).catch(
+      (e: unknown): Reply => ({ id: asked.id, error: failureOf(e) }),
+    );
     port.postMessage(reply);
   });
   port.postMessage({ id: 0, rows: [] } satisfies Reply);
 } catch (e) {
+  // of what could not be opened, the database's own words
   const cause = e instanceof Error && e.cause !== undefined ? e.cause : e;
   port.postMessage({ id: 0, error: failureOf(cause) } satisfies Reply);
 }
