@@ -121,7 +121,7 @@ async function measure(): Promise<void> {
     stub.stdout.once("data", (line: Buffer) => resolve(line.toString().trim())),
   );
   const codec = chatCodec(byteTokenizer());
-  const engine = tinkerEngine({ url: `http://127.0.0.1:${port}`, baseModel: "stub", codec });
+  const engine = tinkerEngine({ url: `http://127.0.0.1:${port}`, baseModel: "stub", codec, probe: false });
   const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 4096 });
   const prompt = codec.open([{ role: "user", content: "Which of these is the largest? ".repeat(8) }]);
 

@@ -47,6 +47,7 @@ const engine = tinkerEngine({
   codec: await readCodec(tokenizer),
   key: "tml-faults",
   rank: 4,
+  probe: false,
   patienceSeconds: Number(patience),
   // as patient in turns as ever, and twenty times as fast
   wait: (ms) => pause(ms / 20),

@@ -67,11 +67,13 @@ export interface EngineOptions extends TrainingServer {
 /**
  * Loaded when needed: commands that do not train start without an engine.
  * @param progress is told how far a download is.
+ * @param say takes lines about a server: what it does, and why nothing happens.
  */
 export async function makeEngine(
   name: EngineName,
   options: EngineOptions = {},
   progress: (at: FetchProgress) => void = () => {},
+  say: (line: string) => void = () => {},
 ): Promise<Engine> {
   const { model, size, lora, device, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
@@ -81,7 +83,7 @@ export async function makeEngine(
   if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
   if (name === "tinker") {
     if (typeof lora === "object") throw notFor(name, "lora");
-    return await serverEngine(options, lora);
+    return await serverEngine(options, lora, say);
   }
   if (model !== undefined && size !== undefined) {
     throw new WhetstoneError("config.invalid", {

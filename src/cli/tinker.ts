@@ -33,11 +33,13 @@ const usualKey = "TINKER_API_KEY";
 
 /**
  * @param rank of the adapter.
+ * @param say takes lines about the server.
  * @throws WhetstoneError `option.range` where something is missing, and what reading the tokenizer throws.
  */
 export async function serverEngine(
   { url, baseModel, tokenizer, keyEnv, reduction }: TrainingServer,
   rank?: number,
+  say?: (line: string) => void,
 ): Promise<Engine> {
   if (url === undefined || baseModel === undefined || tokenizer === undefined) {
     const missing = Object.entries({ "--url": url, "--base-model": baseModel, "--tokenizer": tokenizer });
@@ -66,5 +68,6 @@ export async function serverEngine(
     ...(key !== undefined && { key }),
     ...(rank !== undefined && { rank }),
     ...(reduction && { reduction }),
+    ...(say && { say }),
   });
 }

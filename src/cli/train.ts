@@ -95,6 +95,7 @@ export async function trainRun(
     engineName,
     { model, size, lora, device, threads, memory, ...server },
     downloading(io),
+    (line) => io.say(line),
   );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),

@@ -1,4 +1,5 @@
 /** Results that take time: asked for until they are there. */
+import type { z } from "zod";
 import { future, metadataOnly, protobufType, requestFailed, tryAgain } from "./protocol.ts";
 import { type Answer, type Body, checked, detailOf, failed, forgotten, type Transport } from "./transport.ts";
 
@@ -14,7 +15,7 @@ export interface Kind {
 type Next =
   | { readonly kind: "done"; readonly answer: Answer }
   /** Ask again: at once, or after milliseconds. `lost`: the wait grows with each. */
-  | { readonly kind: "again"; readonly after: number | "longer" }
+  | { readonly kind: "again"; readonly after: number | "longer"; readonly paused?: string }
   /** The payload is large, and was not asked for. */
   | { readonly kind: "whole" }
   | { readonly kind: "bad" | "gone"; readonly why: string }
@@ -26,7 +27,8 @@ export function meaningOf(answer: Answer | undefined): Next {
   const { status, json, type } = answer;
   if (status === 200) {
     if (type === protobufType) return { kind: "done", answer };
-    if (tryAgain.safeParse(json).success) return { kind: "again", after: 0 };
+    const queued = tryAgain.safeParse(json);
+    if (queued.success) return { kind: "again", after: 0, ...pausedOf(queued.data) };
     if (metadataOnly.safeParse(json).success) return { kind: "whole" };
     const wrong = requestFailed.safeParse(json);
     return wrong.success ? { kind: "failed", why: wrong.data.error } : { kind: "done", answer };
@@ -38,6 +40,13 @@ export function meaningOf(answer: Answer | undefined): Next {
   if (status === 410) return { kind: "gone", why: detailOf(answer) };
   if (status === 404) return { kind: "unknown", why: detailOf(answer) };
   return { kind: "failed", why: detailOf(answer) };
+}
+
+function pausedOf({ queue_state, queue_state_reason }: z.output<typeof tryAgain>): {
+  readonly paused?: string;
+} {
+  if (queue_state === "active") return {};
+  return { paused: queue_state_reason ?? queue_state.replaceAll("_", " ") };
 }
 
 /**
@@ -65,6 +74,7 @@ export async function awaited(
   submitted: string,
 ): Promise<Answer> {
   let id = submitted;
+  let told: string | undefined;
   let [bad, resubmitted, waited, pause, round] = [0, 0, 0, 500, 0];
   for (const began = performance.now(); ; ) {
     const answer = await over.once(
@@ -78,6 +88,9 @@ export async function awaited(
     );
     const next = meaningOf(answer);
     if (next.kind === "done") return next.answer;
+    const { paused } = next.kind === "again" ? next : {};
+    if (paused !== undefined && paused !== told) over.say(`${path} waits: ${paused}`);
+    told = paused ?? told;
     if (next.kind === "failed") throw failed(path, next.why, resume);
     if (next.kind === "unknown") throw failed(path, next.why, forgotten);
     if (next.kind === "bad" && ++bad >= most.bad) throw failed(path, next.why, resume);

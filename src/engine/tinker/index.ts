@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
-import type { Reduction } from "./datum.ts";
+import { type Reduction, reductions } from "./datum.ts";
 import { readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
+import { type Findings, linesOf, probeServer } from "./probe.ts";
 import { openSession, type Session } from "./session.ts";
 import { type TransportOptions, transport } from "./transport.ts";
 
@@ -16,15 +17,17 @@ export interface TinkerOptions extends TransportOptions {
   readonly codec: Codec;
   /** Of a fresh adapter; a saved one keeps its own. Its alpha is the server's. Default 16. */
   readonly rank?: number;
-  /** What the server makes of the losses of several tokens. Default "sum", as the API says. */
+  /** What the server makes of the losses of several tokens. Default: as {@link probeServer} finds it; without, "sum". */
   readonly reduction?: Reduction;
+  /** Whether the server is tried before a model is made. Default true. */
+  readonly probe?: boolean;
   /** "json" for servers that do not know protobuf. Default "protobuf". */
   readonly encoding?: "json" | "protobuf";
 }
 
 /** An engine whose weights are elsewhere. Nothing is asked of the server before the first model. */
 export function tinkerEngine(options: TinkerOptions): Engine {
-  const { url, baseModel, codec, rank = 16, reduction = "sum", encoding = "protobuf" } = options;
+  const { url, baseModel, codec, rank = 16, encoding = "protobuf", probe = true, say = () => {} } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new WhetstoneError("option.range", {
       where: "--url",
@@ -40,17 +43,26 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     url,
     baseModel,
     codec,
-    reduction,
     encoding,
     unique: () => randomUUID().replaceAll("-", ""),
   };
+  let tried: Promise<Findings> | undefined;
+  async function tryServer(): Promise<Findings> {
+    say(`Trying what ${url} does with losses, limits and samples …`);
+    const found = await probeServer(await session(), { baseModel, rank, seed: 1, encoding }, codec);
+    for (const line of linesOf(found, url)) say(line);
+    return found;
+  }
   return {
     name: "tinker",
     can: tinkerCan,
     async create({ id, seed, contextTokens }) {
       const most = (await session()).contextOf(baseModel) ?? contextTokens;
       if (contextTokens <= most) {
-        return tinkerModel(id, parts, { seed: seed % 2 ** 31, rank, path: null, version: 0, contextTokens });
+        const findings = probe ? await (tried ??= tryServer()) : undefined;
+        const reduction = settled(options.reduction, findings);
+        const begun = { seed: seed % 2 ** 31, rank, path: null, version: 0, contextTokens };
+        return tinkerModel(id, parts, { ...begun, reduction, ...(findings && { findings }) });
       }
       throw new WhetstoneError("context.tooLong", {
         where: `${baseModel} at ${url}`,
@@ -59,9 +71,33 @@ export function tinkerEngine(options: TinkerOptions): Engine {
         mend: "Limit the turns or the tokens of an episode.",
       });
     },
-    open: async (id, folder) => tinkerModel(id, parts, await readSaved(folder, parts)),
+    async open(id, folder) {
+      const saved = await readSaved(folder, parts);
+      const reduction = options.reduction ?? saved.reduction;
+      return tinkerModel(id, parts, { ...saved, reduction });
+    },
     async dispose() {
       (await opened?.catch(() => undefined))?.close();
     },
   };
+}
+
+/**
+ * What was stated, or was found out. Where nothing could be, what was stated is believed.
+ * @throws WhetstoneError `engine.failed` where the two differ, or neither is known.
+ */
+function settled(stated: Reduction | undefined, findings: Findings | undefined): Reduction {
+  const found = findings?.reduction;
+  if (found === undefined || found === stated) return stated ?? "sum";
+  if (found === "unclear" && stated !== undefined) return stated;
+  if (found !== "unclear" && stated === undefined) return found;
+  throw new WhetstoneError("engine.failed", {
+    where: "what the server makes of losses",
+    got: found === "unclear" ? "neither a sum nor a mean of sequences" : found,
+    expected: stated ?? reductions.join(" or "),
+    mend:
+      found === "unclear"
+        ? "Look whether it trains at all. If it does one of the two, say so with --reduction."
+        : `Leave --reduction out, or say --reduction ${found}.`,
+  });
 }

@@ -11,8 +11,9 @@ import type { Capability, Codec, Frozen, Model, Objective, StepRule, StepStats }
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { oneByOne, requireFit } from "../requests.ts";
-import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
-import { openSampler, type Sampler } from "./sampler.ts";
+import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
+import { findings as findingsShape } from "./probe.ts";
+import { openSampler, type Sampler, staleSampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { openTrainer, type Trainer } from "./trainer.ts";
 import { failed } from "./transport.ts";
@@ -32,7 +33,6 @@ export interface TinkerParts {
   readonly url: string;
   readonly baseModel: string;
   readonly codec: Codec;
-  readonly reduction: Reduction;
   readonly encoding: "json" | "protobuf";
   /** A name that no other checkpoint of the server has, e.g. random. */
   readonly unique: () => string;
@@ -47,9 +47,12 @@ const savedShape = z.strictObject({
   path: z.string().nullable(),
   version: z.int().nonnegative(),
   contextTokens: z.int().positive(),
+  reduction: z.enum(reductions).default("sum"),
+  /** What the server was found to do when the run began. */
+  findings: findingsShape.optional(),
 });
 export type Saved = z.infer<typeof savedShape>;
-export type Begun = Pick<Saved, "seed" | "rank" | "version" | "contextTokens" | "path">;
+export type Begun = Omit<Saved, "format" | "baseModel">;
 
 const fileName = "tinker.json";
 
@@ -75,7 +78,11 @@ export async function readSaved(folder: string, { baseModel }: TinkerParts): Pro
 }
 
 /** A model with the weights of a path, or fresh ones. */
-async function begin(parts: TinkerParts, { seed, rank, path }: Begun, optimiser: boolean): Promise<Trainer> {
+async function begin(
+  parts: TinkerParts,
+  { seed, rank, path }: Pick<Begun, "seed" | "rank" | "path">,
+  optimiser: boolean,
+): Promise<Trainer> {
   const { baseModel, encoding } = parts;
   const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed, encoding });
   // a server takes this as a model's first operation alone
@@ -90,9 +97,10 @@ export async function tinkerModel(
   begun: Begun,
   optimiser = true,
 ): Promise<Model> {
-  const { codec, reduction, baseModel } = parts;
+  const { codec, baseModel } = parts;
   const session = await parts.session();
   let { version, seed, rank, contextTokens } = begun;
+  const { reduction, findings } = begun;
   let trainer = await begin(parts, begun, optimiser);
   let sampling: { readonly version: number; readonly sampler: Sampler } | undefined;
   let probe: Probe | undefined;
@@ -160,7 +168,8 @@ export async function tinkerModel(
   /** Keeps the weights on the server. @returns what opens them again. */
   async function keep(): Promise<Saved> {
     const path = await trainer.save(`whetstone-${parts.unique()}`);
-    return { format: 1, baseModel, rank, seed, path, version, contextTokens };
+    const kept = { rank, seed, path, version, contextTokens, reduction };
+    return { format: 1, baseModel, ...kept, ...(findings && { findings }) };
   }
 
   return {
@@ -275,13 +284,11 @@ async function proveFresh(
     sampler.score(row),
   ]);
   const logp = atTargets(row, perDatum);
-  if (before && distance(sampled, logp) > distance(sampled, before) + probeNoise) {
-    throw failed(
-      "the sampler after a step",
-      `log-probabilities ${distance(sampled, logp).toExponential(1)} nats from the new weights and ${distance(sampled, before).toExponential(1)} from those before`,
-      "The server samples from old weights: restart it, then resume the run.",
-    );
-  }
+  const [now, then] = [
+    distance(sampled, logp),
+    before ? distance(sampled, before) : Number.POSITIVE_INFINITY,
+  ];
+  if (now > then + probeNoise) throw staleSampler(now, then);
   return { tokens, logp };
 }
 

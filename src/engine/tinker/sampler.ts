@@ -13,6 +13,8 @@ import type { Session } from "./session.ts";
 import { checked, failed } from "./transport.ts";
 
 export interface Sampler {
+  /** A request in the words of the wire, beside its prompt. */
+  ask(prompt: Int32Array, fields: object): Promise<SampleResponse>;
   /** @param version stands in every sample. */
   sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
   /** ln p of every token of a sequence after those before it, NaN at the first. */
@@ -98,6 +100,7 @@ export function openSampler(
   }
 
   return {
+    ask,
     logp,
     sample: (requests, version) => {
       requests.forEach(requireServable);
@@ -157,3 +160,11 @@ function requireServable(request: SampleRequest): void {
     mend: "Leave it out, or use --engine local.",
   });
 }
+
+/** For a sampler that is further from the weights of now than from those before. @param now and before in nats. */
+export const staleSampler = (now: number, before: number): WhetstoneError =>
+  failed(
+    "the sampler after a step",
+    `log-probabilities ${now.toExponential(1)} nats from the new weights and ${before.toExponential(1)} from those before`,
+    "The server samples from old weights: restart it, then resume the run.",
+  );

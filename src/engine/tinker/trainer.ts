@@ -20,7 +20,12 @@ import { type Answer, type Body, checked, failed } from "./transport.ts";
 export interface Trainer {
   readonly modelId: string;
   /** Log-probabilities of the targets of each datum. With a loss its gradients are added up. */
-  pass(data: readonly Datum[], lossFn: string, forwardOnly: boolean): Promise<Float32Array[]>;
+  pass(
+    data: readonly Datum[],
+    lossFn: string,
+    forwardOnly: boolean,
+    config?: Readonly<Record<string, number>>,
+  ): Promise<Float32Array[]>;
   /** What the server measured; and whether it shows the signs of one that divides by lengths, as SkyRL's JAX backend does. */
   step(params: AdamParams): Promise<{
     readonly metrics: Readonly<Record<string, number>>;
@@ -76,7 +81,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
 
   return {
     modelId,
-    async pass(data, loss_fn, forward_only) {
+    async pass(data, loss_fn, forward_only, loss_fn_config = {}) {
       const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
       const outputs = await Promise.all(
         parts.map(async (part): Promise<ForwardBackwardOutput> => {
@@ -88,7 +93,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
                 seq_id,
                 data: part,
                 loss_fn,
-                loss_fn_config: {},
+                loss_fn_config,
                 forward_only,
               };
               return encoding === "json" ? { json: passJson(pass) } : { protobuf: writePass(pass) };

@@ -17,6 +17,8 @@ export interface TransportOptions {
   /** Longest time in which the same call may fail, and longest wait for one result. Default 1800. */
   readonly patienceSeconds?: number;
   readonly stop?: AbortSignal;
+  /** Takes a line for people: what the server does, and why nothing happens. */
+  readonly say?: (line: string) => void;
 }
 
 export interface Answer {
@@ -32,6 +34,7 @@ export type Body = { readonly json: unknown } | { readonly protobuf: Uint8Array<
 
 export interface Transport {
   readonly patienceMs: number;
+  say(line: string): void;
   wait(ms: number): Promise<unknown>;
   /** One attempt. Undefined: the connection was lost, or the answer was cut. */
   once(
@@ -74,6 +77,7 @@ export function transport({
   timeoutSeconds = 60,
   patienceSeconds = 1800,
   stop,
+  say = () => {},
 }: TransportOptions): Transport {
   const base = `${url.replace(/\/+$/, "")}/api/v1/`;
   const own = key === undefined ? {} : { "X-API-Key": key };
@@ -114,6 +118,7 @@ export function transport({
 
   return {
     patienceMs,
+    say,
     wait,
     once,
     async send(path, body) {
@@ -128,6 +133,12 @@ export function transport({
             `POST ${path}`,
             answer ? detailOf(answer) : "no connection",
             `Check that a server answers at ${url}; it was asked for ${patienceSeconds} seconds. Then resume the run.`,
+          );
+        }
+        // a hiccup is nobody's news
+        if (waited < 2000 && waited + pause >= 2000) {
+          say(
+            `${path}: ${answer ? detailOf(answer) : `no connection to ${url}`}; asked again for up to ${patienceSeconds} s.`,
           );
         }
         await wait(pause);

@@ -60,6 +60,7 @@ async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, red
     baseModel: "tiny",
     codec,
     reduction,
+    probe: false,
     fetch: async (url, init) => {
       const body = new Uint8Array(await new Response(init?.body).arrayBuffer());
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};

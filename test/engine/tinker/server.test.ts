@@ -13,7 +13,7 @@ import { byteTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { grpo } from "../../../src/method/index.ts";
 import { openBase, tinkerServer } from "../../../src/serve/tinker/index.ts";
-import { echo, runIn } from "../../train/world.ts";
+import { echo, runIn, withCode } from "../../train/world.ts";
 import { batchOf, coefficientsFor, linear, near } from "../local/support.ts";
 
 const root = mkdtempSync(join(tmpdir(), "whetstone-tinker-"));
@@ -33,7 +33,14 @@ async function startServer() {
   return await tinkerServer({ bases: [base], folder: join(root, "server"), key: "tml-secret" });
 }
 const server = await startServer();
-const engine = tinkerEngine({ url: server.url, baseModel: "tiny", codec, key: "tml-secret", rank: 4 });
+const engine = tinkerEngine({
+  url: server.url,
+  baseModel: "tiny",
+  codec,
+  key: "tml-secret",
+  rank: 4,
+  probe: false,
+});
 const local = localEngine({ threads: 1 });
 after(async () => {
   await engine.dispose();
@@ -138,6 +145,7 @@ test("a network that loses, doubles, delays and cuts changes no weight", async (
     baseModel: "tiny",
     codec,
     key: "tml-secret", // and another rank than that of what is opened
+    probe: false,
     fetch: bad,
     wait: () => new Promise((go) => setTimeout(go, 1)),
   });
@@ -156,6 +164,41 @@ test("a network that loses, doubles, delays and cuts changes no weight", async (
   await shaken.dispose();
   assert.ok(faults > 3, `${faults} faults`);
   assert.deepEqual(ends[1], ends[0]);
+});
+
+test("the server is tried before a model is made; what was found out is said, made up for, and kept with the model", async () => {
+  const said: string[] = [];
+  const careful = tinkerEngine({
+    url: server.url,
+    baseModel: "tiny",
+    codec,
+    key: "tml-secret",
+    rank: 4,
+    say: (line) => said.push(line),
+  });
+  const request = { id: "policy", seed: 6, lexicon: [], contextTokens: 64 };
+  const model = await careful.create(request);
+  const at = folder("tried");
+  await model.save(at);
+  await careful.dispose();
+  const { reduction, findings } = JSON.parse(readFileSync(join(at, "tinker.json"), "utf8"));
+  assert.equal(reduction, "sum");
+  // our own server: sums, keeps limits, bounds ratios, and samples from the weights of now
+  near(Float32Array.of(findings.twice, findings.long), Float32Array.of(2, 1), 0.1, "responses");
+  assert.ok(findings.clipped < 0.1 && findings.beyond < 0.1 && findings.cooled < 1e-4);
+  assert.ok(findings.samplerGap < 1e-4 && findings.staleGap > 0.1);
+  for (const words of [/adds losses up/, /gradient clip: kept/, /bounds of the ratio/, /of temperature 1/]) {
+    assert.match(said.join("\n"), words);
+  }
+  const mistaken = tinkerEngine({
+    url: server.url,
+    baseModel: "tiny",
+    codec,
+    key: "tml-secret",
+    reduction: "sequence-mean",
+  });
+  await assert.rejects(mistaken.create(request), withCode("engine.failed", /say --reduction sum/));
+  await mistaken.dispose();
 });
 
 test("a run ends, and one that was stopped goes on from its checkpoint", async () => {

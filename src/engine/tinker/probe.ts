@@ -1,0 +1,231 @@
+/** What a server does that the API leaves open, found out by trying on a model that is thrown away. */
+import { z } from "zod";
+import type { TokenRows } from "../../core/batch.ts";
+import type { Codec } from "../../core/model.ts";
+import { concatIds } from "../../core/pack.ts";
+import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
+import type { Datum } from "./protocol.ts";
+import { openSampler, type Sampler, staleSampler } from "./sampler.ts";
+import type { Session } from "./session.ts";
+import { openTrainer, type TrainerOptions } from "./trainer.ts";
+
+/** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */
+export const findings = z.object({
+  /** Of the same row twice: 2 where losses are added up, 1 where they are divided by the number of rows. */
+  twice: z.number(),
+  /** Of the same targets in a row of {@link longer} times the length: 1, or 1 over that where they are divided by it. */
+  long: z.number(),
+  reduction: z.enum(["sum", "sequence-mean", "unclear"]),
+  /** The same two, sent so as to make up for what the server divides by: 2 and 1 as in the local engine. */
+  equalised: z.object({ twice: z.number(), long: z.number() }).optional(),
+  /** With a limit on the gradient's norm that lets nothing through: 0 where it is kept. */
+  clipped: z.number(),
+  /** Of `ppo` at a ratio of 1.5 with the thresholds 0.8 and 1.2: 0 where these bound the ratio. Absent: no such loss. */
+  beyond: z.number().optional(),
+  /** Largest difference between the trainer's log-probabilities and those of its sampler, nats. */
+  samplerGap: z.number(),
+  /** The same from the trainer's of before the steps: larger where the sampler has the weights of now. */
+  staleGap: z.number(),
+  /** Largest difference between what comes with a sample at temperature 0.5 and the log-probabilities at temperature 1. */
+  cooled: z.number(),
+});
+export type Findings = z.output<typeof findings>;
+
+const targets = 7;
+const longer = 3;
+/** By how much a plain step should raise the log-probability of all targets, nats: above the noise of 16-bit numbers. */
+const aim = 0.3;
+/** So large that a step goes along the gradient, and not along its sign. */
+const epsilon = 1e3;
+const share = 0.01;
+
+/** Datums of a backward pass. */
+interface Sent {
+  readonly data: readonly Datum[];
+  readonly lossFn?: string;
+  readonly config?: Readonly<Record<string, number>>;
+}
+
+/** Which of two values a measured one is near, within a quarter of their distance. */
+function nearer<T>(measured: number, [a, whenA]: readonly [number, T], [b, whenB]: readonly [number, T]) {
+  const room = Math.abs(a - b) / 4;
+  if (Math.abs(measured - a) <= room) return whenA;
+  return Math.abs(measured - b) <= room ? whenB : undefined;
+}
+
+function rowsOf(row: Int32Array, copies: number): TokenRows {
+  const each = Int32Array.from({ length: targets }, (_, i) => i + 1);
+  return {
+    tokens_N: concatIds(Array.from({ length: copies }, () => row)),
+    rowOffset: Int32Array.from({ length: copies + 1 }, (_, r) => r * row.length),
+    target_A: concatIds(Array.from({ length: copies }, (_, r) => each.map((at) => at + r * row.length))),
+    targetOffset: Int32Array.from({ length: copies + 1 }, (_, r) => r * targets),
+  };
+}
+
+function reductionOf(twice: number, long: number): Findings["reduction"] {
+  const byCount = nearer(twice, [2, false], [1, true]);
+  const byLength = nearer(long, [1, false], [1 / longer, true]);
+  if (byCount === undefined || byCount !== byLength) return "unclear";
+  return byCount ? "sequence-mean" : "sum";
+}
+
+/** The plain row for `ppo`, at a ratio of 1.5. */
+function past(rows: TokenRows, logp: Float32Array): Sent {
+  const old = logp.map((x) => x - Math.log(1.5));
+  const data = carrierData(
+    rows,
+    old,
+    old.map(() => -share),
+    "sum",
+    1,
+  );
+  return { data, lossFn: "ppo", config: { clip_low_threshold: 0.8, clip_high_threshold: 1.2 } };
+}
+
+/** How far what comes with a sample at temperature 0.5 is from the log-probabilities at temperature 1. */
+async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
+  const { sequences } = await sampler.ask(prompt, {
+    sampling_params: { max_tokens: 6, temperature: 0.5, seed: 1 },
+  });
+  const { tokens = new Int32Array(), logprobs } = sequences[0] ?? {};
+  const own = await sampler.logp(concatIds([prompt, tokens]));
+  return gap(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
+}
+
+const gap = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]!)), 0);
+const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
+
+/**
+ * Some fifteen steps on a fresh adapter of the same base and rank.
+ * @throws WhetstoneError `engine.failed` where the server does.
+ */
+export async function probeServer(
+  session: Session,
+  options: TrainerOptions,
+  codec: Codec,
+): Promise<Findings> {
+  const text = codec.encode(
+    "Seven wet foxes juggle zinc kites by night, quietly; my box of jade vase lids hums.",
+  );
+  const tokens = Int32Array.from({ length: longer * targets + 1 }, (_, i) => text[i % text.length] ?? 0);
+  const [short, long] = [tokens.subarray(0, targets + 1), tokens];
+  const trainer = await openTrainer(session, options);
+  const open = async () =>
+    openSampler(session, await trainer.sampler(), codec, options.encoding ?? "protobuf");
+  try {
+    const one = rowsOf(short, 1);
+    const scored = (perDatum: readonly Float32Array[]): Float32Array => atTargets(one, perDatum);
+    const before = scored(await trainer.pass(scoringData(one), "cross_entropy", true));
+    let logp = before;
+    let rate = 1;
+
+    /** Backward, step and forward, sent at once. @returns by how much the targets' log-probability has risen. */
+    async function rise(data: Sent, clip = 0): Promise<number> {
+      const { lossFn = "importance_sampling", config = {} } = data;
+      const [, , seen] = await Promise.all([
+        trainer.pass(data.data, lossFn, false, config),
+        trainer.step({
+          learning_rate: rate * epsilon,
+          beta1: 0,
+          beta2: 0,
+          eps: epsilon,
+          weight_decay: 0,
+          grad_clip_norm: clip,
+        }),
+        trainer.pass(scoringData(one), "cross_entropy", true),
+      ]);
+      const last = logp;
+      logp = scored(seen);
+      return sum(logp) - sum(last);
+    }
+    const carried = (row: Int32Array, copies: number, reduction: Reduction = "sum"): Sent => {
+      const rows = rowsOf(row, copies);
+      const all = Float32Array.from({ length: copies * targets }, (_, i) => logp[i % targets]!);
+      // what is made up for is taken out again, so that the steps stay as small as the plain ones
+      const each = reduction === "sum" ? share : share / targets;
+      return {
+        data: carrierData(
+          rows,
+          all,
+          all.map(() => -each),
+          reduction,
+          copies,
+        ),
+      };
+    };
+
+    let plain = 0;
+    for (let tries = 0; tries < 12; tries++) {
+      plain = await rise(carried(short, 1));
+      if (plain > aim / 3 && plain < 2 * aim) break;
+      rate *= plain > aim / 100 ? Math.max(1 / 16, Math.min(16, aim / plain)) : plain < 0 ? 1 / 16 : 16;
+    }
+    /** A response, over the mean of the plain ones before and after it. */
+    async function response(measure: () => Promise<number>): Promise<number> {
+      const measured = await measure();
+      const next = await rise(carried(short, 1));
+      const over = (plain + next) / 2;
+      plain = next;
+      // a server that does not learn responds to nothing
+      return over > aim / 100 ? measured / over : 0;
+    }
+    const twice = await response(() => rise(carried(short, 2)));
+    const longRow = await response(() => rise(carried(long, 1)));
+    const clipped = await response(() => rise(carried(short, 1), 1e-9));
+    const reduction = reductionOf(twice, longRow);
+    const even = async (row: Int32Array, copies: number) =>
+      reduction === "unclear" ? 0 : await response(() => rise(carried(row, copies, reduction)));
+    const equalised =
+      reduction === "unclear" ? undefined : { twice: await even(short, 2), long: await even(long, 1) };
+
+    const now = await open();
+    const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
+    const gaps = { samplerGap: gap(fresh, logp), staleGap: gap(fresh, before) };
+    if (gaps.samplerGap > gaps.staleGap + apart) throw staleSampler(gaps.samplerGap, gaps.staleGap);
+    // last, since a server may refuse it before it is numbered
+    const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);
+    return {
+      twice,
+      long: longRow,
+      reduction,
+      ...(equalised && { equalised }),
+      clipped,
+      ...(beyond !== undefined && { beyond }),
+      ...gaps,
+      cooled,
+    };
+  } finally {
+    await trainer.unload();
+  }
+}
+
+/** Further from each other than the noise of 16-bit numbers, nats. */
+const apart = 0.05;
+const two = (x: number): string => String(Number(x.toFixed(2)));
+const nats = (x: number): string => `${x.toExponential(0)} nats`;
+
+/** What was found out, in plain lines. */
+export function linesOf(f: Findings, url: string): string[] {
+  const { equalised } = f;
+  const sums =
+    f.reduction === "sum"
+      ? "adds losses up"
+      : f.reduction === "sequence-mean"
+        ? "divides losses by the length and the number of sequences; made up for"
+        : "neither adds losses up nor divides them by lengths and numbers";
+  const after = equalised ? `; as we send it ${two(equalised.twice)} and ${two(equalised.long)}` : "";
+  const raised = `twice the row ${two(f.twice)} times the gradient, a row ${longer} times as long ${two(f.long)}`;
+  const bounds = "clip thresholds of its own losses (ours are computed here)";
+  return [
+    `Server ${url}, tried on a model that is gone again:`,
+    `  reduction: ${sums} (${raised}${after})`,
+    `  gradient clip: ${f.clipped < 0.5 ? "kept" : "ignored; steps are taken without one"} (${two(f.clipped)} of the step left under a limit near 0)`,
+    f.beyond === undefined
+      ? `  ${bounds}: it has no ppo`
+      : `  ${bounds}: ${f.beyond < 0.5 ? "bounds of the ratio" : "not bounds of the ratio"} (${two(f.beyond)} of the step left beyond them)`,
+    `  log-probabilities of samples: ${f.cooled < apart ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
+    `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,
+  ];
+}

@@ -1,0 +1,150 @@
+/** What the probe finds out about servers of every kind: models of a few numbers, whose responses follow from formulas. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { linesOf, probeServer } from "../../../src/engine/tinker/probe.ts";
+import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
+import {
+  adamParams,
+  floatTensor,
+  type Pass,
+  protobufType,
+  sampleRequest,
+} from "../../../src/engine/tinker/protocol.ts";
+import { openSession } from "../../../src/engine/tinker/session.ts";
+import { transport } from "../../../src/engine/tinker/transport.ts";
+import { codec } from "../local/support.ts";
+
+interface Habits {
+  readonly byCount: boolean;
+  readonly byLength: boolean;
+  readonly clips: boolean;
+  /** What `ppo` takes its thresholds for; undefined: it has none. */
+  readonly thresholds: "ratio" | "epsilon" | undefined;
+  /** Samplers have the weights of now. */
+  readonly fresh: boolean;
+}
+const usual: Habits = { byCount: false, byLength: false, clips: true, thresholds: "ratio", fresh: true };
+
+/** ln p of the token at place i of any row is θ_i − 3, so that ∂loss/∂θ_i adds up over rows. */
+function tryOut(habits: Habits) {
+  const theta = new Float64Array(64);
+  const gradient = new Float64Array(64);
+  const samplers: Float64Array[] = [];
+  const results: (object | Uint8Array<ArrayBuffer>)[] = [];
+  let rows = 0;
+  const later = (result: object | Uint8Array<ArrayBuffer>) => ({ request_id: `${results.push(result) - 1}` });
+
+  function learn({ data, loss_fn, loss_fn_config }: Pass): void {
+    for (const { loss_fn_inputs } of data) {
+      const { logprobs, advantages } = loss_fn_inputs;
+      const N = advantages!.data.length;
+      for (let i = 0; i < N; i++) {
+        const ratio = Math.exp(theta[i]! - 3 - logprobs!.data[i]!);
+        const high = Number(loss_fn_config.clip_high_threshold);
+        const bound = habits.thresholds === "ratio" ? high : 1 + high;
+        const free = loss_fn === "importance_sampling" || ratio <= bound;
+        if (free) gradient[i]! -= (ratio * advantages!.data[i]!) / (habits.byLength ? N : 1);
+      }
+      rows++;
+    }
+  }
+  function pass(p: Pass) {
+    if (p.loss_fn === "ppo" && habits.thresholds === undefined) {
+      return later({ error: "no such loss", category: "User" });
+    }
+    const outputs = p.data.map(({ loss_fn_inputs }) => {
+      const N = loss_fn_inputs.target_tokens!.data.length;
+      return { logprobs: floatTensor(Float32Array.from({ length: N }, (_, i) => theta[i]! - 3)) };
+    });
+    if (!p.forward_only) learn(p);
+    return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
+  }
+  function step(body: { readonly adam_params: unknown }) {
+    const { learning_rate, eps, grad_clip_norm } = adamParams.parse(body.adam_params);
+    const g = gradient.map((x) => x / (habits.byCount ? rows : 1));
+    const limited = habits.clips && grad_clip_norm > 0 ? grad_clip_norm / Math.hypot(...g) : 1;
+    g.forEach((x, i) => {
+      theta[i]! -= (learning_rate * limited * x) / (Math.abs(limited * x) + eps);
+    });
+    gradient.fill(0);
+    rows = 0;
+    return later({ metrics: {} });
+  }
+  function samples(body: unknown) {
+    const { prompt, sampling_session_id, sampling_params } = sampleRequest.parse(body);
+    const of = habits.fresh ? samplers[Number(sampling_session_id)]! : new Float64Array(64);
+    const n = prompt.chunks.reduce((sum, c) => sum + (c.type === "encoded_text" ? c.tokens.length : 0), 0);
+    const logp = Array.from({ length: n }, (_, i) => (i === 0 ? null : of[i - 1]! - 3));
+    const own = [of[n - 1]! - 3];
+    return later({
+      sequences: [{ stop_reason: "length", tokens: [sampling_params.max_tokens ?? 1], logprobs: own }],
+      prompt_logprobs: logp,
+    });
+  }
+  const answers: Readonly<Record<string, (body: Buffer) => object | Uint8Array<ArrayBuffer>>> = {
+    create_session: () => ({ session_id: "s" }),
+    get_server_capabilities: () => ({ supported_models: [] }),
+    create_model: () => later({ model_id: "m" }),
+    forward_backward: (body) => pass(readPass(body)),
+    optim_step: (body) => step(JSON.parse(body.toString())),
+    save_weights_for_sampler: () => later({ sampling_session_id: `${samplers.push(theta.slice()) - 1}` }),
+    asample: (body) => samples(JSON.parse(body.toString())),
+    retrieve_future: (body) => results[JSON.parse(body.toString()).request_id]!,
+  };
+  const over = transport({
+    url: "http://stub",
+    fetch: async (url, init) => {
+      const body = Buffer.from(await new Response(init?.body).arrayBuffer());
+      const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
+      if (!(given instanceof Uint8Array)) return Response.json(given);
+      return new Response(given, { headers: { "Content-Type": protobufType } });
+    },
+  });
+  return probe(over);
+}
+async function probe(over: ReturnType<typeof transport>) {
+  const session = await openSession(over, "tiny");
+  const found = await probeServer(session, { baseModel: "tiny", rank: 4, seed: 1 }, codec);
+  session.close();
+  return { found, said: linesOf(found, "http://stub").join("\n") };
+}
+const rounded = (x: number | undefined): number => Math.round(100 * (x ?? Number.NaN)) / 100;
+
+test("one that adds up: twice the row is twice the step, a longer row changes nothing", async () => {
+  const { found, said } = await tryOut(usual);
+  assert.deepEqual([found.twice, found.long, found.clipped, found.beyond].map(rounded), [2, 1, 0, 0]);
+  assert.equal(found.reduction, "sum");
+  assert.ok(found.samplerGap < 1e-5 && found.staleGap > 0.1 && found.cooled < 1e-5);
+  assert.match(said, /adds losses up/);
+});
+
+test("one that divides by length and number: 1 and 7/21, and as we send it 2 and 1 again", async () => {
+  const { found, said } = await tryOut({ ...usual, byCount: true, byLength: true });
+  assert.deepEqual([found.twice, found.long].map(rounded), [1, 0.33]);
+  assert.equal(found.reduction, "sequence-mean");
+  assert.deepEqual([found.equalised?.twice, found.equalised?.long].map(rounded), [2, 1]);
+  assert.match(said, /made up for/);
+});
+
+test("one that divides by one of the two is none that can be made up for", async () => {
+  const { found, said } = await tryOut({ ...usual, byLength: true });
+  assert.deepEqual([found.twice, found.long].map(rounded), [2, 0.33]);
+  assert.equal(found.reduction, "unclear");
+  assert.equal(found.equalised, undefined);
+  assert.match(said, /neither/);
+});
+
+test("limits that are ignored, thresholds that are none of the ratio, losses that are not there", async () => {
+  const odd = await tryOut({ ...usual, clips: false, thresholds: "epsilon" });
+  // the gradient of ppo at a ratio of 1.5 is 1.5 times the plain one
+  assert.deepEqual([odd.found.clipped, odd.found.beyond].map(rounded), [1, 1.5]);
+  assert.match(odd.said, /ignored/);
+  assert.match(odd.said, /not bounds of the ratio/);
+  const bare = await tryOut({ ...usual, thresholds: undefined });
+  assert.equal(bare.found.beyond, undefined);
+  assert.match(bare.said, /it has no ppo/);
+});
+
+test("samples of the weights of before are found out", async () => {
+  await assert.rejects(tryOut({ ...usual, fresh: false }), /samples from old weights/);
+});
