@@ -1,0 +1,63 @@
+/** What became of a tree: numbers, and what a narrator saw. */
+import { mean } from "../../core/statistics.ts";
+import { succeeded, type Trajectory } from "../../core/words.ts";
+import { readSituation } from "./situation.ts";
+
+/** Skills that failed for want of something, and how often. */
+export interface Failing {
+  readonly skill: string;
+  readonly lacks: string;
+  readonly times: number;
+}
+
+export interface Report {
+  /** Means over episodes: success, turns, failures (skills that failed). */
+  readonly metrics: Readonly<Record<"success" | "turns" | "failures", number>>;
+  /** The most frequent first. */
+  readonly failings: readonly Failing[];
+  /** Share of the turns spent on each skill, the most frequent first. */
+  readonly spent: readonly (readonly [skill: string, share: number])[];
+}
+
+/** How far a tree has come: w · m, by default success less half a percent for every turn. */
+export type Utility = (metrics: Report["metrics"]) => number;
+export const usualUtility: Utility = ({ success, turns }) => success - 0.005 * turns;
+
+/** Reports on episodes of a world that speaks as `readSituation` reads. At least one. */
+export function reportOf(trajectories: readonly Trajectory[]): Report {
+  const turns = trajectories.flatMap((t) => t.turns);
+  const failed = turns.flatMap(({ action, text }) => {
+    const seen = text === undefined ? undefined : readSituation(text);
+    return seen?.last === "failure" ? [{ skill: action.content, lacks: seen.lacks }] : [];
+  });
+  const wanting = failed.flatMap(({ skill, lacks }) => (lacks === undefined ? [] : [`${skill} ${lacks}`]));
+  return {
+    metrics: {
+      success: mean(trajectories.map((t) => (succeeded(t) ? 1 : 0))),
+      turns: turns.length / trajectories.length,
+      failures: failed.length / trajectories.length,
+    },
+    failings: counted(wanting).map(([key, times]) => {
+      const [skill = "", ...lacks] = key.split(" ");
+      return { skill, lacks: lacks.join(" "), times };
+    }),
+    spent: counted(turns.map(({ action }) => action.content)).map(([skill, n]) => [skill, n / turns.length]),
+  };
+}
+
+/** The report in words. */
+export function narrated({ metrics: { success, turns, failures }, failings, spent }: Report): string {
+  const percent = (x: number): string => `${Math.round(100 * x)} %`;
+  return [
+    `Success in ${percent(success)} of the episodes; on average ${turns.toFixed(1)} turns, ${failures.toFixed(1)} of them failures.`,
+    ...spent.map(([skill, share]) => `${skill}: ${percent(share)} of the turns.`),
+    ...failings.map(({ skill, lacks, times }) => `${skill} failed ${times} times for want of: ${lacks}.`),
+  ].join("\n");
+}
+
+/** Different texts with how often each occurs, the most frequent first, equals in their order. */
+function counted(texts: readonly string[]): readonly (readonly [text: string, times: number])[] {
+  return [...Map.groupBy(texts, (text) => text)]
+    .map(([text, all]) => [text, all.length] as const)
+    .sort(([, a], [, b]) => b - a);
+}
