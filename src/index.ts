@@ -2,6 +2,7 @@
 export * from "./core/index.ts";
 export * from "./engine/index.ts";
 export * from "./env/index.ts";
+export * from "./memory/index.ts";
 export * from "./method/index.ts";
 export * from "./serve/index.ts";
 export * from "./suite/index.ts";

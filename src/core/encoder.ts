@@ -1,0 +1,46 @@
+/** Texts as points: what is said alike lies close together. */
+
+/** Makes vectors of texts. Vectors of encoders with different ids must not be compared. */
+export interface Encoder {
+  /** Names it, with everything that changes its vectors, e.g. "hashed-text/256". */
+  readonly id: string;
+  /** Numbers in a vector. */
+  readonly width: number;
+  /** One vector of length 1 for each text, in their order; all zeros for a text without anything to go by. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
+}
+
+/** v / |v|; zeros stay zeros. */
+export function unitVector(vector: ArrayLike<number>): Float32Array {
+  let square = 0;
+  for (let i = 0; i < vector.length; i++) square += vector[i]! ** 2;
+  const scale = square === 0 ? 0 : 1 / Math.sqrt(square);
+  return Float32Array.from({ length: vector.length }, (_, i) => vector[i]! * scale);
+}
+
+/** Σ a[i] b[i]; for vectors of length 1 the cosine of the angle between them. */
+export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
+
+/** A vector in a byte for each number, and one scale: v[i] ≈ scale · bytes[i], give or take half of the scale. */
+export interface PackedVector {
+  readonly scale: number;
+  readonly bytes: Int8Array;
+}
+
+/** The greatest number becomes ±127. What was packed before is packed to the same bytes again. */
+export function packVector(vector: ArrayLike<number>): PackedVector {
+  let most = 0;
+  for (let i = 0; i < vector.length; i++) most = Math.max(most, Math.abs(vector[i]!));
+  const scale = Math.fround(most / 127);
+  const bytes = Int8Array.from({ length: vector.length }, (_, i) =>
+    scale === 0 ? 0 : Math.round(vector[i]! / scale),
+  );
+  return { scale, bytes };
+}
+
+export const unpackVector = ({ scale, bytes }: PackedVector): Float32Array =>
+  Float32Array.from(bytes, (x) => x * scale);

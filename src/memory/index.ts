@@ -1,0 +1,12 @@
+export type { Hit } from "./greatest.ts";
+export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
+export { type LikenessOptions, likeness } from "./likeness.ts";
+export {
+  type Found,
+  openRetrieval,
+  type Retrieval,
+  type RetrievalOptions,
+  type SearchOptions,
+} from "./retrieval.ts";
+export { type VectorIndex, type VectorIndexOptions, vectorIndex } from "./vectorIndex.ts";
+export { type WordIndex, type WordIndexOptions, wordIndex } from "./wordIndex.ts";
