@@ -42,7 +42,7 @@ test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBr
 
     // slow enough to be looked at: an answer takes up to 30 ms
     const going = practise(root, "now", { iterations: 60, environment: delayed(echo(), 30) });
-    const row = list.getByRole("row", { name: "now" });
+    const row = list.getByRole("row").filter({ has: list.getByRole("link", { name: "now", exact: true }) });
     await row.getByText("running").waitFor();
     await forget(list); // a run that is new takes a row
 
@@ -54,6 +54,16 @@ test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBr
     await forget(one);
     while ((await done()) === early) await one.waitForTimeout(50);
     const [listShifts, oneShifts] = [await shifts(list), await shifts(one)];
+    // nobody can see it: nothing is asked for, until somebody can
+    const hide = (hidden: boolean): Promise<void> =>
+      list.evaluate(`Object.defineProperty(document, "hidden", { configurable: true, value: ${hidden} });
+        void document.dispatchEvent(new Event("visibilitychange"))`);
+    const ended = list.waitForEvent("requestfailed", (request) => request.url().endsWith("/api/runs/live"));
+    await hide(true);
+    await ended;
+    const anew = list.waitForRequest("**/api/runs/live");
+    await hide(false);
+    await anew;
     await going;
     await row.getByText("done").waitFor();
     await one.locator(".facts").getByText("60 iterations").waitFor();

@@ -48,16 +48,35 @@ export function useLoaded<T>(path: string): Signal<Loaded<T>> {
   return loaded;
 }
 
-/** Calls back with each event of that name until the page is left; the browser connects again by itself. */
+/**
+ * Calls back with each event of that name until the page is left; the browser connects again by itself. While nobody can see
+ * the page nothing is asked for: servers say how things stand when they are asked anew.
+ */
 export function useEvents<T>(path: string, event: string, heard: (data: T) => void): void {
   useEffect(() => {
-    const source = new EventSource(path);
-    source.addEventListener(event, (e) => heard(JSON.parse((e as MessageEvent<string>).data) as T));
-    source.addEventListener("error", () => {
-      // refused for good: what a plain question is told tells why, and leads to the login page
-      if (source.readyState === EventSource.CLOSED) ask("/api/session").catch(() => {});
-    });
-    return () => source.close();
+    let source: EventSource | undefined;
+    const listen = (): EventSource => {
+      const opened = new EventSource(path);
+      opened.addEventListener(event, (e) => heard(JSON.parse((e as MessageEvent<string>).data) as T));
+      opened.addEventListener("error", () => {
+        // refused for good: what a plain question is told tells why, and leads to the login page
+        if (opened.readyState === EventSource.CLOSED) ask("/api/session").catch(() => {});
+      });
+      return opened;
+    };
+    const look = (): void => {
+      if (!document.hidden) source ??= listen();
+      else {
+        source?.close();
+        source = undefined;
+      }
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      source?.close();
+    };
   }, [path, event, heard]);
 }
 
