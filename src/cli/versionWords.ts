@@ -70,6 +70,8 @@ export function backendOf({ backend }: Version): string {
       return backend.folder;
     case "local":
       return `${backend.name}, held by a process`;
+    case "artefact":
+      return `${backend.over}, told ${backend.artefact}${backend.guide === undefined ? "" : `, hints by ${backend.guide}`}`;
   }
 }
 

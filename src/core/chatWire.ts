@@ -18,6 +18,23 @@ export function chatMessage(value: Json): Message {
   };
 }
 
+/** A message as the protocol has it. Tools that it offers stand beside the messages there, and are left out. */
+export function wireMessage({ role, content, name, toolCalls, toolCallId }: Message): Json {
+  return {
+    role,
+    content,
+    ...(name === undefined ? {} : { name }),
+    ...(toolCalls && {
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        type: "function",
+        function: { name: call.name, arguments: call.arguments },
+      })),
+    }),
+    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+  };
+}
+
 function roleOf(role: Json | undefined): Message["role"] {
   switch (role) {
     case "developer":

@@ -99,7 +99,7 @@ export interface Logged {
   readonly exposures: readonly Exposure[];
 }
 
-/** Something that can answer: a model upstream, a run's weights, later a set of instructions. Never changed once served. */
+/** Something that can answer: a model upstream, a run's weights, or another version with an artefact applied. Never changed once served. */
 export interface Version {
   readonly id: Id;
   readonly name: string;
@@ -120,7 +120,15 @@ export interface Version {
       }
     | { readonly kind: "run"; readonly folder: string }
     /** Held by this process alone, by its name. */
-    | { readonly kind: "local"; readonly name: string };
+    | { readonly kind: "local"; readonly name: string }
+    /** What an artefact of the store says, told to another version, which answers. */
+    | {
+        readonly kind: "artefact";
+        readonly artefact: Id;
+        readonly over: Id;
+        /** The version that writes the hints, where the artefact is a guide. */
+        readonly guide?: Id;
+      };
   readonly parent?: Id;
   readonly note?: string;
   readonly created: number;

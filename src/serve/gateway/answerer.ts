@@ -20,6 +20,8 @@ export interface Answered {
   readonly body: AsyncIterable<Uint8Array>;
   /** What was read and sampled, by reply, once the body has been read: of a policy of ours. */
   tokens?(): readonly TurnTokens[];
+  /** What else is to be recorded of it. */
+  readonly tags?: Readonly<Record<string, string>>;
 }
 
 export interface Answerer {

@@ -158,6 +158,7 @@ export function gateway(options: GatewayOptions): Gateway {
         status,
         ...(error === undefined ? {} : { error }),
         at: ending,
+        ...(answered?.tags ? { tags: answered.tags } : {}),
       });
       if (durable) await recorder.recordDurably(response);
       else recorder.record(response);

@@ -1,9 +1,12 @@
 /** What answers for a version: its upstream, its run, or what this process holds under its name. */
 import { hash } from "node:crypto";
+import type { ArtefactVersion } from "../../core/artefact.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Version } from "../../core/served.ts";
+import type { Id } from "../../core/words.ts";
 import type { Answerer } from "./answerer.ts";
 import { upstreamBase } from "./target.ts";
+import { told } from "./told.ts";
 import { upstream } from "./upstream.ts";
 
 type Backend = Version["backend"];
@@ -16,10 +19,22 @@ export interface Openers {
   /** @param name what it is listed as. */
   readonly run?: (folder: string, name: string) => Promise<Answerer>;
   readonly local?: Readonly<Record<string, Answerer>>;
+  /** Artefacts of the store. */
+  readonly artefact?: (id: Id) => Promise<ArtefactVersion | undefined>;
+}
+
+/** What a version of an artefact stands on, which is opened and closed by itself. */
+export interface Foundations {
+  readonly over?: Answerer;
+  readonly guide?: Answerer;
 }
 
 /** @throws WhetstoneError `config.invalid` where it cannot be opened. */
-export async function openVersion({ id, name, backend }: Version, openers: Openers): Promise<Answerer> {
+export async function openVersion(
+  { id, name, backend }: Version,
+  openers: Openers,
+  { over, guide }: Foundations = {},
+): Promise<Answerer> {
   switch (backend.kind) {
     case "upstream":
       return openUpstream(id, backend, openers.environment);
@@ -35,7 +50,41 @@ export async function openVersion({ id, name, backend }: Version, openers: Opene
         "Serve it from the process that made it.",
       );
     }
+    case "artefact": {
+      const read = openers.artefact;
+      const first = await read?.(backend.artefact);
+      if (!read || !first)
+        throw cannot(
+          id,
+          `the artefact ${backend.artefact}`,
+          "Add it to this store with: whetstone artefacts import",
+        );
+      if (!over) throw cannot(id, `the version ${backend.over}`, "Add that version first.");
+      if (first.artefact.kind === "guide" && !guide)
+        throw cannot(
+          id,
+          "a guide that nobody writes hints for",
+          "Name who does with: whetstone versions add --guide",
+        );
+      const artefact = kept(first.artefact, async () => (await read(backend.artefact))?.artefact);
+      return told({ artefact, over, ...(guide ? { guide } : {}) });
+    }
   }
+}
+
+/** Milliseconds after which a value is looked up again. */
+const fresh = 2000;
+
+/** A value that is looked up again every so often, since parts of it may be erased while it is served; the last one, where that fails. */
+function kept<T>(first: T, read: () => Promise<T | undefined>): () => Promise<T> {
+  let last = first;
+  let at = performance.now();
+  return async () => {
+    if (performance.now() - at < fresh) return last;
+    at = performance.now();
+    last = (await read().catch(() => undefined)) ?? last;
+    return last;
+  };
 }
 
 function openUpstream(
@@ -79,6 +128,8 @@ function nameOf(backend: Backend): string {
       return backend.folder.split(/[\\/]/).filter(Boolean).slice(-2).join("/") || "run";
     case "local":
       return backend.name;
+    case "artefact":
+      return `${backend.over}+${backend.artefact.slice(0, 8)}`;
   }
 }
 

@@ -25,6 +25,8 @@ export interface End {
   readonly error?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Of whoever answered. */
+  readonly tags?: Readonly<Record<string, string>>;
 }
 
 /** Name of the tag that says which distribution an upstream's log-probabilities are of. */
@@ -62,6 +64,7 @@ export function served(
     channels,
     tags: {
       ...asked.tags,
+      ...end.tags,
       ...(upstreamId === undefined ? {} : { [upstreamTag]: upstreamId }),
       ...(place.cut ? { [cutTag]: place.cut } : {}),
       ...(place.prefix ? { [prefixTag]: place.prefix } : {}),

@@ -5,6 +5,7 @@ import type { Id } from "../../core/words.ts";
 import { assign, unitOf } from "../../release/split.ts";
 import type { Production } from "../../store/production.ts";
 import type { Answerer } from "./answerer.ts";
+import type { Foundations } from "./open.ts";
 
 /** Who answers a call, and how that came about. */
 export interface ChosenVersion {
@@ -18,7 +19,7 @@ export interface ChosenVersion {
 export interface VersionOptions {
   readonly production: Pick<Production, "versions" | "splits">;
   /** Makes what answers for a version. What it throws keeps the split out that names the version. */
-  readonly open: (version: Version) => Promise<Answerer>;
+  readonly open: (version: Version, foundations: Foundations) => Promise<Answerer>;
   /** Answers while there is no split. Default: the only version that there is. */
   readonly main?: Id;
   /** Milliseconds between looks into the store. Default 1000. */
@@ -53,8 +54,18 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
   let current: Current = { split: undefined, answerers: new Map() };
   let looking: Promise<void> | undefined;
 
-  async function answererOf(version: Version): Promise<Answerer> {
-    const making = opened.get(version.id) ?? open(version);
+  /** @param used gathers it and what it stands on. */
+  async function answererOf(id: Id, versions: readonly Version[], used: Set<Id>): Promise<Answerer> {
+    const version = versions.find((v) => v.id === id);
+    if (!version) throw noVersion(id);
+    const { backend } = version;
+    used.add(version.id);
+    const on = async (id: Id | undefined): Promise<Answerer | undefined> =>
+      id === undefined ? undefined : await answererOf(id, versions, used);
+    const [over, guide] =
+      backend.kind === "artefact" ? [await on(backend.over), await on(backend.guide)] : [];
+    const making =
+      opened.get(version.id) ?? open(version, { ...(over && { over }), ...(guide && { guide }) });
     opened.set(version.id, making);
     try {
       return await making;
@@ -72,16 +83,16 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
     if (!split && main === undefined && versions.length !== 1) throw noChoice(versions);
     const wanted = split ? Object.keys(split.shares) : [main ?? versions[0]?.id];
     const answerers = new Map<Id, Answerer>();
+    const used = new Set<Id>();
     for (const id of wanted) {
-      const version = versions.find((v) => v.id === id);
-      if (!version) throw noVersion(id);
-      answerers.set(version.id, await answererOf(version));
+      if (id === undefined) throw noVersion(id);
+      answerers.set(id, await answererOf(id, versions, used));
     }
     const before = current.split;
     current = { split, answerers };
     if (split && before?.id !== split.id) log(`split ${split.id}: ${sharesOf(split)} (${split.why})`);
     for (const [id, making] of opened) {
-      if (answerers.has(id)) continue;
+      if (used.has(id)) continue;
       opened.delete(id);
       void making.then((answerer) => answerer.close()).catch((e) => log(`closing ${id}: ${messageOf(e)}`));
     }

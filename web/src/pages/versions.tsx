@@ -122,6 +122,8 @@ function backendOf({ backend }: Version): string {
       return backend.url;
     case "run":
       return backend.folder;
+    case "artefact":
+      return `${backend.over} + ${backend.artefact}`;
     default:
       return backend.kind;
   }
