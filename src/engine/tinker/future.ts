@@ -65,6 +65,13 @@ export async function submit(over: Transport, path: string, body: Body): Promise
   return checked(path, () => future.parse(answer.json)).request_id;
 }
 
+/** The same, where the server may not know protobuf. @returns undefined if it does not. */
+export async function submitIfRead(over: Transport, path: string, body: Body): Promise<string | undefined> {
+  const answer = await over.send(path, body, [400, 415, 422]);
+  if (answer.status >= 300) return undefined;
+  return checked(path, () => future.parse(answer.json)).request_id;
+}
+
 /** The result of a call that was submitted. */
 export async function awaited(
   over: Transport,

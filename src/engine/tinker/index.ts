@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts";
 import { type Reduction, reductions } from "./datum.ts";
 import { readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
 import { type Findings, linesOf, probeServer } from "./probe.ts";
-import { openSession, type Session } from "./session.ts";
+import { type Encoding, openSession, type Session } from "./session.ts";
 import { type TransportOptions, transport } from "./transport.ts";
 
 /** Settings of {@link tinkerEngine}. */
@@ -21,13 +21,13 @@ export interface TinkerOptions extends TransportOptions {
   readonly reduction?: Reduction;
   /** Whether the server is tried before a model is made. Default true. */
   readonly probe?: boolean;
-  /** "json" for servers that do not know protobuf. Default "protobuf". */
-  readonly encoding?: "json" | "protobuf";
+  /** How passes are written. Default: protobuf, and JSON where the server does not read that. */
+  readonly encoding?: Encoding;
 }
 
 /** An engine whose weights are elsewhere. Nothing is asked of the server before the first model. */
 export function tinkerEngine(options: TinkerOptions): Engine {
-  const { url, baseModel, codec, rank = 16, encoding = "protobuf", probe = true, say = () => {} } = options;
+  const { url, baseModel, codec, rank = 16, probe = true, say = () => {} } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new WhetstoneError("option.range", {
       where: "--url",
@@ -37,19 +37,19 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     });
   }
   let opened: Promise<Session> | undefined;
-  const session = (): Promise<Session> => (opened ??= openSession(transport(options), baseModel));
+  const session = (): Promise<Session> =>
+    (opened ??= openSession(transport(options), baseModel, options.encoding));
   const parts: TinkerParts = {
     session,
     url,
     baseModel,
     codec,
-    encoding,
     unique: () => randomUUID().replaceAll("-", ""),
   };
   let tried: Promise<Findings> | undefined;
   async function tryServer(): Promise<Findings> {
     say(`Trying what ${url} does with losses, limits and samples …`);
-    const found = await probeServer(await session(), { baseModel, rank, seed: 1, encoding }, codec);
+    const found = await probeServer(await session(), { baseModel, rank, seed: 1 }, codec);
     for (const line of linesOf(found, url)) say(line);
     return found;
   }

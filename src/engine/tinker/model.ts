@@ -33,7 +33,6 @@ export interface TinkerParts {
   readonly url: string;
   readonly baseModel: string;
   readonly codec: Codec;
-  readonly encoding: "json" | "protobuf";
   /** A name that no other checkpoint of the server has, e.g. random. */
   readonly unique: () => string;
 }
@@ -83,8 +82,8 @@ async function begin(
   { seed, rank, path }: Pick<Begun, "seed" | "rank" | "path">,
   optimiser: boolean,
 ): Promise<Trainer> {
-  const { baseModel, encoding } = parts;
-  const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed, encoding });
+  const { baseModel } = parts;
+  const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed });
   // a server takes this as a model's first operation alone
   if (path !== null) await trainer.load(path, optimiser);
   return trainer;
@@ -120,7 +119,7 @@ export async function tinkerModel(
 
   /** A sampling session of the weights as they are, proven to have them. */
   async function snapshot(): Promise<Sampler> {
-    const sampler = openSampler(session, await trainer.sampler(), codec, parts.encoding);
+    const sampler = openSampler(session, await trainer.sampler(), codec);
     if (probe) probe = await proveFresh(probe, trainer, sampler);
     return sampler;
   }

@@ -112,8 +112,7 @@ export async function probeServer(
   const tokens = Int32Array.from({ length: longer * targets + 1 }, (_, i) => text[i % text.length] ?? 0);
   const [short, long] = [tokens.subarray(0, targets + 1), tokens];
   const trainer = await openTrainer(session, options);
-  const open = async () =>
-    openSampler(session, await trainer.sampler(), codec, options.encoding ?? "protobuf");
+  const open = async () => openSampler(session, await trainer.sampler(), codec);
   try {
     const one = rowsOf(short, 1);
     const scored = (perDatum: readonly Float32Array[]): Float32Array => atTargets(one, perDatum);

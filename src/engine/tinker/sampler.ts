@@ -27,12 +27,7 @@ export interface Sampler {
 const mostAtOnce = 64;
 
 /** @param id of the sampling session. */
-export function openSampler(
-  session: Session,
-  id: string,
-  codec: Codec,
-  encoding: "json" | "protobuf",
-): Sampler {
+export function openSampler(session: Session, id: string, codec: Codec): Sampler {
   const queue = new PQueue({
     concurrency: Math.min(mostAtOnce, session.config.sample_max_concurrent_requests),
   });
@@ -49,7 +44,7 @@ export function openSampler(
     };
     return queue.add(async () => {
       session.requireAlive();
-      const kind = { type: "Sample", protobuf: encoding === "protobuf" };
+      const kind = { type: "Sample", protobuf: session.encoding !== "json" };
       const answer = await resultOf(session.over, "asample", { json }, kind);
       return checked("asample", () =>
         answer.type === protobufType ? readSamples(answer.bytes) : sampleResponse.parse(answer.json),

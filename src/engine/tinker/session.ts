@@ -7,10 +7,15 @@ import { checked, failed, forgotten, type Transport } from "./transport.ts";
 /** Stands for the client in the server's books. */
 export const clientVersion = "0.38.0";
 
+/** Bodies of passes: protobuf is a quarter of the size, and newer; some servers read JSON alone. */
+export type Encoding = "json" | "protobuf";
+
 export interface Session {
   readonly id: string;
   readonly over: Transport;
   readonly config: ClientConfig;
+  /** How passes are written. Undefined until the server has read one. */
+  encoding: Encoding | undefined;
   /** The number of the next model, and of the next sampling session. */
   nextModel(): number;
   nextSampler(): number;
@@ -25,9 +30,10 @@ const beatMs = 10_000;
 
 /**
  * @param baseModel must be among those that the server has.
+ * @param encoding default: protobuf, and JSON where the first is not read.
  * @throws WhetstoneError `engine.failed`, `name.unknown`.
  */
-export async function openSession(over: Transport, baseModel: string): Promise<Session> {
+export async function openSession(over: Transport, baseModel: string, encoding?: Encoding): Promise<Session> {
   const asked = await over.once("client/config", { json: { sdk_version: clientVersion } });
   // a server without this endpoint has the defaults
   const config = clientConfig.parse(asked?.status === 200 ? asked.json : {});
@@ -57,6 +63,7 @@ export async function openSession(over: Transport, baseModel: string): Promise<S
     id: opened.session_id,
     over,
     config,
+    encoding,
     nextModel: () => modelNumber++,
     nextSampler: () => samplers++,
     contextOf: (name) =>

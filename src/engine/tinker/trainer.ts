@@ -1,6 +1,6 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
 import { setTimeout } from "node:timers/promises";
-import { awaited, type Kind, resultOf, submit } from "./future.ts";
+import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
 import { readOutput, writePass } from "./protobuf.ts";
 import {
   type AdamParams,
@@ -9,6 +9,7 @@ import {
   forwardBackwardOutput,
   modelResponse,
   optimStepResponse,
+  type Pass,
   passJson,
   pathResponse,
   protobufType,
@@ -43,13 +44,18 @@ export interface TrainerOptions {
   readonly baseModel: string;
   readonly rank: number;
   readonly seed: number;
-  /** "json" for servers that do not know protobuf. Default "protobuf". */
-  readonly encoding?: "json" | "protobuf";
+}
+
+/** A call that the server took, and where its result is found. */
+interface Submitted {
+  readonly path: string;
+  readonly body: Body;
+  readonly id: string;
 }
 
 /** Makes a model on the server. */
 export async function openTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
-  const { baseModel, rank, seed, encoding = "protobuf" } = options;
+  const { baseModel, rank, seed } = options;
   const { over, config } = session;
   const lora_config = { rank, seed, train_unembed: false, train_mlp: true, train_attn: true };
   const json = {
@@ -68,16 +74,40 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   // the server would wait for its number: whatever comes later ends as it did
   let sent: Promise<unknown> = Promise.resolve();
 
-  /** Submits under the next number. @param bodyOf gets the number. */
-  function numbered(path: string, bodyOf: (seq: number) => Body, kind: Kind): Promise<Answer> {
+  /** Submits under the next number. @param submitted gets the number, and says under which call it was taken. */
+  function numbered(submitted: (seq: number) => Promise<Submitted>, kind: Kind): Promise<Answer> {
     session.requireAlive();
-    const body = bodyOf(++operations);
-    const submitted = sent.then(() => submit(over, path, body));
-    sent = submitted;
-    submitted.catch(() => undefined); // told to whoever waits for it
-    return submitted.then((id) => awaited(over, path, body, kind, id));
+    const seq = ++operations;
+    const call = sent.then(() => submitted(seq));
+    sent = call;
+    call.catch(() => undefined); // told to whoever waits for it
+    return call.then(({ path, body, id }) => awaited(over, path, body, kind, id));
   }
-  const fields = (more: object) => (seq_id: number) => ({ json: { model_id: modelId, seq_id, ...more } });
+  const simple = (path: string, fields: object, type: string): Promise<Answer> =>
+    numbered(
+      async (seq_id) => {
+        const body = { json: { model_id: modelId, seq_id, ...fields } };
+        return { path, body, id: await submit(over, path, body) };
+      },
+      { type },
+    );
+
+  /** As the server reads it: what that is shows with the first. */
+  async function submitPass(pass: Pass): Promise<Submitted> {
+    if (session.encoding !== "json") {
+      const path = "forward_backward";
+      const body = { protobuf: writePass(pass) };
+      const id =
+        session.encoding === undefined
+          ? await submitIfRead(over, path, body)
+          : await submit(over, path, body);
+      session.encoding = id === undefined ? "json" : "protobuf";
+      if (id !== undefined) return { path, body, id };
+    }
+    const path = pass.forward_only ? "forward" : "forward_backward";
+    const body = { json: passJson(pass) };
+    return { path, body, id: await submit(over, path, body) };
+  }
 
   return {
     modelId,
@@ -86,19 +116,9 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       const outputs = await Promise.all(
         parts.map(async (part): Promise<ForwardBackwardOutput> => {
           const answer = await numbered(
-            forward_only && encoding === "json" ? "forward" : "forward_backward",
-            (seq_id) => {
-              const pass = {
-                model_id: modelId,
-                seq_id,
-                data: part,
-                loss_fn,
-                loss_fn_config,
-                forward_only,
-              };
-              return encoding === "json" ? { json: passJson(pass) } : { protobuf: writePass(pass) };
-            },
-            { type: "ForwardBackward", protobuf: encoding === "protobuf" },
+            (seq_id) =>
+              submitPass({ model_id: modelId, seq_id, data: part, loss_fn, loss_fn_config, forward_only }),
+            { type: "ForwardBackward", protobuf: true },
           );
           return checked("forward_backward", () =>
             answer.type === protobufType
@@ -120,25 +140,21 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       );
     },
     async step(adam_params) {
-      const answer = await numbered("optim_step", fields({ adam_params }), { type: "OptimStep" });
+      const answer = await simple("optim_step", { adam_params }, "OptimStep");
       const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
       const skyrl = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
       return { metrics, divides: skyrl && !measured };
     },
     async save(path) {
-      const answer = await numbered("save_weights", fields({ path, overwrite: true }), {
-        type: "SaveWeights",
-      });
+      const answer = await simple("save_weights", { path, overwrite: true }, "SaveWeights");
       return checked("save_weights", () => pathResponse.parse(answer.json)).path;
     },
     async load(path, optimizer) {
-      await numbered("load_weights", fields({ path, optimizer }), { type: "LoadWeights" });
+      await simple("load_weights", { path, optimizer }, "LoadWeights");
     },
     async sampler() {
       const next = { sampling_session_seq_id: session.nextSampler() };
-      const answer = await numbered("save_weights_for_sampler", fields(next), {
-        type: "SaveWeightsForSampler",
-      });
+      const answer = await simple("save_weights_for_sampler", next, "SaveWeightsForSampler");
       const saved = checked("save_weights_for_sampler", () => saveForSamplerResponse.parse(answer.json));
       if (saved.sampling_session_id) return saved.sampling_session_id;
       throw failed(

@@ -45,9 +45,10 @@ export interface Transport {
   /**
    * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, with
    * the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most.
+   * @param misread statuses that are an answer as well: the server does not know this kind of body.
    * @throws WhetstoneError `engine.failed` for another status than 2xx, or when patience ends.
    */
-  send(path: string, body?: Body): Promise<Answer>;
+  send(path: string, body?: Body, misread?: readonly number[]): Promise<Answer>;
 }
 
 const again = (status: number): boolean => status === 408 || status === 429 || status >= 500;
@@ -121,12 +122,12 @@ export function transport({
     say,
     wait,
     once,
-    async send(path, body) {
+    async send(path, body, misread = []) {
       const headers: Record<string, string> = body ? { "X-Idempotency-Key": randomUUID() } : {};
       let waited = 0;
       for (let pause = 500; ; pause = Math.min(2 * pause, 10_000)) {
         const answer = await once(path, body, headers);
-        if (answer && answer.status < 300) return answer;
+        if (answer && (answer.status < 300 || misread.includes(answer.status))) return answer;
         if (answer && !again(answer.status)) throw refused(path, answer);
         if (waited >= patienceMs) {
           throw failed(

@@ -6,6 +6,9 @@ import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
 import {
   adamParams,
   floatTensor,
+  forwardBackwardRequest,
+  forwardRequest,
+  outputJson,
   type Pass,
   protobufType,
   sampleRequest,
@@ -22,6 +25,8 @@ interface Habits {
   readonly thresholds: "ratio" | "epsilon" | undefined;
   /** Samplers have the weights of now. */
   readonly fresh: boolean;
+  /** Reads JSON alone. */
+  readonly json?: boolean;
 }
 const usual: Habits = { byCount: false, byLength: false, clips: true, thresholds: "ratio", fresh: true };
 
@@ -57,7 +62,8 @@ function tryOut(habits: Habits) {
       return { logprobs: floatTensor(Float32Array.from({ length: N }, (_, i) => theta[i]! - 3)) };
     });
     if (!p.forward_only) learn(p);
-    return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
+    const output = { loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} };
+    return later(habits.json ? outputJson(output) : writeOutput(output));
   }
   function step(body: { readonly adam_params: unknown }) {
     const { learning_rate, eps, grad_clip_norm } = adamParams.parse(body.adam_params);
@@ -85,7 +91,9 @@ function tryOut(habits: Habits) {
     create_session: () => ({ session_id: "s" }),
     get_server_capabilities: () => ({ supported_models: [] }),
     create_model: () => later({ model_id: "m" }),
-    forward_backward: (body) => pass(readPass(body)),
+    forward_backward: (body) =>
+      pass(habits.json ? forwardBackwardRequest.parse(JSON.parse(body.toString())) : readPass(body)),
+    forward: (body) => pass(forwardRequest.parse(JSON.parse(body.toString()))),
     optim_step: (body) => step(JSON.parse(body.toString())),
     save_weights_for_sampler: () => later({ sampling_session_id: `${samplers.push(theta.slice()) - 1}` }),
     asample: (body) => samples(JSON.parse(body.toString())),
@@ -95,6 +103,8 @@ function tryOut(habits: Habits) {
     url: "http://stub",
     fetch: async (url, init) => {
       const body = Buffer.from(await new Response(init?.body).arrayBuffer());
+      const isProtobuf = new Headers(init?.headers).get("Content-Type") === protobufType;
+      if (habits.json && isProtobuf) return Response.json({ detail: "no JSON" }, { status: 422 });
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
       if (!(given instanceof Uint8Array)) return Response.json(given);
       return new Response(given, { headers: { "Content-Type": protobufType } });
@@ -147,4 +157,9 @@ test("limits that are ignored, thresholds that are none of the ratio, losses tha
 
 test("samples of the weights of before are found out", async () => {
   await assert.rejects(tryOut({ ...usual, fresh: false }), /samples from old weights/);
+});
+
+test("one that reads JSON alone is written to in JSON, under the same numbers", async () => {
+  const [read, written] = [await tryOut(usual), await tryOut({ ...usual, json: true })];
+  assert.deepEqual(written.found, read.found);
 });
