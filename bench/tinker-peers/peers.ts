@@ -1,0 +1,165 @@
+/** Servers of the Tinker API as processes, each as its makers publish it, on one model. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Reduction } from "../../src/engine/tinker/datum.ts";
+
+export const peerNames = ["whetstone", "skyrl", "tuft"] as const;
+export type PeerName = (typeof peerNames)[number];
+
+/** A server that runs. */
+export interface Peer {
+  readonly name: PeerName;
+  readonly url: string;
+  /** The model, as the server names it. */
+  readonly baseModel: string;
+  readonly reduction: Reduction;
+  stop(): Promise<void>;
+}
+
+export interface PeerOptions {
+  /** The model's folder. */
+  readonly base: string;
+  /** Folder of the environments that peers/tinker-servers.sh made. */
+  readonly venvs: string;
+  /** For what a server writes, and its log. */
+  readonly folder: string;
+  /** Longest wait for the first answer. */
+  readonly seconds: number;
+}
+
+export const key = "tml-bench";
+
+interface Command {
+  readonly line: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly baseModel: string;
+  readonly reduction: Reduction;
+}
+
+type Make = (options: PeerOptions, port: number) => Promise<Command> | Command;
+
+const commands: Readonly<Record<PeerName, Make>> = {
+  whetstone: ({ base, folder }, port) => ({
+    line: [
+      process.execPath,
+      join(import.meta.dirname, "../../src/cli/main.ts"),
+      "serve",
+      "--tinker",
+      ...["--model", base, "--port", `${port}`, "--checkpoints", join(folder, "checkpoints")],
+    ],
+    baseModel: base.split("/").at(-1) ?? base,
+    reduction: "sum",
+  }),
+  // it asks for `uv run`, whose arguments it reads again to start its engine
+  skyrl: ({ base, venvs, folder }, port) => {
+    const venv = join(venvs, "skyrl");
+    return {
+      line: [
+        join(venv, "bin/uv"),
+        ...["run", "--no-project", "--active", "-m", "skyrl.tinker.api", "--backend", "jax"],
+        ...[
+          "--base-model",
+          base,
+          "--backend-config",
+          JSON.stringify({ max_lora_adapters: 8, max_lora_rank: 8 }),
+        ],
+        ...["--host", "127.0.0.1", "--port", `${port}`],
+        ...["--database-url", `sqlite:///${join(folder, "tinker.db")}`],
+        ...["--checkpoints-base", join(folder, "checkpoints")],
+      ],
+      env: { VIRTUAL_ENV: venv, PATH: `${join(venv, "bin")}:${process.env.PATH}`, JAX_PLATFORMS: "cpu" },
+      baseModel: base,
+      reduction: "sequence-mean",
+    };
+  },
+  async tuft({ base, venvs, folder }, port) {
+    const config = join(folder, "tuft.yaml");
+    const model = [
+      "- model_name: base",
+      `  model_path: ${base}`,
+      "  max_model_len: 128",
+      "  max_lora_rank: 8",
+    ];
+    const lines = ["supported_models:", ...model, "authorized_users:", `  ${key}: bench`];
+    await writeFile(config, `${lines.join("\n")}\n`);
+    return {
+      line: [join(venvs, "tuft/bin/tuft"), "launch", "--config", config, "--port", `${port}`],
+      env: { TUFT_HOME: folder, PATH: `${join(venvs, "tuft/bin")}:${process.env.PATH}` },
+      baseModel: "base",
+      reduction: "sum",
+    };
+  },
+};
+
+/** @throws Error with the end of its log, where it does not answer in time. */
+export async function startPeer(name: PeerName, options: PeerOptions): Promise<Peer> {
+  await mkdir(options.folder, { recursive: true });
+  const port = await freePort();
+  const { line, env, baseModel, reduction } = await commands[name](options, port);
+  const log = join(options.folder, "server.log");
+  const out = openSync(log, "w");
+  const [program, ...args] = line;
+  const child = spawn(program, args, {
+    env: { ...process.env, HF_HUB_OFFLINE: "1", ...env },
+    stdio: ["ignore", out, out],
+    detached: true,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const fell = new Promise<never>((_, reject) => {
+    child.once("error", reject);
+    child.once("exit", async (code) => reject(new Error(`${name} ended with ${code}: ${await endOf(log)}`)));
+  });
+  const peer: Peer = { name, url, baseModel, reduction, stop: () => stopAll(child) };
+  try {
+    await Promise.race([answers(url, options.seconds), fell]);
+    fell.catch(() => undefined);
+    return peer;
+  } catch (e) {
+    await peer.stop();
+    throw new Error(`${e instanceof Error ? e.message : e}\n${await endOf(log)}`);
+  }
+}
+
+async function answers(url: string, seconds: number): Promise<void> {
+  for (const until = Date.now() + 1000 * seconds; ; await pause(500)) {
+    const answer = await fetch(`${url}/api/v1/healthz`, { headers: { "x-api-key": key } }).catch(
+      () => undefined,
+    );
+    if (answer?.ok) return;
+    if (Date.now() > until) throw new Error(`no answer within ${seconds} seconds`);
+  }
+}
+
+const endOf = async (log: string): Promise<string> => (await readFile(log, "utf8")).trim().slice(-1500);
+
+/** The process and those that it started. */
+async function stopAll(child: ChildProcess): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined) return;
+  const ended = new Promise<void>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve();
+    else child.once("exit", () => resolve());
+  });
+  const send = (signal: NodeJS.Signals): void => {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // all of them have ended
+    }
+  };
+  send("SIGTERM");
+  await Promise.race([ended, pause(10_000)]);
+  send("SIGKILL");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const at = server.address();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return typeof at === "object" && at ? at.port : 0;
+}
