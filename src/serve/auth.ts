@@ -1,4 +1,5 @@
 /** Who asks, and what they may do: keys, browsers' tokens, sessions of our pages, other sites' pages, rates. */
+import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
@@ -34,6 +35,7 @@ export interface Gated {
     readonly incoming?: {
       readonly socket: { readonly remoteAddress?: string | undefined; destroy?(): void };
     };
+    readonly outgoing?: ServerResponse;
   };
 }
 

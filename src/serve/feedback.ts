@@ -1,7 +1,7 @@
 /** Feedback as it is sent to `POST /v1/feedback`, and the signals that it becomes. */
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ReceivedSignal, Target } from "../core/served.ts";
+import { orderedId } from "./orderedId.ts";
 import type { WrongField } from "./refusal.ts";
 
 /** Signals of one request, at the most. */
@@ -195,7 +195,7 @@ function signalOf(sent: Sent, arrival: Arrival, index: number | undefined): Rece
   const key = sent.key ?? outer;
   const { said, tagged, ...content } = contentOf(sent);
   return {
-    id: `sig_${randomUUID()}`,
+    id: `sig_${orderedId(arrival.now)}`,
     ...(key === undefined ? {} : { key }),
     ...content,
     ...(said === undefined ? {} : { text: said }),

@@ -1,5 +1,4 @@
 /** The gateway: chat completions that somebody else answers, passed on as they are and recorded. */
-import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
@@ -7,11 +6,13 @@ import type { Id } from "../../core/words.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { chatBody, readJson } from "../limits.ts";
+import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import type { Answered } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
 import { asking } from "./asking.ts";
 import { assembler } from "./assemble.ts";
+import { handed } from "./handed.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
 import { isPlain, served, type Underway, withTokens } from "./record.ts";
@@ -50,6 +51,8 @@ export interface GatewayState {
 export interface Gateway {
   readonly app: Hono<Gated>;
   state(): GatewayState;
+  /** All that was answered so far is with the recorder, also where a session had to be read first. */
+  recorded(): Promise<void>;
   /** Refuses new calls; resolves once none runs any more. */
   drain(): Promise<void>;
 }
@@ -64,6 +67,8 @@ export function gateway(options: GatewayOptions): Gateway {
   const counts = { calls: 0, complete: 0, cut: 0, failed: 0 };
   const trajectoryCuts: Partial<Record<Cut, number>> = {};
   const resuming = new Map<Id, Promise<boolean>>();
+  /** Of calls whose session is being read. */
+  const recording = new Set<Promise<void>>();
   let running = 0;
   let draining = false;
   let drained = (): void => {};
@@ -102,7 +107,7 @@ export function gateway(options: GatewayOptions): Gateway {
     if (isRefused(who)) return refusal(who);
     const opened = sessions.open({ ...who, prompt: asked.prompt });
     const resumed = who.session === undefined ? undefined : resume(who.session);
-    const id = `chatcmpl-${randomUUID().replaceAll("-", "")}`;
+    const id = `chatcmpl-${orderedId(at)}`;
     const { user } = who;
     const call = { session: opened.session, response: id, ...(user === undefined ? {} : { user }) };
     const chosen = versions.choose(call);
@@ -125,16 +130,22 @@ export function gateway(options: GatewayOptions): Gateway {
     let ended: Promise<void> | undefined;
     let answered: Answered | undefined;
 
-    /** Records how the call ended, once. */
+    /** Records how the call ended, once. Nobody waits for it but who asked for it to be durable. */
     function end(how: HowEnded): Promise<void> {
-      ended ??= record(how).finally(() => {
-        if (--running === 0 && draining) drained();
-      });
-      return ended;
+      if (ended === undefined) {
+        const mine = record(how).finally(() => {
+          recording.delete(mine);
+          if (--running === 0 && draining) drained();
+        });
+        if (!durable) mine.catch((e: unknown) => log(`${id} was not recorded: ${messageOf(e)}`));
+        if (resumed) recording.add(mine);
+        ended = mine;
+      }
+      return durable ? ended : Promise.resolve();
     }
 
     async function record(how: HowEnded): Promise<void> {
-      // at once, unless the session has to be read first: no answer waits long for a store that does not answer
+      // at once, unless the session has to be read first
       let known = true;
       if (resumed) known = await Promise.race([resumed, pause(mostReading, false, { ref: false })]);
       const result = growing.result();
@@ -184,13 +195,13 @@ export function gateway(options: GatewayOptions): Gateway {
       await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
       return unreachable(messageOf(e), mine);
     }
-    const headers = { ...passedBack(answered.headers), ...mine };
+    const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
     const socket = c.env?.incoming?.socket;
     const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-      return new Response(ReadableStream.from(relayed(passing)), { status: answered.status, headers });
+      return await handed(c, head, relayed(passing));
     }
-    return await whole(passing, headers);
+    return await whole(passing, head, durable, (body) => handed(c, head, body));
   }
 
   const v1 = new Hono<Gated>()
@@ -211,6 +222,9 @@ export function gateway(options: GatewayOptions): Gateway {
   return {
     app,
     state: () => ({ ...counts, running, trajectoryCuts: { ...trajectoryCuts } }),
+    async recorded() {
+      await Promise.allSettled(recording);
+    },
     drain() {
       draining = true;
       if (running === 0) return Promise.resolve();

@@ -9,6 +9,7 @@ import type { Answered } from "./answerer.ts";
 import { type Asking, withId, withoutExtra } from "./asking.ts";
 import type { Assembler } from "./assemble.ts";
 import { serverEvents } from "./events.ts";
+import type { Head } from "./handed.ts";
 import type { End } from "./record.ts";
 
 /** How a call ended. */
@@ -32,10 +33,16 @@ export interface Passing {
 /** Bytes that an answer in one piece may have: whoever never ends one must not fill the memory. */
 const mostAnswerBytes = 64 << 20;
 
-/** An answer in one piece: recorded, then handed on. */
+/**
+ * An answer in one piece: handed on, and recorded in the same turn of the event loop, so that nothing can go on from it before;
+ * the other way round where it has to be durable.
+ * @param hand writes the body that the client gets.
+ */
 export async function whole(
   { answered, growing, ask, id, gone, end }: Passing,
-  headers: Record<string, string>,
+  { headers }: Head,
+  durable: boolean,
+  hand: (body: string | Uint8Array) => Promise<Response>,
 ): Promise<Response> {
   const chunks: Uint8Array[] = [];
   try {
@@ -52,17 +59,24 @@ export async function whole(
   }
   const bytes = Buffer.concat(chunks);
   const failed = answered.status >= 400;
-  const body = parsed(bytes.toString("utf8"));
+  const text = bytes.toString("utf8");
+  const body = parsed(text);
   if (body !== undefined) growing.take(body);
+  const how: HowEnded = failed
+    ? { status: "failed", ...statusError(answered.status, growing) }
+    : { status: "complete" };
+  const shown = failed || body === undefined ? bytes : (rewritten(text, body, ask, id) ?? "");
+  if (!durable) {
+    const response = hand(shown);
+    void end(how);
+    return response;
+  }
   try {
-    await end(
-      failed ? { status: "failed", ...statusError(answered.status, growing) } : { status: "complete" },
-    );
+    await end(how);
   } catch (e) {
     return unkept(e, headers);
   }
-  const shown = failed || body === undefined ? bytes : rewritten(bytes.toString("utf8"), body, ask, id);
-  return new Response(shown ?? "", { status: answered.status, headers });
+  return hand(shown);
 }
 
 function statusError(status: number, growing: Assembler): Omit<HowEnded, "status"> {

@@ -67,6 +67,10 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     log,
     ...(options.channels ? { channels: options.channels } : {}),
   });
+  const tried = async (): Promise<void> => {
+    await passing.recorded();
+    await recorder.tried();
+  };
   const app = new Hono<Gated>()
     .use(door.enter)
     .get("/healthz", (c) => {
@@ -82,7 +86,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
       });
     })
     .route("/", passing.app)
-    .route("/", inbox({ production, recorder, gate: door }))
+    .route("/", inbox({ production, recorder: { ...recorder, tried }, gate: door }))
     .route("/", keyRoutes(production, door))
     .route("/", traces({ production, gate: door, sessions }))
     .route("/", versionRoutes({ production, gate: door, ...(options.desk ? { desk: options.desk } : {}) }))

@@ -446,7 +446,7 @@ test("while a session is being read, nobody goes by the half of it", async () =>
   const other = ask(g.url, { messages }, { "x-whetstone-session": "s" });
   await pause(20);
   rest.resolve();
-  await Promise.all([one, other]);
+  await Promise.all([one, other, g.recorded(4)]);
   const places = stored.slice(2).map(({ trajectory, turn }) => `${trajectory} ${turn}`);
   assert.deepEqual(places.toSorted(), ["s/0 2", "s/1 0"]);
   await g.close();
