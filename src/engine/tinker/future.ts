@@ -65,9 +65,13 @@ export async function submit(over: Transport, path: string, body: Body): Promise
   return checked(path, () => future.parse(answer.json)).request_id;
 }
 
-/** The same, where the server may not know protobuf. @returns undefined if it does not. */
+/**
+ * The same, where the server may not know protobuf. @returns undefined if it does not.
+ *
+ * 500 counts as not knowing: SkyRL 0.3.0 breaks on quoting such a body in its own complaint.
+ */
 export async function submitIfRead(over: Transport, path: string, body: Body): Promise<string | undefined> {
-  const answer = await over.send(path, body, [400, 415, 422]);
+  const answer = await over.send(path, body, [400, 415, 422, 500]);
   if (answer.status >= 300) return undefined;
   return checked(path, () => future.parse(answer.json)).request_id;
 }
