@@ -22,16 +22,27 @@ export interface Shelved extends Entry {
   readonly encoder: string;
 }
 
-/** What has changed: an entry that is new or another one now, or one that is gone. */
-export type Change =
-  | { readonly kind: "put"; readonly place: number; readonly entry: Shelved }
-  | { readonly kind: "gone"; readonly place: number; readonly id: Id };
+/** Where an entry stands: what is put later stands later, also what takes the place of another. */
+export interface Placed {
+  readonly place: number;
+  readonly entry: Shelved;
+}
 
 /** Named collections of entries. Several processes may use one. */
 export interface Shelf {
-  /** All of it or nothing, on disk once the promise resolves. An entry takes the place of the one with its id. */
-  put(collection: string, entries: readonly Shelved[]): Promise<void>;
+  /**
+   * All of it or nothing, on disk once the promise resolves. An entry takes the place of the one with its id.
+   * @returns the place of the first; the others follow it without a gap.
+   */
+  put(collection: string, entries: readonly Shelved[]): Promise<number>;
   delete(collection: string, ids: readonly Id[]): Promise<void>;
-  /** By place, in rising order: what was put or deleted after `place`. Each entry once, as it is now. */
-  changes(collection: string, place: number): AsyncIterable<Change>;
+  /** What stands behind `place`, in order. */
+  since(collection: string, place: number): AsyncIterable<Placed>;
+  count(collection: string): Promise<number>;
+  ids(collection: string): Promise<readonly Id[]>;
+}
+
+/** A shelf that is to be closed. */
+export interface OpenShelf extends Shelf {
+  close(): Promise<void>;
 }

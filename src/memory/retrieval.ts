@@ -92,8 +92,10 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     async put(some) {
       for (let i = 0; i < some.length; i += round) {
         const shelved = await embedded(some.slice(i, i + round));
-        await shelf?.put(collection, shelved);
+        const first = await shelf?.put(collection, shelved);
         for (const entry of shelved) take(entry);
+        // nobody else has put anything in between: it need not be read again
+        if (first === seen + 1) seen += shelved.length;
       }
     },
     async delete(ids) {
@@ -113,15 +115,22 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
       if (!shelf) return 0;
       let changes = 0;
       const foreign: Shelved[] = [];
-      for await (const change of shelf.changes(collection, seen)) {
+      for await (const { place, entry } of shelf.since(collection, seen)) {
         changes++;
-        seen = Math.max(seen, change.place);
-        if (change.kind === "gone") drop(change.id);
-        else if (change.entry.encoder === encoder.id) take(change.entry);
-        else foreign.push(change.entry);
+        seen = place;
+        if (entry.encoder === encoder.id) take(entry);
+        else foreign.push(entry);
       }
       for (let i = 0; i < foreign.length; i += round)
         for (const entry of await embedded(foreign.slice(i, i + round))) take(entry);
+      if ((await shelf.count(collection)) === entries.size) return changes;
+      // all that was ever put is here: the numbers differ where something has been deleted
+      const left = new Set(await shelf.ids(collection));
+      for (const id of [...entries.keys()]) {
+        if (left.has(id)) continue;
+        drop(id);
+        changes++;
+      }
       return changes;
     },
   };

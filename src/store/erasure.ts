@@ -17,6 +17,7 @@ import { addRecord, readRecords } from "./records.ts";
 import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
+import { eraseEntries } from "./shelf.ts";
 
 /** Rows that one transaction deletes. */
 const round = 1000;
@@ -50,6 +51,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   // files that were being written meanwhile, from what was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
   const parts = await eraseParts(db, madeFrom(gone));
+  const entries = await eraseEntries(db, (from) => madeFrom(gone)({ from }));
   await database.scrub();
   const erasure: Erasure = {
     id: randomUUID(),
@@ -58,6 +60,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     responses: gone.response.size,
     signals: gone.signal.size,
     exports,
+    entries,
     artefacts: [...parts].map(([folder, partsRemoved]) => ({ folder, partsRemoved })),
     found: {
       rows: (await findRows(db, gone)) + (await countNaming(db, everyName(gone))),
@@ -73,7 +76,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
 /** Whether something was made from what goes. */
 const madeFrom =
   (gone: Gone) =>
-  ({ from }: Origins): boolean =>
+  ({ from }: Pick<Origins, "from">): boolean =>
     from.sessions.some((id) => gone.session.has(id)) ||
     from.users.some((id) => gone.user.has(id)) ||
     from.responses.some((id) => gone.response.has(id)) ||

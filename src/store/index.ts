@@ -10,4 +10,5 @@ export type * from "./production.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";
 export type { RunState } from "./schema.ts";
+export { openShelf } from "./shelf.ts";
 export * from "./store.ts";

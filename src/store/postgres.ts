@@ -53,6 +53,7 @@ const tables = [
   "signals",
   "signal_targets",
   "records",
+  "entries",
 ] as const satisfies readonly (keyof Tables)[];
 
 async function scrub(db: Kysely<Tables>): Promise<void> {

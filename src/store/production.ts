@@ -62,6 +62,8 @@ export interface Erasure {
   readonly signals: number;
   /** Files of training data that were written again without it. */
   readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
+  /** Entries of collections (see `openShelf`) that were made from it. */
+  readonly entries: number;
   /** Parts of artefacts that were made from it, by the folder that held them; those of the store itself under "". */
   readonly artefacts: readonly { readonly folder: string; readonly partsRemoved: number }[];
   /** Hits of a search for the erased ids in tables, log, exported files and folders of artefacts afterwards; all 0, else the erasure failed. */

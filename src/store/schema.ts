@@ -1,5 +1,5 @@
 /** The tables, and how they came to be. Types are kept to those that PostgreSQL has too. */
-import type { ColumnDataType, Kysely, Migration } from "kysely";
+import type { ColumnDataType, Generated, Kysely, Migration } from "kysely";
 
 export const runStates = ["running", "done", "failed", "interrupted"] as const;
 export type RunState = (typeof runStates)[number];
@@ -145,6 +145,22 @@ export interface SettingsTable {
   value: string;
 }
 
+/** Texts that are looked up by likeness, with their vectors. */
+export interface EntriesTable {
+  /** Rises with every row, and is never used again. */
+  place: Generated<number>;
+  collection: string;
+  id: string;
+  text: string;
+  /** JSON. */
+  data: string | null;
+  /** JSON: what it was made from. */
+  origins: string | null;
+  encoder: string;
+  /** A float32 scale, then a signed byte for each number. */
+  vector: Uint8Array;
+}
+
 export interface RunTagsTable {
   run: string;
   tag: string;
@@ -162,6 +178,7 @@ export interface Tables {
   records: RecordsTable;
   erased: ErasedTable;
   settings: SettingsTable;
+  entries: EntriesTable;
 }
 
 /** @param bytes the database's type for binary data: "blob" in SQLite, "bytea" in PostgreSQL. */
@@ -169,6 +186,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "001-runs": { up: (db: Kysely<unknown>) => createRuns(db, bytes) },
   "002-production": { up: (db: Kysely<unknown>) => createProduction(db, bytes) },
   "003-tags": { up: createTags },
+  "004-entries": { up: (db: Kysely<unknown>) => createEntries(db, bytes) },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -328,6 +346,26 @@ async function createTags(db: Kysely<unknown>): Promise<void> {
     .addColumn("tag", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("run_tags_key", ["run", "tag"])
     .execute();
+}
+
+async function createEntries(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
+  await db.schema
+    .createTable("entries")
+    .$call((table) =>
+      bytes === "blob"
+        ? table.addColumn("place", "integer", (c) => c.primaryKey().autoIncrement())
+        : table.addColumn("place", "serial", (c) => c.primaryKey()),
+    )
+    .addColumn("collection", "text", (c) => c.notNull())
+    .addColumn("id", "text", (c) => c.notNull())
+    .addColumn("text", "text", (c) => c.notNull())
+    .addColumn("data", "text")
+    .addColumn("origins", "text")
+    .addColumn("encoder", "text", (c) => c.notNull())
+    .addColumn("vector", bytes, (c) => c.notNull())
+    .addUniqueConstraint("entries_id", ["collection", "id"])
+    .execute();
+  await index(db, "entries", "collection", "place");
 }
 
 const index = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>

@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Encoder } from "../../src/core/encoder.ts";
-import type { Change, Shelf } from "../../src/core/shelf.ts";
+import type { Placed, Shelf } from "../../src/core/shelf.ts";
 import { fused, openRetrieval } from "../../src/memory/retrieval.ts";
 
 /** A shelf in memory. */
 function shelf(): Shelf {
-  const changes = new Map<string, Change>();
+  const all = new Map<string, Placed>();
   let place = 0;
   return {
     put: async (_, entries) => {
       for (const entry of entries) {
-        changes.delete(entry.id);
-        changes.set(entry.id, { kind: "put", place: ++place, entry });
+        all.delete(entry.id);
+        all.set(entry.id, { place: ++place, entry });
       }
+      return place - entries.length + 1;
     },
     delete: async (_, ids) => {
-      for (const id of ids) {
-        changes.delete(id);
-        changes.set(id, { kind: "gone", place: ++place, id });
-      }
+      for (const id of ids) all.delete(id);
     },
-    changes: async function* (_, after) {
-      for (const change of changes.values()) if (change.place > after) yield change;
+    since: async function* (_, after) {
+      for (const placed of all.values()) if (placed.place > after) yield placed;
     },
+    count: async () => all.size,
+    ids: async () => [...all.keys()],
   };
 }
 
@@ -74,6 +74,8 @@ test("what was put is on the shelf, also for another process, with its replaceme
   await ours.put([{ id: "jam", text: "an envelope is stuck" }]);
   assert.equal(await theirs.refresh(), 2);
   assert.equal(await theirs.refresh(), 0);
+  // what one put oneself is not read again
+  assert.equal(await ours.refresh(), 0);
   const again = await openRetrieval({ shelf: common });
   for (const index of [ours, theirs, again]) {
     assert.equal(index.size, 2);
