@@ -39,6 +39,7 @@ export * from "./pool.ts";
 export { type Random, randomStream, shuffled } from "./random.ts";
 export { asksToImprove, revision, revisionId } from "./revisions.ts";
 export { rewritten } from "./rewrite.ts";
+export * from "./rubrics.ts";
 export type * from "./served.ts";
 export { checkShares } from "./shares.ts";
 export type * from "./shelf.ts";

@@ -1,3 +1,4 @@
+export * as behaviourTree from "./behaviourTree/index.ts";
 export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
 export { type LikenessOptions, likeness } from "./likeness.ts";
@@ -8,5 +9,6 @@ export {
   type RetrievalOptions,
   type SearchOptions,
 } from "./retrieval.ts";
+export * as rubrics from "./rubrics/index.ts";
 export { type VectorIndex, type VectorIndexOptions, vectorIndex } from "./vectorIndex.ts";
 export { type WordIndex, type WordIndexOptions, wordIndex } from "./wordIndex.ts";

@@ -62,6 +62,8 @@ import { sdpo } from "./language-feedback/sdpo.ts";
 import { srpoReflection } from "./language-feedback/srpo-reflection.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
+import { portal } from "./memory/portal.ts";
+import { rewardharness } from "./memory/rewardharness.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
 import { cpl } from "./objective/cpl.ts";
@@ -146,6 +148,7 @@ export {
   paverlSql,
   pbsd,
   planRewardbench,
+  portal,
   ppo,
   pprRenorm,
   preflexor,
@@ -157,6 +160,7 @@ export {
   rejectionSampling,
   reseek,
   retroformer,
+  rewardharness,
   rl2f,
   rl4mle,
   rlhs,
@@ -250,6 +254,8 @@ export const methods: readonly Recipe[] = [
   srpoReflection,
   text2grad,
   ufoTryAgain,
+  portal,
+  rewardharness,
   ahpo,
   cpl,
   disco,

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { Chat } from "../core/chat.ts";
+import { randomStream } from "../core/random.ts";
+import type { Candidate, Rubric, RubricJudge } from "../core/rubrics.ts";
+import { unlessFailed } from "./chat.ts";
+
+/** Settings of {@link chatRubricJudge}. */
+export interface ChatRubricJudgeOptions {
+  /** Rubrics of a library that are read at once; of a larger one the judge is first asked for those that matter. Default 8. */
+  readonly routed?: number;
+}
+
+const written = z.object({
+  candidates: z.array(
+    z.object({
+      reasons: z.string().describe("one sentence for each criterion that decides"),
+      score: z.number().min(0).max(1).describe("0: worthless, 1: could not be better"),
+    }),
+  ),
+});
+
+/**
+ * A frozen judge behind any provider that goes by a library: of a large one the rubrics that matter for what was asked
+ * are chosen first, each tool's prompt is answered for every candidate, and then all candidates are scored together, with
+ * reasons before numbers. Undefined where no answer fits, or the provider fails.
+ */
+export function chatRubricJudge(
+  chat: Chat,
+  { routed = 8 }: ChatRubricJudgeOptions = {},
+): RubricJudge<Candidate> {
+  return async ({ rubrics }, candidates, call) => {
+    const { seed } = randomStream("rubric judge").split(call);
+    const [first] = candidates;
+    if (!first) return [];
+    const chosen = rubrics.length > routed ? await route(chat, rubrics, first, routed, seed) : rubrics;
+    const tools = chosen.filter(({ kind }) => kind === "tool");
+    const findings = await Promise.all(candidates.map((one) => analysed(chat, tools, one, seed)));
+    const skills = chosen.filter(({ kind }) => kind === "skill").map(({ text }) => `- ${text}`);
+    const content = [
+      `Score replies to what was asked, by these criteria:\n${skills.join("\n") || "- what serves whoever asked"}`,
+      `Asked: ${first.asked}`,
+      ...candidates.map(({ reply }, i) => [`Candidate ${i + 1}: ${reply}`, ...findings[i]!].join("\n")),
+      `Give one entry for each of the ${candidates.length} candidates, in their order.`,
+    ].join("\n\n");
+    const said = await chat.ask({ messages: [{ role: "user", content }], seed }, written).catch(unlessFailed);
+    return said?.candidates.length === candidates.length
+      ? said.candidates.map(({ score }) => score)
+      : undefined;
+  };
+}
+
+/** The rubrics that the judge asks for; the first ones where it asks for none that are there. */
+async function route(
+  chat: Chat,
+  rubrics: readonly Rubric[],
+  { asked }: Candidate,
+  most: number,
+  seed: number,
+): Promise<readonly Rubric[]> {
+  const listed = rubrics.map(({ id, text }) => `${id}: ${text}`).join("\n");
+  const content = `Which of these rubrics matter most for judging replies to the request below? Name at most ${most}.\n\n${listed}\n\nRequest: ${asked}`;
+  const said = await chat
+    .ask({ messages: [{ role: "user", content }], seed }, z.object({ ids: z.array(z.string()) }))
+    .catch(unlessFailed);
+  const found = rubrics.filter(({ id }) => said?.ids.includes(id));
+  return (found.length > 0 ? found : rubrics).slice(0, most);
+}
+
+/** What the tools find in a candidate; a tool that fails finds nothing. */
+async function analysed(
+  chat: Chat,
+  tools: readonly Rubric[],
+  { asked, reply }: Candidate,
+  seed: number,
+): Promise<readonly string[]> {
+  const found = tools.map(async ({ id, text }) => {
+    const content = `${text}\n\nAsked: ${asked}\nReply: ${reply}`;
+    const said = await chat.reply({ messages: [{ role: "user", content }], seed }).catch(unlessFailed);
+    return said ? [`${id} finds: ${said.message.content.trim()}`] : [];
+  });
+  return (await Promise.all(found)).flat();
+}

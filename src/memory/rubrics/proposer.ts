@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { Chat } from "../../core/chat.ts";
+import { isWhetstoneError } from "../../core/errors.ts";
+import type { Candidate } from "../../core/rubrics.ts";
+import type { Proposer } from "./evolve.ts";
+import type { Verdict } from "./orders.ts";
+
+/** Settings of {@link chatProposer}. */
+export interface ChatProposerOptions {
+  /** Verdicts shown of each kind, wrong ones and right ones. Default 5. */
+  readonly shown?: number;
+}
+
+const written = z.object({
+  analysis: z.string().describe("what the judge overlooked or overrated, in two sentences"),
+  edits: z
+    .array(
+      z.discriminatedUnion("kind", [
+        z.object({
+          kind: z.literal("add"),
+          rubric: z.object({
+            id: z.string().regex(/^[a-z][a-z0-9-]*$/),
+            kind: z.enum(["skill", "tool"]),
+            text: z.string().min(1),
+          }),
+        }),
+        z.object({ kind: z.literal("modify"), id: z.string(), text: z.string().min(1) }),
+        z.object({ kind: z.literal("delete"), id: z.string() }),
+      ]),
+    )
+    .max(3),
+});
+
+/**
+ * A language model reads where the judge went wrong and right, and proposes up to three edits of the library. What does
+ * not fit after one repair, and a provider that fails, is no proposal. An empty purse ends the run.
+ */
+export function chatProposer(chat: Chat, { shown = 5 }: ChatProposerOptions = {}): Proposer<Candidate> {
+  return async ({ library, verdicts, random }) => {
+    const wrong = verdicts.filter(({ lead }) => lead <= 0).slice(0, shown);
+    const right = verdicts.filter(({ lead }) => lead > 0).slice(0, shown);
+    const content = [
+      "A judge compares replies by a library of skills (criteria in words) and tools (prompts of analysers, whose findings it reads). Improve the library with as few edits as you can.",
+      `The library:\n${JSON.stringify(library.rubrics, undefined, 2)}`,
+      `Judged otherwise than people do:\n${wrong.map(shownVerdict).join("\n\n") || "none"}`,
+      `Judged as people do:\n${right.map(shownVerdict).join("\n\n") || "none"}`,
+      "Skills must hold for any reply: words of single replies are refused.",
+    ].join("\n\n");
+    const request = { messages: [{ role: "user", content }], seed: random.seed } as const;
+    const said = await chat.ask(request, written).catch((e: unknown) => {
+      if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
+      throw e;
+    });
+    return said?.edits ?? [];
+  };
+}
+
+const shownVerdict = ({ pair: { better, worse } }: Verdict<Candidate>): string =>
+  `Asked: ${better.asked}\nPreferred by people: ${better.reply}\nNot preferred: ${worse.reply}`;

@@ -1,0 +1,10 @@
+/** Whether a text repeats so many words of another in a row, whatever their case and punctuation: it was copied, not learnt. */
+export function quotes(text: string, source: string, words = 6): boolean {
+  const said = wordsOf(text);
+  const there = ` ${wordsOf(source).join(" ")} `;
+  return said.some(
+    (_, i) => i + words <= said.length && there.includes(` ${said.slice(i, i + words).join(" ")} `),
+  );
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
