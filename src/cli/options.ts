@@ -40,6 +40,8 @@ export interface RunConfig {
   readonly keyEnv: string;
   /** What the server makes of the losses of several tokens. */
   readonly reduction: Reduction;
+  /** Sampling sessions that share the requests of each version of the weights. */
+  readonly samplers: number;
   readonly seed: number;
   readonly iterations: number;
   readonly budget: string;
@@ -174,6 +176,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     flag: "--reduction <kind>",
     help: "with --engine tinker: the server adds losses up, sum, or divides by lengths, sequence-mean, as SkyRL on JAX (default: as a trial at the start shows)",
     schema: z.enum(reductions),
+  },
+  samplers: {
+    flag: "--samplers <n>",
+    help: "with --engine tinker: sampling sessions for each version of the weights, of 64 requests at a time (default: 1)",
+    schema: count(1),
   },
   seed: {
     flag: "--seed <n>",

@@ -13,18 +13,28 @@ export interface TrainingServer {
   readonly keyEnv?: string | undefined;
   /** What the server makes of the losses of several tokens. */
   readonly reduction?: Reduction | undefined;
+  /** Sampling sessions of each version of the weights. */
+  readonly samplers?: number | undefined;
 }
 
-export const trainingServerKeys = ["url", "baseModel", "tokenizer", "keyEnv", "reduction"] as const;
+export const trainingServerKeys = [
+  "url",
+  "baseModel",
+  "tokenizer",
+  "keyEnv",
+  "reduction",
+  "samplers",
+] as const;
 
 /** What of it is stated, and nothing else. */
-export function statedServer({ url, baseModel, tokenizer, keyEnv, reduction }: TrainingServer) {
+export function statedServer({ url, baseModel, tokenizer, keyEnv, reduction, samplers }: TrainingServer) {
   return {
     ...(url !== undefined && { url }),
     ...(baseModel !== undefined && { baseModel }),
     ...(tokenizer !== undefined && { tokenizer }),
     ...(keyEnv !== undefined && { keyEnv }),
     ...(reduction && { reduction }),
+    ...(samplers !== undefined && { samplers }),
   };
 }
 
@@ -37,7 +47,7 @@ const usualKey = "TINKER_API_KEY";
  * @throws WhetstoneError `option.range` where something is missing, and what reading the tokenizer throws.
  */
 export async function serverEngine(
-  { url, baseModel, tokenizer, keyEnv, reduction }: TrainingServer,
+  { url, baseModel, tokenizer, keyEnv, reduction, samplers }: TrainingServer,
   rank?: number,
   say?: (line: string) => void,
 ): Promise<Engine> {
@@ -68,6 +78,7 @@ export async function serverEngine(
     ...(key !== undefined && { key }),
     ...(rank !== undefined && { rank }),
     ...(reduction && { reduction }),
+    ...(samplers !== undefined && { samplers }),
     ...(say && { say }),
   });
 }

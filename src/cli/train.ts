@@ -68,6 +68,7 @@ export async function trainRun(
     tokenizer,
     keyEnv,
     reduction,
+    samplers,
     seed = 1,
     budget,
     settings,
@@ -90,7 +91,7 @@ export async function trainRun(
   const modules = from ? settledModules(out, from.begun, given) : given;
 
   const { train } = await import("../train/run.ts");
-  const server = { url, baseModel, tokenizer, keyEnv, reduction };
+  const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
     { model, size, lora, device, threads, memory, ...server },

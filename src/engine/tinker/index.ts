@@ -21,13 +21,15 @@ export interface TinkerOptions extends TransportOptions {
   readonly reduction?: Reduction;
   /** Whether the server is tried before a model is made. Default true. */
   readonly probe?: boolean;
+  /** Sampling sessions that share the requests of each version of the weights. Default 1: 64 requests at a time. */
+  readonly samplers?: number;
   /** How passes are written. Default: protobuf, and JSON where the server does not read that. */
   readonly encoding?: Encoding;
 }
 
 /** An engine whose weights are elsewhere. Nothing is asked of the server before the first model. */
 export function tinkerEngine(options: TinkerOptions): Engine {
-  const { url, baseModel, codec, rank = 16, probe = true, say = () => {} } = options;
+  const { url, baseModel, codec, rank = 16, samplers = 1, probe = true, say = () => {} } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new WhetstoneError("option.range", {
       where: "--url",
@@ -44,6 +46,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     url,
     baseModel,
     codec,
+    samplers,
     unique: () => randomUUID().replaceAll("-", ""),
   };
   let tried: Promise<Findings> | undefined;

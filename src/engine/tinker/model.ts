@@ -13,7 +13,7 @@ import type { ModelId, Stats } from "../../core/words.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
 import { findings as findingsShape } from "./probe.ts";
-import { openSampler, type Sampler, staleSampler } from "./sampler.ts";
+import { openSampler, type Sampler, spread, staleSampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { openTrainer, type Trainer } from "./trainer.ts";
 import { failed } from "./transport.ts";
@@ -33,6 +33,8 @@ export interface TinkerParts {
   readonly url: string;
   readonly baseModel: string;
   readonly codec: Codec;
+  /** Sampling sessions of each version of the weights. */
+  readonly samplers: number;
   /** A name that no other checkpoint of the server has, e.g. random. */
   readonly unique: () => string;
 }
@@ -117,11 +119,13 @@ export async function tinkerModel(
     return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
   }
 
-  /** A sampling session of the weights as they are, proven to have them. */
-  async function snapshot(): Promise<Sampler> {
-    const sampler = openSampler(session, await trainer.sampler(), codec);
-    if (probe) probe = await proveFresh(probe, trainer, sampler);
-    return sampler;
+  /** Sampling sessions of the weights as they are, proven to have them. */
+  async function snapshot(prompt: Int32Array): Promise<Sampler> {
+    const asked = probe ?? { tokens: prompt.slice(0, probeTokens) };
+    const ids = await Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler()));
+    const samplers = ids.map((one) => openSampler(session, one, codec));
+    [probe] = await Promise.all(samplers.map((sampler) => proveFresh(asked, trainer, sampler)));
+    return spread(samplers);
   }
 
   async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
@@ -186,8 +190,7 @@ export async function tinkerModel(
       if (!first) return [];
       const current = await alone(async () => {
         if (sampling?.version !== version) {
-          probe ??= { tokens: first.prompt.slice(0, probeTokens) };
-          sampling = { version, sampler: await snapshot() };
+          sampling = { version, sampler: await snapshot(first.prompt) };
         }
         return sampling;
       });
@@ -206,9 +209,13 @@ export async function tinkerModel(
     step: (rule) => alone(() => step(rule)),
     freeze: () =>
       alone(async () => {
-        // the weights are kept as well, since a run may save what it froze
-        const [sampler, saved] = [await snapshot(), await keep()];
-        return frozenModel(sampler, saved, codec);
+        const sampler = await snapshot(
+          codec.open([{ role: "user", content: "Which number comes after 41?" }]),
+        );
+        // the weights are kept as well, since a run may save what it froze; what follows need not wait for that
+        const kept = keep();
+        kept.catch(() => undefined);
+        return frozenModel(sampler, kept, String(version), codec);
       }),
     fork: (optimiser) =>
       alone(async () => {
@@ -232,8 +239,7 @@ export async function tinkerModel(
 const writeSaved = (folder: string, saved: Saved): Promise<void> =>
   writeFlushed(join(folder, fileName), `${JSON.stringify(saved, null, 1)}\n`);
 
-function frozenModel(sampler: Sampler, saved: Saved, codec: Codec): Frozen {
-  const version = String(saved.version);
+function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, codec: Codec): Frozen {
   return {
     version,
     codec,
@@ -245,7 +251,7 @@ function frozenModel(sampler: Sampler, saved: Saved, codec: Codec): Frozen {
     async blend() {
       throw without("freeze with blending", "a wish to blend weights");
     },
-    save: (folder) => writeSaved(folder, saved),
+    save: async (folder) => writeSaved(folder, await saved),
     dispose: async () => {},
   };
 }

@@ -117,6 +117,19 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   };
 }
 
+/** Sampling sessions of the same weights as one: requests go to each in turn. */
+export function spread(samplers: readonly Sampler[]): Sampler {
+  let turn = 0;
+  const next = (): Sampler => samplers[turn++ % samplers.length]!;
+  return {
+    ask: (prompt, fields) => next().ask(prompt, fields),
+    logp: (tokens) => next().logp(tokens),
+    score: (rows) => next().score(rows),
+    sample: async (requests, version) =>
+      (await Promise.all(requests.map((request) => next().sample([request], version)))).flat(),
+  };
+}
+
 /** Where a reply ends, and why. A server may leave out the token at which it stopped, and none is made up for it. */
 function ending(
   request: SampleRequest,

@@ -14,13 +14,21 @@ interface Script {
   readonly sampled?: (steps: number) => number;
   readonly stepMetrics?: Readonly<Record<string, number>>;
   readonly reduction?: Reduction;
+  /** Sampling sessions of each version. */
+  readonly sessions?: number;
 }
 
 /** A model on such a server; `advantages` has those of each backward pass. */
-async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, reduction = "sum" }: Script) {
+async function scripted({
+  sampled = (steps) => -1 - steps,
+  stepMetrics = {},
+  reduction = "sum",
+  sessions = 1,
+}: Script) {
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
   const samplers: number[] = [];
+  const asked: string[] = [];
   let steps = 0;
   const later = (result: object | Uint8Array<ArrayBuffer>) => ({
     request_id: String(results.push(result) - 1),
@@ -34,8 +42,9 @@ async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, red
     return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
   };
   const samples = (json: unknown) => {
-    const { prompt, sampling_session_id } = sampleRequest.parse(json);
+    const { prompt, sampling_session_id, prompt_logprobs } = sampleRequest.parse(json);
     const read = prompt.chunks.flatMap((chunk) => (chunk.type === "encoded_text" ? chunk.tokens : []));
+    if (!prompt_logprobs) asked.push(sampling_session_id ?? "");
     const logp = sampled(samplers[Number(sampling_session_id)]!);
     return later({
       sequences: [{ stop_reason: "length", tokens: [9], logprobs: [logp] }],
@@ -52,6 +61,7 @@ async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, red
       return later({ metrics: stepMetrics });
     },
     save_weights_for_sampler: () => later({ sampling_session_id: String(samplers.push(steps) - 1) }),
+    save_weights: () => later({ path: `tinker://m/weights/${steps}` }),
     asample: (body) => samples(JSON.parse(Buffer.from(body).toString())),
     retrieve_future: (body) => results[JSON.parse(Buffer.from(body).toString()).request_id]!,
   };
@@ -61,6 +71,7 @@ async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, red
     codec,
     reduction,
     probe: false,
+    samplers: sessions,
     fetch: async (url, init) => {
       const body = new Uint8Array(await new Response(init?.body).arrayBuffer());
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
@@ -69,7 +80,7 @@ async function scripted({ sampled = (steps) => -1 - steps, stepMetrics = {}, red
     },
   });
   const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
-  return { engine, model, advantages };
+  return { engine, model, advantages, asked };
 }
 
 // four targets, at all places of two datums of 3 and 1 tokens
@@ -94,6 +105,40 @@ test("a sampler that has the weights of before a step is found out", async () =>
   await ask(stale.model);
   await learn(stale.model);
   await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("requests are dealt to several sampling sessions in turn, each proven to have the weights", async () => {
+  const { model, asked } = await scripted({ sessions: 3 });
+  const prompt = Int32Array.of(5, 6, 7);
+  const four = [1, 2, 3, 4].map((seed) => ({ prompt, maxTokens: 1, seed }));
+  assert.equal((await model.sample(four)).length, 4);
+  assert.deepEqual(asked, ["0", "1", "2", "0"]);
+  await learn(model);
+  await model.sample(four.slice(0, 1));
+  assert.equal(asked.at(-1), "3");
+  // the second session of the new weights is a stale one
+  let made = 0;
+  const stale = await scripted({
+    sessions: 2,
+    sampled: (steps) => (steps > 0 && made++ % 2 > 0 ? -1 : -1 - steps),
+  });
+  await ask(stale.model);
+  await learn(stale.model);
+  await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("frozen weights go on sampling while the model learns, and are proven as well", async () => {
+  const { model } = await scripted({});
+  const frozen = await model.freeze();
+  await learn(model);
+  const request = { prompt: Int32Array.of(5, 6, 7), maxTokens: 1, seed: 1 };
+  const [before] = await frozen.sample([request]);
+  assert.deepEqual([before!.version, before!.logp[0]], ["0", -1]);
+  assert.equal((await model.freeze()).version, "1");
+  const stale = await scripted({ sampled: () => -1 });
+  await stale.model.freeze();
+  await learn(stale.model);
+  await assert.rejects(stale.model.freeze(), withCode("engine.failed", /samples from old weights/));
 });
 
 test("a server that divides is found out by its signs; once told so, what it divides by is multiplied in", async () => {
