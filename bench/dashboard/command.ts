@@ -7,8 +7,9 @@ import { createInterface } from "node:readline";
 export type Said = Readonly<Record<string, unknown>> & { readonly type?: unknown };
 
 export interface Command {
-  /** The next record of this type. @throws Error where the command ends before. */
-  record(type: string): Promise<Said>;
+  readonly pid: number;
+  /** The next record of one of these types; others are passed over. @throws Error where the command ends before. */
+  record(...types: readonly string[]): Promise<Said>;
   /** Once it has ended nothing more happens. */
   stop(): Promise<void>;
 }
@@ -28,10 +29,12 @@ export function command(args: readonly string[]): Command {
     return done ? undefined : JSON.parse(value);
   };
   return {
-    async record(type) {
-      for (let said = await next(); said; said = await next()) if (said.type === type) return said;
+    pid: child.pid ?? 0,
+    async record(...types) {
+      for (let said = await next(); said; said = await next())
+        if (types.includes(String(said.type))) return said;
       await ended;
-      throw new Error(`whetstone ${args.join(" ")} ended before it said ${type}: ${wrong}`);
+      throw new Error(`whetstone ${args.join(" ")} ended before it said ${types.join(" or ")}: ${wrong}`);
     },
     async stop() {
       child.kill();
