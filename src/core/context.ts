@@ -42,6 +42,19 @@ export interface Program {
   act(task: Task, conversation: readonly Message[], random: Random): string;
 }
 
+/** What is said to an agent at a place of its episode. Replayed turns keep what they were told. */
+export type Advise = (seen: Seen) => readonly Message[] | Promise<readonly Message[]>;
+
+/** Where an agent is about to act. */
+export interface Seen {
+  readonly role: Role;
+  /** Its own actions so far. */
+  readonly turn: number;
+  /** What is new to it, at first with the task's prompt, and without what it is told. */
+  readonly messages: readonly Message[];
+  readonly stateKey?: string;
+}
+
 /** One episode to play. Its randomness derives from (run, iteration, task, attempt) and nothing else. */
 export interface Play {
   /** One of the run's tasks, or one made on the way (a proposer's, a variant). */
@@ -67,6 +80,8 @@ export interface Play {
   };
   /** Said to the agent as a user message before it acts; or messages, such as an earlier attempt and what was said of it. */
   readonly advice?: string | readonly Message[];
+  /** Said to the agent before each of its actions, after what it observes: lessons that fit what it sees. */
+  readonly advise?: Advise;
   readonly temperature?: number;
   /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
   readonly constrained?: boolean;
@@ -130,6 +145,7 @@ export interface Ctx {
    * @throws WhetstoneError `capability.missing` where the environment criticises nothing.
    */
   critique(trajectory: Trajectory, wish: CritiqueWish): Promise<Critique | undefined>;
+  /** Vectors of length 1, the closer the more alike; see `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;

@@ -1,5 +1,6 @@
 /** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
 import type { Chat, ChatRequest } from "../core/chat.ts";
+import type { Advise } from "../core/context.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../core/model.ts";
 import { concatIds } from "../core/pack.ts";
@@ -54,6 +55,8 @@ export interface EpisodeOptions {
   readonly constrained?: boolean;
   /** Said to the acting role before its first own action: a user message of its own, or these messages. */
   readonly advice?: string | readonly Message[];
+  /** Said to the acting role before each own action. */
+  readonly advise?: Advise;
   /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
   readonly from?: {
     readonly trajectory: Trajectory;
@@ -121,6 +124,12 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
       if (!replayed && !advised && (!from || role === from.trajectory.role)) {
         hear(line, adviceMessages(options.advice));
         advised = true;
+      }
+      if (!replayed && options.advise) {
+        const { messages, stateKey } = observation;
+        const turn = line.turns.length;
+        const seen = { role, turn, messages: turn === 0 ? [...task.prompt, ...messages] : messages };
+        hear(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
       }
       const turn = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
       if ("end" in turn) {

@@ -1,10 +1,12 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
 import type { Counter, Ctx, Helper, Play, StatefulHelper } from "../core/context.ts";
+import type { Encoder } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
+import { hashedText } from "../memory/hashedText.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
@@ -22,6 +24,8 @@ export interface ContextParts extends Weighted {
   /** The run's own stream. */
   readonly random: Random;
   readonly journal?: Journal;
+  /** What `Ctx.embed` asks. Default: hashed words, which need no model. */
+  readonly encoder?: Encoder;
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
   /** Shared by all contexts of one iteration. Default: one of its own. */
@@ -67,6 +71,7 @@ const beside = (what: string): WhetstoneError =>
 /** @param practice the tasks of this iteration. */
 export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
   const { environment, state, models, frozen, book = episodeBook(practice), alone = false } = parts;
+  const { encoder = hashedText() } = parts;
   const { made, begun } = book;
   const random = parts.random.split("iteration", state.iteration);
   const taskOf = (id: Id): Task => {
@@ -132,6 +137,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     program,
     from,
     advice,
+    advise,
     limits,
     temperature,
     constrained,
@@ -171,6 +177,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         ...(constrained === undefined ? {} : { constrained }),
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
+        ...(advise === undefined ? {} : { advise }),
         ...(limits === undefined ? {} : { limits }),
       });
       await parts.journal?.add(state.iteration, id, finished);
@@ -258,7 +265,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         return undefined;
       }
     },
-    embed: async () => unavailable("embed"),
+    embed: (texts) => encoder.embed(texts),
     learn: async () => unavailable("learn"),
     memory: {
       get: (key) => state.memory[key],

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Advise, Seen } from "../../src/core/context.ts";
 import type { SampleRequest } from "../../src/core/model.ts";
 import { trajectoryRows } from "../../src/core/pack.ts";
 import { randomStream } from "../../src/core/random.ts";
@@ -164,6 +165,31 @@ test("playEpisode: advice may be messages, in any role, between what was seen an
   const [t] = await play(world(), { advice });
   assert.deepEqual(t!.turns[0]!.prompt, [...task.prompt, ...advice]);
   assert.deepEqual(t!.turns[0]!.tokens!.prompt, codec.open([...task.prompt, ...advice]));
+});
+
+test("playEpisode: advice for each turn knows what is seen there, and is a part of the prompts acted on", async () => {
+  const seen: Seen[] = [];
+  const advise: Advise = (here) => {
+    seen.push(here);
+    return here.turn === 1 ? [{ role: "user", content: "hint" }] : [];
+  };
+  const [t] = await play(world(), { advise });
+  assert.deepEqual(
+    seen.map(({ role, turn }) => [role, turn]),
+    t!.turns.map((_, turn) => ["agent", turn]),
+  );
+  assert.deepEqual(seen[0]!.messages.slice(0, task.prompt.length), task.prompt);
+  const [first, second] = t!.turns;
+  assert.deepEqual(second!.prompt, [
+    ...first!.prompt,
+    first!.action,
+    ...seen[1]!.messages,
+    { role: "user", content: "hint" },
+  ]);
+  const from = { trajectory: t!, turn: 1, why: "branch" } as const;
+  const again = seen.length;
+  await play(world(), { advise, from, id: "0/t/1" });
+  assert.equal(seen[again]!.turn, 1, "a replayed turn is not advised again");
 });
 
 test("playEpisode: a retry replays recorded tokens, hears the advice, and says where it came from", async () => {
