@@ -99,10 +99,16 @@ function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
   const n = b.length / width;
   const view = viewOf(b);
   switch (dtype) {
-    case dtypes.float32:
-      return Float32Array.from({ length: n }, (_, i) => view.getFloat32(4 * i, true));
-    case dtypes.int32:
-      return Int32Array.from({ length: n }, (_, i) => view.getInt32(4 * i, true));
+    case dtypes.float32: {
+      const out = new Float32Array(n);
+      for (let i = 0; i < n; i++) out[i] = view.getFloat32(4 * i, true);
+      return out;
+    }
+    case dtypes.int32: {
+      const out = new Int32Array(n);
+      for (let i = 0; i < n; i++) out[i] = view.getInt32(4 * i, true);
+      return out;
+    }
     case dtypes.bfloat16: {
       const out = new Float32Array(n);
       const bits = new Uint32Array(out.buffer); // the upper half of a float
@@ -117,14 +123,22 @@ function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
   }
 }
 
+// two halves each: a BigInt for every token would cost more than all the rest
 const longs = (b: Uint8Array): number[] => {
   const view = viewOf(b);
-  return Array.from({ length: Math.floor(b.length / 8) }, (_, i) => Number(view.getBigInt64(8 * i, true)));
+  return Array.from(
+    { length: Math.floor(b.length / 8) },
+    (_, i) => view.getUint32(8 * i, true) + 2 ** 32 * view.getInt32(8 * i + 4, true),
+  );
 };
 
 function longBytes(values: ArrayLike<number>): Uint8Array {
   const view = new DataView(new ArrayBuffer(8 * values.length));
-  for (let i = 0; i < values.length; i++) view.setBigInt64(8 * i, BigInt(values[i] ?? 0), true);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    view.setUint32(8 * i, value % 2 ** 32, true);
+    view.setInt32(8 * i + 4, Math.floor(value / 2 ** 32), true);
+  }
   return new Uint8Array(view.buffer);
 }
 function floatBytes(values: ArrayLike<number>): Uint8Array {

@@ -64,8 +64,8 @@ export type Chunk = z.output<typeof chunk>;
 export const modelInput = z.object({ chunks: z.array(chunk) });
 export type ModelInput = z.output<typeof modelInput>;
 
-export const textInput = (tokens: Iterable<number>): ModelInput => ({
-  chunks: [{ type: "encoded_text", tokens: [...tokens] }],
+export const textInput = (tokens: ArrayLike<number>): ModelInput => ({
+  chunks: [{ type: "encoded_text", tokens: Array.from(tokens) }],
 });
 
 const datum = z.object({ model_input: modelInput, loss_fn_inputs: z.record(z.string(), tensor) });

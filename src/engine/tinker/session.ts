@@ -72,6 +72,9 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
       if (alive) return;
       throw failed(`session ${opened.session_id}`, "an end, or no memory of it, at its heartbeat", forgotten);
     },
-    close: () => clearInterval(beat),
+    close() {
+      clearInterval(beat);
+      over.close();
+    },
   };
 }

@@ -1,5 +1,7 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
 import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import zlib from "node:zlib";
 import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
 import { readOutput, writePass } from "./protobuf.ts";
 import {
@@ -96,7 +98,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   async function submitPass(pass: Pass): Promise<Submitted> {
     if (session.encoding !== "json") {
       const path = "forward_backward";
-      const body = { protobuf: writePass(pass) };
+      const body = await packed(writePass(pass), config.proto_compress_fwdbwd);
       const id =
         session.encoding === undefined
           ? await submitIfRead(over, path, body)
@@ -170,6 +172,12 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       ]);
     },
   };
+}
+
+/** With zstd, where the server asks for it and this Node has it: 22.15 and later. */
+async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promise<Body> {
+  if (!asked || typeof zlib.zstdCompress !== "function") return { protobuf };
+  return { protobuf: new Uint8Array(await promisify(zlib.zstdCompress)(protobuf)), zstd: true };
 }
 
 const lengthOf = (d: Datum | undefined): number => d?.loss_fn_inputs.target_tokens?.data.length ?? 0;

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { keptConnections, overFetch } from "./http.ts";
 import { protobufType } from "./protocol.ts";
 
 export interface TransportOptions {
@@ -9,6 +10,7 @@ export interface TransportOptions {
   readonly url: string;
   /** Goes into the header `X-API-Key`, and nowhere else. */
   readonly key?: string;
+  /** In place of connections of its own. */
   readonly fetch?: typeof fetch;
   /** Waits so many milliseconds. Default: a timer. */
   readonly wait?: (ms: number) => Promise<unknown>;
@@ -30,11 +32,16 @@ export interface Answer {
   readonly json: unknown;
 }
 
-export type Body = { readonly json: unknown } | { readonly protobuf: Uint8Array<ArrayBuffer> };
+export type Body =
+  | { readonly json: unknown }
+  /** `zstd`: it is packed. */
+  | { readonly protobuf: Uint8Array<ArrayBuffer>; readonly zstd?: boolean };
 
 export interface Transport {
   readonly patienceMs: number;
   say(line: string): void;
+  /** Lets go of its connections. */
+  close(): void;
   wait(ms: number): Promise<unknown>;
   /** One attempt. Undefined: the connection was lost, or the answer was cut. */
   once(
@@ -73,7 +80,7 @@ export function failed(where: string, got: string, mend: string, cause?: unknown
 export function transport({
   url,
   key,
-  fetch: call = fetch,
+  fetch: fetched,
   wait = setTimeout,
   timeoutSeconds = 60,
   patienceSeconds = 1800,
@@ -83,6 +90,7 @@ export function transport({
   const base = `${url.replace(/\/+$/, "")}/api/v1/`;
   const own = key === undefined ? {} : { "X-API-Key": key };
   const patienceMs = patienceSeconds * 1000;
+  const http = fetched ? overFetch(fetched) : keptConnections();
 
   async function once(
     path: string,
@@ -90,27 +98,22 @@ export function transport({
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer | undefined> {
     stop?.throwIfAborted();
+    const content = body && written(body);
     const late = AbortSignal.timeout(timeoutSeconds * 1000);
-    const sent =
-      body === undefined
-        ? { method: "GET" }
-        : "json" in body
-          ? { method: "POST", body: JSON.stringify(body.json) }
-          : { method: "POST", body: body.protobuf };
-    const type = body && "protobuf" in body ? protobufType : "application/json";
     try {
-      const response = await call(base + path, {
-        ...sent,
-        headers: { ...own, ...(body && { "Content-Type": type }), ...headers },
+      const { status, type, bytes } = await http.call({
+        url: base + path,
+        method: body ? "POST" : "GET",
+        ...(content && { body: content.body }),
+        headers: { ...own, ...content?.headers, ...headers },
         signal: stop ? AbortSignal.any([stop, late]) : late,
       });
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      const given = response.headers.get("Content-Type")?.split(";")[0]?.trim() ?? "";
-      if (given === protobufType) return { status: response.status, type: given, bytes, json: undefined };
+      const kind = type.split(";")[0]?.trim() ?? "";
+      if (kind === protobufType) return { status, type: kind, bytes, json: undefined };
       const json = jsonOf(bytes);
       // a body that is cut is no answer
-      if (json === undefined && response.ok && bytes.length > 0) return undefined;
-      return { status: response.status, type: given, bytes, json };
+      if (json === undefined && status >= 200 && status < 300 && bytes.length > 0) return undefined;
+      return { status, type: kind, bytes, json };
     } catch {
       stop?.throwIfAborted();
       return undefined;
@@ -121,6 +124,7 @@ export function transport({
     patienceMs,
     say,
     wait,
+    close: http.close,
     once,
     async send(path, body, misread = []) {
       const headers: Record<string, string> = body ? { "X-Idempotency-Key": randomUUID() } : {};
@@ -166,9 +170,16 @@ function refused(path: string, answer: Answer): WhetstoneError {
   return failed(`POST ${path}`, detailOf(answer), mend);
 }
 
+function written(body: Body) {
+  if ("json" in body)
+    return { body: JSON.stringify(body.json), headers: { "Content-Type": "application/json" } };
+  const packed = body.zstd && { "Content-Encoding": "zstd" };
+  return { body: body.protobuf, headers: { "Content-Type": protobufType, ...packed } };
+}
+
 function jsonOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"));
   } catch {
     return undefined;
   }
