@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, () => Promise<(program: Command, io: Io)
   serve: async () => (await import("./serve.ts")).addServe,
   keys: async () => (await import("./keys.ts")).addKeys,
   versions: async () => (await import("./versions.ts")).addVersions,
+  artefacts: async () => (await import("./artefacts.ts")).addArtefacts,
   forget: async () => (await import("./forget.ts")).addForget,
   dashboard: async () => (await import("./dashboard.ts")).addDashboard,
   doctor: async () => (await import("./doctor.ts")).addDoctor,

@@ -59,11 +59,16 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
     }
     const versions = await liveVersions({
       production,
-      open: (version) =>
-        openVersion(version, {
-          environment: process.env,
-          run: (folder, name) => runPolicy(folder, name, flags.store),
-        }),
+      open: (version, foundations) =>
+        openVersion(
+          version,
+          {
+            environment: process.env,
+            run: (folder, name) => runPolicy(folder, name, flags.store),
+            artefact: production.artefacts.get,
+          },
+          foundations,
+        ),
       ...(main ? { main: main.id } : {}),
       log,
     });

@@ -30,6 +30,10 @@ interface AddFlags extends StoreFlags {
   readonly model?: string;
   readonly exact?: "raw" | "processed";
   readonly policy?: string;
+  readonly instructions?: string;
+  readonly artefact?: string;
+  readonly over?: string;
+  readonly guide?: string;
   readonly note?: string;
   readonly parent?: string;
 }
@@ -100,6 +104,8 @@ function addAdd(versions: Command, io: Io): void {
   addCommand(versions, "add", "Add a version. It answers nobody until a split names it.", [
     "whetstone versions add --upstream https://api.openai.com/v1 --model gpt-5-mini --upstream-key-env OPENAI_API_KEY",
     "whetstone versions add --policy runs/support --note 'trained on corrections'",
+    "whetstone versions add --instructions prompts/support.md --over base --note 'asks for the date first'",
+    "whetstone versions add --artefact support --over base",
   ])
     .option("--upstream <url>", "base URL, with /v1, of an OpenAI-compatible server")
     .option("--upstream-key-env <name>", "environment variable that holds the upstream's key")
@@ -111,6 +117,10 @@ function addAdd(versions: Command, io: Io): void {
       ]),
     )
     .option("--policy <run-or-checkpoint>", "a run's weights")
+    .option("--instructions <path>", "another version, told this: a text file, or the folder of an artefact")
+    .option("--artefact <name>", "another version, told an artefact of the store, by name or id")
+    .option("--over <version>", "with --instructions or --artefact: who answers (default: who answers most)")
+    .option("--guide <version>", "with the artefact of a guide: the version that writes the hints")
     .option("--note <text>", "what is new about it")
     .option("--parent <version>", "what it was made from")
     .addOption(productionOption())
@@ -118,9 +128,10 @@ function addAdd(versions: Command, io: Io): void {
       withProduction(flags.store, async (production) => {
         // loaded when it is asked for: engines and servers take their time
         const { statedVersion } = await import("./serveGateway.ts");
-        const stated = await statedVersion(flags);
-        if (!stated) throw noBackend();
         const known = await production.versions();
+        const { toldVersion } = await import("./toldVersion.ts");
+        const stated = (await toldVersion(flags, production, known)) ?? (await statedVersion(flags));
+        if (!stated) throw noBackend();
         const { note } = flags;
         const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;
         const version: Version = {
@@ -319,8 +330,8 @@ const noBackend = (): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "versions add",
     got: "nothing that could answer",
-    expected: "--upstream or --policy",
-    mend: "Name an OpenAI-compatible server, or a run.",
+    expected: "--upstream, --policy, --instructions or --artefact",
+    mend: "Name an OpenAI-compatible server, a run, or what another version is to be told.",
   });
 const bothShares = (got: string): WhetstoneError =>
   new WhetstoneError("option.range", {

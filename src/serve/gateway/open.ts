@@ -111,11 +111,11 @@ function openUpstream(
 
 /**
  * A version of that backend, named after it. Equal backends are one version: its id is made of what it is.
- * @param state what else makes it another one, such as when its weights were written. @throws WhetstoneError `config.invalid`.
+ * @param state what else makes it another one, such as when its weights were written. @param called in place of its own name. @throws WhetstoneError `config.invalid`.
  */
-export function versionOf(stated: Backend, created: number, state = ""): Version {
+export function versionOf(stated: Backend, created: number, state = "", called?: string): Version {
   const backend = stated.kind === "upstream" ? { ...stated, url: upstreamBase(stated.url) } : stated;
-  const name = nameOf(backend);
+  const name = called ?? nameOf(backend);
   const digest = hash("sha256", JSON.stringify([Object.entries(backend).sort(), state])).slice(0, 8);
   return { id: `${name.replaceAll(/[^A-Za-z0-9.-]+/g, "-")}-${digest}`, name, backend, created };
 }

@@ -1,0 +1,282 @@
+/** `whetstone artefacts`: what agents are told and remember: listed, shown, compared, written to folders and read from them. */
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, extname, resolve } from "node:path";
+import type { Command } from "commander";
+import { type ArtefactVersion, artefactVersion, artefactWords } from "../core/artefact.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import { lineDiff, sayDiff } from "../core/lineDiff.ts";
+import { writtenBy } from "../core/origins.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
+import { addCommand, type Io, interval, paint, table } from "./output.ts";
+import { productionOption, withProduction } from "./production.ts";
+import { time } from "./versionWords.ts";
+
+interface StoreFlags {
+  readonly store: string;
+}
+interface ImportFlags extends StoreFlags {
+  readonly name?: string;
+  readonly why?: string;
+}
+
+export function addArtefacts(program: Command, io: Io): void {
+  const artefacts = addCommand(
+    program,
+    "artefacts",
+    "What agents are told and remember: instructions, lessons, cases, guides, with all their versions.",
+    [
+      "whetstone artefacts import prompts/support.md --name support",
+      "whetstone artefacts export support artefacts/support",
+      "whetstone artefacts diff 3f2a 81bc",
+    ],
+  );
+  addList(artefacts, io);
+  addShow(artefacts, io);
+  addDiff(artefacts, io);
+  addExport(artefacts, io);
+  addImport(artefacts, io);
+}
+
+function addList(artefacts: Command, io: Io): void {
+  addCommand(artefacts, "list", "List every version, what it was made from, why, and how well it did.", [
+    "whetstone artefacts list",
+    "whetstone artefacts list --json",
+  ])
+    .addOption(productionOption())
+    .action(({ store }: StoreFlags) =>
+      withProduction(
+        store,
+        async ({ artefacts: kept }) => {
+          const [all, measures] = [await kept.list(), await kept.measures()];
+          const rows = all.map((one) => {
+            const measured = measures.filter(({ artefact }) => artefact === one.id);
+            io.record({ type: "artefact", ...one, measures: measured });
+            const last = measured.at(-1);
+            return [
+              one.id,
+              one.name,
+              artefactWords[one.kind],
+              String(one.parts),
+              one.parents.map((id) => id.slice(0, 8)).join(" + "),
+              last ? `${interval(last.success)} ${last.where}` : "",
+              time(one.created),
+              one.why,
+            ];
+          });
+          if (rows.length === 0)
+            return io.say("No artefacts yet. Bring one in with: whetstone artefacts import FILE");
+          io.say(...table(["version", "name", "is", "parts", "from", "success", "made (UTC)", "why"], rows));
+        },
+        "there",
+      ),
+    );
+}
+
+function addShow(artefacts: Command, io: Io): void {
+  addCommand(artefacts, "show", "Show one version whole.", [
+    "whetstone artefacts show support",
+    "whetstone artefacts show 3f2a --json",
+  ])
+    .argument("<version>", "by id, how it begins, or a name: then its last version")
+    .addOption(productionOption())
+    .action((text: string, { store }: StoreFlags) =>
+      withProduction(
+        store,
+        async ({ artefacts: kept }) => {
+          const version = await artefactNamed(kept, text, "artefacts show");
+          io.record({ type: "artefact", ...version });
+          io.say(
+            `${version.name} ${version.id}, ${artefactWords[version.artefact.kind]}, made ${time(version.created)} UTC: ${version.why}`,
+            ...(version.erased ? [`${version.erased} parts were erased since.`] : []),
+            "",
+            await textOf(version),
+          );
+        },
+        "there",
+      ),
+    );
+}
+
+function addDiff(artefacts: Command, io: Io): void {
+  addCommand(artefacts, "diff", "Show what changed between two versions.", [
+    "whetstone artefacts diff 3f2a 81bc",
+    "whetstone artefacts diff 81bc",
+  ])
+    .argument("<before>", "a version; alone, it is compared with what it was made from")
+    .argument("[after]", "another one")
+    .addOption(productionOption())
+    .action((one: string, other: string | undefined, { store }: StoreFlags) =>
+      withProduction(
+        store,
+        async ({ artefacts: kept }) => {
+          const first = await artefactNamed(kept, one, "artefacts diff");
+          const [from] = first.parents;
+          if (other === undefined && from === undefined) throw noParent(first.id);
+          const before =
+            other === undefined ? await artefactNamed(kept, from ?? "", "artefacts diff") : first;
+          const after = other === undefined ? first : await artefactNamed(kept, other, "artefacts diff");
+          const changes = lineDiff(await textOf(before), await textOf(after));
+          io.record({ type: "diff", before: before.id, after: after.id, changes });
+          io.say(
+            `${before.id} → ${after.id}: ${after.why}`,
+            "",
+            ...sayDiff(changes).map((line) => painted(io, line)),
+          );
+        },
+        "there",
+      ),
+    );
+}
+
+function addExport(artefacts: Command, io: Io): void {
+  addCommand(artefacts, "export", "Write a version to a folder, to be read, edited and brought back.", [
+    "whetstone artefacts export support artefacts/support",
+  ])
+    .argument("<version>", "by id, how it begins, or a name: then its last version")
+    .argument("<folder>", "made where it is not there; one that holds another state of it is written over")
+    .addOption(productionOption())
+    .action((text: string, folder: string, { store }: StoreFlags) =>
+      withProduction(
+        store,
+        async ({ artefacts: kept }) => {
+          const { readArtefactFolder, writeArtefactFolder } = await import("../store/artefactFolder.ts");
+          const version = await artefactNamed(kept, text, "artefacts export");
+          const to = resolve(folder);
+          if (existsSync(to)) {
+            const { version: there, edited } = await readArtefactFolder(to);
+            if (edited) throw unread(folder, there.id);
+          }
+          // known before it is written: what somebody asks to be erased is found there, come what may
+          await kept.addFolder(to);
+          await writeArtefactFolder(to, version);
+          io.record({ type: "exported", id: version.id, folder: to });
+          io.say(
+            `${version.id} is in ${folder}. Edit what you like, then: whetstone artefacts import ${folder}`,
+          );
+        },
+        "there",
+      ),
+    );
+}
+
+function addImport(artefacts: Command, io: Io): void {
+  addCommand(
+    artefacts,
+    "import",
+    "Bring in a folder that was written, edited or not, or a text as a system prompt.",
+    [
+      "whetstone artefacts import artefacts/support --why 'shorter greeting'",
+      "whetstone artefacts import prompts/support.md --name support",
+    ],
+  )
+    .argument("<path>", "a folder of an artefact, or a text file")
+    .option("--name <name>", "what it is called (default: as its folder says, or the file's name)")
+    .option("--why <text>", "what is new about it")
+    .addOption(productionOption())
+    .action((path: string, flags: ImportFlags) =>
+      withProduction(flags.store, async ({ artefacts: kept }) => {
+        const version = await artefactAt(path, flags);
+        const fresh = await kept.add(version);
+        if (statSync(path).isDirectory()) await settle(resolve(path), version, kept);
+        io.record({ type: "artefact", ...version, known: !fresh });
+        io.say(
+          fresh ? `Added: ${version.name} ${version.id}.` : `${version.name} ${version.id} is known already.`,
+          `Let it be told to a version that answers: whetstone versions add --artefact ${version.id} --over VERSION`,
+        );
+      }),
+    );
+}
+
+/** What was edited by hand is from now on what the next edit is made from, and what is erased is found there. */
+async function settle(folder: string, version: ArtefactVersion, kept: ArtefactStore): Promise<void> {
+  const { writeArtefactFolder } = await import("../store/artefactFolder.ts");
+  await kept.addFolder(folder);
+  await writeArtefactFolder(folder, version, { over: version.id });
+}
+
+/** A version of the store by its id, how that begins, or a name, of which the last one counts. */
+export async function artefactNamed(
+  store: ArtefactStore,
+  text: string,
+  where: string,
+): Promise<ArtefactVersion> {
+  const all = await store.list();
+  const named = all.filter(({ id, name }) => id === text || name === text).at(-1);
+  const begun = all.filter(({ id }) => text !== "" && id.startsWith(text));
+  const found: ArtefactSummary | undefined = named ?? (begun.length === 1 ? begun[0] : undefined);
+  const version = found && (await store.get(found.id));
+  if (version) return version;
+  if (all.length === 0) throw noArtefacts(where, text);
+  throw unknownName(where, text, [...new Set(all.flatMap(({ id, name }) => [name, id]))]);
+}
+
+/** What a path holds: a folder of an artefact, or a text that is taken as a system prompt. */
+export async function artefactAt(
+  path: string,
+  { name, why }: Pick<ImportFlags, "name" | "why"> = {},
+): Promise<ArtefactVersion> {
+  if (!existsSync(path)) {
+    throw new WhetstoneError("option.range", {
+      where: "artefact",
+      got: `${path}, which is not there`,
+      expected: "a folder of an artefact, or a text file",
+      mend: "Check the path.",
+    });
+  }
+  if (statSync(path).isDirectory()) {
+    const { readArtefactFolder } = await import("../store/artefactFolder.ts");
+    const { version, edited } = await readArtefactFolder(path);
+    return {
+      ...version,
+      ...(name === undefined ? {} : { name }),
+      ...(why === undefined || !edited ? {} : { why }),
+    };
+  }
+  const system = (await readFile(path, "utf8")).replaceAll("\r\n", "\n").trim();
+  const origins = writtenBy("person");
+  return artefactVersion({
+    name: name ?? basename(path, extname(path)),
+    artefact: { kind: "instructions", system, tools: {}, examples: [], origins },
+    parents: [],
+    why: why ?? `read from ${basename(path)}`,
+    origins,
+    created: Date.now(),
+  });
+}
+
+/** Its texts as they stand in its folder; of origins and numbers, nothing. */
+async function textOf({ artefact }: ArtefactVersion): Promise<string> {
+  const { writeArtefactFiles } = await import("../store/artefactText.ts");
+  const files = Object.entries(writeArtefactFiles(artefact)).filter(([name]) => name !== "about.json");
+  const shown = files.filter(([name, text]) => name.endsWith(".md") || !/^(\{\}|\[\])\s*$/.test(text));
+  return shown.map(([name, text]) => `── ${name}\n${text}`).join("\n");
+}
+
+function painted(io: Io, line: string): string {
+  if (line.startsWith("+")) return paint(io, "green", line);
+  return line.startsWith("-") ? paint(io, "red", line) : line;
+}
+
+const noArtefacts = (where: string, got: string): WhetstoneError =>
+  new WhetstoneError("name.unknown", {
+    where,
+    got: `"${got}"`,
+    expected: "an artefact, but the store has none yet",
+    mend: "Bring one in with: whetstone artefacts import FILE",
+  });
+const noParent = (id: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "artefacts diff",
+    got: `${id} alone, which was made from nothing before`,
+    expected: "two versions, or one that was made from another",
+    mend: "Name two: whetstone artefacts list shows them.",
+  });
+const unread = (folder: string, id: string): WhetstoneError =>
+  new WhetstoneError("store.refused", {
+    where: folder,
+    got: `files that somebody edited since they were written (now ${id})`,
+    expected: "nothing that would be lost",
+    mend: `Bring them in first with: whetstone artefacts import ${folder}`,
+  });

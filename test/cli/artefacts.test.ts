@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { inProcess } from "./inProcess.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-artefacts-cli-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const at = (...parts: string[]): string => join(folder, ...parts);
+const run = (...args: string[]) => inProcess([...args, "--store", at("store.sqlite")]);
+
+test("a prompt's way: brought in, edited by hand, compared, and told to a version that answers", async () => {
+  writeFileSync(at("support.md"), "You help with trains.\nAsk for the date first.\n");
+  assert.equal(
+    (await run("versions", "add", "--upstream", "http://127.0.0.1:9001/v1", "--model", "base")).code,
+    0,
+  );
+  const added = await run("versions", "add", "--instructions", at("support.md"), "--json");
+  assert.equal(added.code, 0, added.err);
+  const { id, backend } = JSON.parse(added.out);
+  assert.match(id, /^support-on-base-[0-9a-f]{8}$/);
+  assert.equal(backend.kind, "artefact");
+
+  assert.equal((await run("artefacts", "export", "support", at("support"))).code, 0);
+  const file = at("support", "system.md");
+  writeFileSync(file, readFileSync(file, "utf8").replace("date", "date and class"));
+  // nobody's work is written over
+  const over = await run("artefacts", "export", "support", at("support"));
+  assert.deepEqual([over.code, /Bring them in first/.test(over.err)], [1, true]);
+  const edited = JSON.parse(
+    (await run("artefacts", "import", at("support"), "--why", "class too", "--json")).out,
+  );
+  assert.deepEqual([edited.parents, edited.why], [[backend.artefact], "class too"]);
+  // once more: the same version, and the folder is what the store knows
+  assert.match((await run("artefacts", "import", at("support"))).out, /known already/);
+  const { out } = await run("artefacts", "diff", edited.id.slice(0, 6));
+  assert.match(out, /^- Ask for the date first\.$/m);
+  assert.match(out, /^\+ Ask for the date and class first\.$/m);
+  assert.match(
+    (await run("artefacts", "list")).out,
+    new RegExp(`${edited.id}.*${backend.artefact.slice(0, 8)}.*class too`),
+  );
+  assert.match((await run("artefacts", "show", "support")).out, /You help with trains/);
+  assert.match(
+    (await run("versions", "add", "--artefact", "support", "--over", "base")).out,
+    /Added: support-on-base/,
+  );
+  assert.match((await run("versions", "list")).out, /base-\w+, told [0-9a-f]{16}/);
+});
+
+test("what is missing or too much is said", async () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [["artefacts", "show", "suport"], /Did you mean support\?/],
+    [["artefacts", "import", at("none.md")], /not there/],
+    [["versions", "add", "--over", "base"], /no artefact beside it/],
+    [
+      ["versions", "add", "--artefact", "support", "--upstream", "http://127.0.0.1:1/v1"],
+      /--artefact and --upstream/,
+    ],
+    [["versions", "add", "--artefact", "support", "--over", "base", "--guide", "base"], /no guide/],
+    [["versions", "add", "--artefact", "support"], /--over: got nobody/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, err } = await run(...args);
+    assert.equal(code, 2, err);
+    assert.match(err, message);
+  }
+});
