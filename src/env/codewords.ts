@@ -19,6 +19,8 @@ export interface CodewordsOptions {
   readonly says?: boolean;
   /** Wrong places that a critique which gives answers helps with. Default 1. */
   readonly remedies?: number;
+  /** Whether all questions look the same and want the same code, which a test question wants as well. Default false. */
+  readonly same?: boolean;
   /** Default 1. */
   readonly seed?: number;
 }
@@ -29,7 +31,7 @@ export const codeOf = (task: Task): readonly string[] => task.metadata.code as r
 /** Question `q7` wants a code of words out of `w0`, `w1`…; each place has one right word. The whole code is the success. */
 export function codewords(options: CodewordsOptions = {}): Environment {
   const { questions = 16, length = 4, vocabulary = 10, pay = "share", remedies = 1, seed = 1 } = options;
-  const { says = false } = options;
+  const { says = false, same = false } = options;
   const words = Array.from({ length: vocabulary }, (_, i) => `w${i}`);
 
   function partsOf(task: Task, { turns }: Trajectory): readonly Part[] {
@@ -59,8 +61,9 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       length,
       words: says ? [...words, "not at ,", ...Array.from({ length }, (_, place) => `${place + 1}`)] : words,
       seed,
+      ...(same && { ask: () => "q0" }),
       metadata: (question) => {
-        const stream = randomStream(seed).split("code", question);
+        const stream = randomStream(seed).split("code", same ? 0 : question);
         return { code: Array.from({ length }, () => words[stream.below(vocabulary)]!) };
       },
       judge: (task, reply) => {
