@@ -1,6 +1,7 @@
 export * as behaviourTree from "./behaviourTree/index.ts";
 export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
+export * as instructions from "./instructions/index.ts";
 export { type LikenessOptions, likeness } from "./likeness.ts";
 export {
   type Found,

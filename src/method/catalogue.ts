@@ -62,6 +62,8 @@ import { sdpo } from "./language-feedback/sdpo.ts";
 import { srpoReflection } from "./language-feedback/srpo-reflection.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
+import { agentflyMemento } from "./memory/agentfly-memento.ts";
+import { inspo } from "./memory/inspo.ts";
 import { portal } from "./memory/portal.ts";
 import { rewardharness } from "./memory/rewardharness.ts";
 import type { Recipe } from "./method.ts";
@@ -98,6 +100,7 @@ export {
   a2tgpo,
   aem,
   aGrae,
+  agentflyMemento,
   agentRlvr,
   ahpo,
   archer,
@@ -126,6 +129,7 @@ export {
   igpo,
   infopo,
   inpo,
+  inspo,
   intIntervention,
   ipo,
   kto,
@@ -254,6 +258,8 @@ export const methods: readonly Recipe[] = [
   srpoReflection,
   text2grad,
   ufoTryAgain,
+  agentflyMemento,
+  inspo,
   portal,
   rewardharness,
   ahpo,

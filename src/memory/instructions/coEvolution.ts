@@ -1,0 +1,220 @@
+/** Instructions and policy that learn from the same rewards, as pieces of a method. */
+import { z } from "zod";
+import { applied } from "../../core/applied.ts";
+import type { InstructionSet } from "../../core/artefact.ts";
+import type { Ctx } from "../../core/context.ts";
+import type { Json } from "../../core/json.ts";
+import type { Random } from "../../core/random.ts";
+import type { Evidence, Rollout, Update } from "../../core/slots.ts";
+import { mean } from "../../core/statistics.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../core/words.ts";
+import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
+import { credited, type DrawOptions, drawnFrom, type Instruction, replaced } from "./population.ts";
+
+/** What a proposer of instructions is told. */
+export interface InstructionWish {
+  /** The best first. */
+  readonly members: readonly Instruction[];
+  /** What went badly, and under which instruction. */
+  readonly attempts: readonly Attempt[];
+  /** Instructions wanted; fewer may come. */
+  readonly count: number;
+  readonly random: Random;
+}
+export type InstructionProposer = (wish: InstructionWish) => Promise<readonly string[]>;
+
+/** Settings of {@link coEvolved}. */
+export interface CoEvolutionOptions {
+  /** Instructions to begin with; an empty one says nothing. */
+  readonly first: readonly string[];
+  readonly propose: InstructionProposer;
+  /** What trains the policy. */
+  readonly each: Update;
+  /** Attempts at each practised task, all under one instruction. Default 8. */
+  readonly groupSize?: number;
+  readonly temperature?: number;
+  /** How an instruction is drawn. */
+  readonly draw?: DrawOptions;
+  /** η, share of the newest group in an instruction's weight. Default 0.1. */
+  readonly rate?: number;
+  /** K, iterations between evolutions; Infinity for none. Default 20. */
+  readonly every?: number;
+  /** Most instructions replaced in one evolution, of those drawn at least `leastDraws` times. Default 1, and 3. */
+  readonly replaces?: number;
+  readonly leastDraws?: number;
+  /** M, candidates proposed for it, and the episodes in which each is tried on practised tasks. Default 4, and 8. */
+  readonly candidates?: number;
+  readonly verification?: number;
+  /** B, bad attempts shown to the proposer, of so many kept. Default 4, and 64. */
+  readonly shown?: number;
+  readonly kept?: number;
+}
+
+/** The population of a run, in its memory. */
+export const populationKey = "instructions";
+const attemptsKey = "attempts";
+/** Attempts of verification are numbered from here on. */
+const verifying = 1_000_000;
+/** τ of the draw of bad attempts, in units of the reward. */
+const badness = 0.2;
+
+/**
+ * For each practised task an instruction is drawn, which all of its group share: the baseline of a group must compare
+ * actions, not instructions. Rewards train the policy and weigh the instruction. Every K iterations the worst
+ * instructions make room for the best of those that the proposer writes from bad attempts, as the policy of now does
+ * under them.
+ *
+ *     p(I) = 0.9 · exp(w / τ) / Σ exp(w / τ) + 0.1 / N        w ← (1 − η) w + η · mean reward of the group
+ *
+ * An instruction is applied as the system message of the task's prompt. Episodes of verification are counted as any
+ * others. Stats: instruction.mean and instruction.best (weights), instructions.joined.
+ * Paper: "Agentic Policy Optimization via Instruction-Policy Co-Evolution".
+ */
+export function coEvolved(options: CoEvolutionOptions): {
+  readonly rollout: Rollout;
+  readonly update: Update;
+} {
+  const { groupSize = 8, rate = 0.1, every = 20, kept = 64, each } = options;
+  return {
+    async rollout(ctx) {
+      const members = membersOf(ctx, options);
+      const episodes = ctx.practice.flatMap((task) => {
+        const { text } = chosen(ctx, members, task.id, options);
+        return Array.from({ length: groupSize }, (_, attempt) => played(ctx, task, text, attempt, options));
+      });
+      const trajectories = (await Promise.all(episodes)).flat();
+      const units = trajectories
+        .filter((t) => t.end.kind !== "failed" && t.turns.length > 0)
+        .map((t) => ({ id: t.id, group: t.task, members: [t.id] }));
+      return { trajectories, units };
+    },
+    async update(ctx, batch, objectives, evidence) {
+      const before = membersOf(ctx, options);
+      const learnt = await each(ctx, batch, objectives, evidence);
+      const { members, attempts } = judged(ctx, before, evidence, options, rate);
+      const buffer = remembered(attemptsIn.parse(ctx.memory.get(attemptsKey) ?? []), attempts, kept);
+      const due = (ctx.clock.iteration + 1) % every === 0;
+      const after = due ? await evolved(ctx, members, buffer, options) : members;
+      ctx.memory.set(populationKey, plain(after));
+      ctx.memory.set(attemptsKey, plain(buffer));
+      const weights = after.map(({ weight }) => weight);
+      const ids = new Set(members.map(({ id }) => id));
+      return {
+        ...learnt,
+        "instruction.mean": mean(weights),
+        "instruction.best": Math.max(...weights),
+        "instructions.joined": after.filter(({ id }) => !ids.has(id)).length,
+      };
+    },
+  };
+}
+
+/** The text of an instruction as an artefact. */
+export const instructionSet = (system: string): InstructionSet => ({
+  kind: "instructions",
+  system,
+  tools: {},
+  examples: [],
+});
+
+const membersOf = (ctx: Ctx, { first }: CoEvolutionOptions): readonly Instruction[] => {
+  const known = ctx.memory.get(populationKey);
+  return known === undefined
+    ? first.map((text, i) => ({ id: `first/${i}`, text, weight: 0, draws: 0 }))
+    : membersIn.parse(known);
+};
+
+/** Which instruction a task's group is played under in this iteration: the same whenever it is asked. */
+const chosen = (
+  ctx: Ctx,
+  members: readonly Instruction[],
+  task: Id,
+  { draw }: CoEvolutionOptions,
+): Instruction => drawnFrom(members, ctx.random.split("instruction", task), draw);
+
+function played(
+  ctx: Ctx,
+  task: Task,
+  text: string,
+  attempt: number,
+  { temperature }: CoEvolutionOptions,
+): Promise<readonly Trajectory[]> {
+  const prompt = applied(instructionSet(text), task.prompt).messages;
+  return ctx.play({
+    task: { ...task, prompt },
+    attempt,
+    ...(temperature === undefined ? {} : { temperature }),
+  });
+}
+
+/** What the groups earned, on the weights of their instructions, and their attempts to remember. */
+function judged(
+  ctx: Ctx,
+  before: readonly Instruction[],
+  { trajectories, units }: Evidence,
+  options: CoEvolutionOptions,
+  rate: number,
+): { readonly members: readonly Instruction[]; readonly attempts: readonly Attempt[] } {
+  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  let members = before;
+  const attempts: Attempt[] = [];
+  for (const [task, group] of Map.groupBy(units, (unit) => unit.group)) {
+    const { id, text } = chosen(ctx, before, task, options);
+    const own = group.flatMap((unit) => unit.members.flatMap((member) => byId.get(member) ?? []));
+    members = credited(members, id, mean(own.map(paid)), rate);
+    const asked = ctx
+      .task(task)
+      .prompt.map(({ content }) => content)
+      .join("\n");
+    for (const t of own) {
+      const reply = t.turns.map(({ action }) => action.content).join("\n");
+      attempts.push({ task, asked, instruction: text, reply, reward: paid(t) });
+    }
+  }
+  return { members, attempts };
+}
+
+/** Candidates are written, tried under the policy of now, and the best take the places of the worst. */
+async function evolved(
+  ctx: Ctx,
+  members: readonly Instruction[],
+  buffer: readonly Attempt[],
+  options: CoEvolutionOptions,
+): Promise<readonly Instruction[]> {
+  const { propose, replaces = 1, leastDraws = 3, candidates = 4, verification = 8, shown = 4 } = options;
+  const random = ctx.random.split("evolution");
+  const texts = await propose({
+    members: members.toSorted((a, b) => b.weight - a.weight),
+    attempts: drawnAttempts(buffer, shown, badness, random.split("attempts")),
+    count: candidates,
+    random: random.split("propose"),
+  });
+  const tried = texts.map(async (text, c) => {
+    const episodes = Array.from({ length: verification }, (_, i) =>
+      played(ctx, ctx.practice[i % ctx.practice.length]!, text, verifying + c * verification + i, options),
+    );
+    const rewards = (await Promise.all(episodes))
+      .flat()
+      .filter(({ end }) => end.kind !== "failed")
+      .map(paid);
+    return { id: `${ctx.clock.iteration}/${c}`, text, reward: rewards.length > 0 ? mean(rewards) : 0 };
+  });
+  const best = (await Promise.all(tried)).toSorted((a, b) => b.reward - a.reward).slice(0, replaces);
+  return replaced(members, best, leastDraws);
+}
+
+const membersIn = z.array(
+  z.object({ id: z.string(), text: z.string(), weight: z.number(), draws: z.number() }),
+);
+const attemptsIn = z.array(
+  z.object({
+    task: z.string(),
+    asked: z.string(),
+    instruction: z.string(),
+    reply: z.string(),
+    reward: z.number(),
+  }),
+);
+
+/** As a memory keeps it. */
+const plain = (value: readonly (Instruction | Attempt)[]): Json => JSON.parse(JSON.stringify(value));

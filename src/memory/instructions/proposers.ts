@@ -1,0 +1,66 @@
+/** Who writes instructions: a stochastic editor of lines, or a language model. */
+import { z } from "zod";
+import type { Chat } from "../../core/chat.ts";
+import { isWhetstoneError } from "../../core/errors.ts";
+import type { Random } from "../../core/random.ts";
+import type { InstructionProposer } from "./coEvolution.ts";
+
+/**
+ * Edits the lines of the best instruction in a language model's place: each proposal puts in a line of the stock, changes
+ * one for it, or takes one away. None has more lines than allowed, nor one twice.
+ * @param most lines of an instruction. Default 8.
+ */
+export function lineEditor(stock: readonly string[], most = 8): InstructionProposer {
+  return async ({ members: [best], count, random }) =>
+    Array.from({ length: count }, (_, i) =>
+      editedLines(best?.text ?? "", stock, most, random.split("edit", i)),
+    );
+}
+
+function editedLines(text: string, stock: readonly string[], most: number, random: Random): string {
+  const lines = text === "" ? [] : text.split("\n");
+  const spare = stock.filter((line) => !lines.includes(line));
+  const fresh = spare[random.below(spare.length)];
+  const at = random.below(lines.length);
+  const kind = lines.length === 0 ? 0 : random.below(3);
+  if (kind === 2 || fresh === undefined) return lines.toSpliced(at, 1).join("\n");
+  if (kind === 0 && lines.length < most) return [...lines, fresh].join("\n");
+  return lines.toSpliced(at, 1, fresh).join("\n");
+}
+
+const written = z.object({
+  analysis: z.string().describe("why the attempts went badly, in two sentences"),
+  instruction: z.string().min(1).max(4000).describe("the whole new instruction"),
+});
+
+/**
+ * A language model reads the best instructions and attempts that went badly, and writes a new instruction for each
+ * proposal. What does not fit after one repair, and a provider that fails, is one proposal less. An empty purse ends the run.
+ */
+export function chatInstructions(chat: Chat): InstructionProposer {
+  return async ({ members, attempts, count, random }) => {
+    const content = [
+      "Write a better instruction for an agent.",
+      `Its best instructions so far:\n${members
+        .slice(0, 3)
+        .map(({ text, weight }) => `(earned ${weight.toFixed(2)}) ${text === "" ? "none" : text}`)
+        .join("\n")}`,
+      ...attempts.map(
+        ({ asked, instruction, reply, reward }) =>
+          `Instruction: ${instruction}\nAsked: ${asked}\nReply: ${reply}\nEarned: ${reward.toFixed(2)}`,
+      ),
+      "It must help with any request of this kind, and give away the answer to none.",
+    ].join("\n\n");
+    const asked = Array.from({ length: count }, async (_, i) => {
+      const { seed } = random.split("instruction", i);
+      const said = await chat
+        .ask({ messages: [{ role: "user", content }], seed }, written)
+        .catch((e: unknown) => {
+          if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
+          throw e;
+        });
+      return said ? [said.instruction] : [];
+    });
+    return (await Promise.all(asked)).flat();
+  };
+}
