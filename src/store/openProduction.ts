@@ -25,6 +25,7 @@ import {
   packResponse,
   packSignal,
   requireStorable,
+  sharing,
   targetsOf,
   unpackResponse,
   unpackSignal,
@@ -39,6 +40,8 @@ export interface ProductionOptions {
 
 /** Rows that are read at a time. */
 const page = 200;
+/** Of a transaction that others stand in the way of. */
+const mostTries = 4;
 /** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
 const atHand = 16e6;
 
@@ -85,9 +88,11 @@ export function productionOn(
     for (const entry of batch) {
       if (entry.kind !== "response") continue;
       const { response } = entry;
-      const base = bases.get(response.trajectory) ?? latest.get(response.trajectory);
-      responses.push(packResponse(response, base?.id === response.id ? undefined : base));
-      bases.set(response.trajectory, response);
+      const last = bases.get(response.trajectory) ?? latest.get(response.trajectory);
+      const base = last?.id === response.id ? undefined : last;
+      const held = base ? sharing(response, base) : response;
+      responses.push(packResponse(held, base));
+      bases.set(response.trajectory, held);
     }
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
     const { added, firsts } = await writing(secret, {
@@ -156,14 +161,15 @@ export function productionOn(
     where,
     async write(batch) {
       if (batch.length === 0) return [];
-      try {
-        return await write(batch);
-      } catch (e) {
-        if (!mayRepeat(e)) throw database.failure(e);
+      for (let tries = 1; ; tries++) {
+        try {
+          return await write(batch);
+        } catch (e) {
+          if (tries === mostTries || !mayRepeat(e)) throw database.failure(e);
+        }
+        // stored whole, a turn needs nothing that may have been erased
+        latest.clear();
       }
-      // stored whole, a turn needs nothing that may have been erased
-      latest.clear();
-      return await guarded(() => write(batch));
     },
     response: (id) => guarded(() => readResponse(db, id)),
     responses,

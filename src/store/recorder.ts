@@ -17,6 +17,8 @@ interface Waiting {
   readonly entries: readonly Write[];
   /** Characters, roughly. */
   readonly size: number;
+  /** When it came, by `performance.now()`. */
+  readonly since: number;
   /** Absent: nobody waits for it, and it is tried again until it is written or lost. */
   readonly answer?: { resolve(written: readonly Written[]): void; reject(e: unknown): void };
 }
@@ -92,7 +94,16 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     }
   }
 
-  /** Writes until nobody waits, and traffic too where its time has come. */
+  /** Whether traffic has waited long enough, or is enough to be written. */
+  const isDue = (): boolean =>
+    failing === undefined &&
+    traffic[0] !== undefined &&
+    (traffic.length >= mostServed || performance.now() >= traffic[0].since + delay);
+
+  /**
+   * Writes until nobody waits, and no traffic whose time has come. All that waits goes along with what is written, but traffic
+   * alone waits for company: else a store that is always busy would commit it call by call.
+   */
   async function drain(): Promise<void> {
     do {
       await writeTogether(take());
@@ -101,7 +112,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
         if (one.upTo <= tried) one.done();
         else watching.push(one);
       }
-    } while (urgent.length > 0 || (failing === undefined && traffic.length > 0));
+    } while (urgent.length > 0 || watching.length > 0 || isDue());
   }
 
   function start(): Promise<void> {
@@ -116,14 +127,15 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   }
 
   function later(): void {
-    timer ??= setTimeout(() => void start(), failing === undefined ? delay : pause);
+    const waited = performance.now() - (traffic[0]?.since ?? 0);
+    timer ??= setTimeout(() => void start(), failing === undefined ? Math.max(0, delay - waited) : pause);
     timer.unref();
   }
 
   const enqueue = (entries: readonly Write[]): Promise<readonly Written[]> =>
     new Promise((resolve, reject) => {
       for (const entry of entries) requireStorable(entry);
-      urgent.push({ entries, size: 0, answer: { resolve, reject } });
+      urgent.push({ entries, size: 0, since: performance.now(), answer: { resolve, reject } });
       // what comes in the same turn of the event loop goes into the same transaction
       if (writing === undefined) queueMicrotask(() => void start());
     });
@@ -139,7 +151,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
         lost++;
         return;
       }
-      traffic.push({ entries: [entry], size });
+      traffic.push({ entries: [entry], size, since: performance.now() });
       queued++;
       trafficSize += size;
       if (writing === undefined) later();

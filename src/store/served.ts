@@ -135,7 +135,17 @@ function shared(prompt: readonly Message[], base: ServedResponse): { keep: numbe
   return reply < 0 ? { keep } : { keep: keep + 1, reply };
 }
 
-const sameMessage = (a: Message, b: Message): boolean => a.content === b.content && isDeepStrictEqual(a, b);
+const sameMessage = (a: Message, b: Message): boolean =>
+  a === b || (a.content === b.content && isDeepStrictEqual(a, b));
+
+/**
+ * The same response; what of its prompt was said in the base is the base's own objects. Held in memory, a conversation is there
+ * once, however often its beginning was sent: what is new of a turn is all that a collection of garbage has to move.
+ */
+export function sharing(response: ServedResponse, base: ServedResponse): ServedResponse {
+  const { keep, reply } = shared(response.prompt, base);
+  return { ...response, prompt: [...said(base, reply).slice(0, keep), ...response.prompt.slice(keep)] };
+}
 
 export function packSignal(signal: ReceivedSignal): SignalsTable {
   const { about, best, text, tags } = signal;

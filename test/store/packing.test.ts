@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ServedResponse } from "../../src/core/served.ts";
 import { recent } from "../../src/store/recent.ts";
-import { packResponse, unpackResponse } from "../../src/store/served.ts";
+import { packResponse, sharing, unpackResponse } from "../../src/store/served.ts";
 import { served } from "./served.ts";
 
 test("a conversation that grows is stored once, words and tokens", () => {
@@ -19,6 +19,18 @@ test("a conversation that grows is stored once, words and tokens", () => {
     return bytes;
   };
   assert.ok(size(40) < 11 * size(4), `${size(4)} bytes for 4 turns, ${size(40)} for 40`);
+});
+
+test("a conversation held in memory is there once: what was said before is the very same object", () => {
+  const before = served("s", 3);
+  const response = structuredClone(served("s", 4));
+  const held = sharing(response, before);
+  assert.deepEqual(held, response);
+  // the prompt before, the reply to it, and one message that is new
+  const past = [...before.prompt, before.choices[0]!.message];
+  assert.equal(held.prompt.length, past.length + 1);
+  for (const [i, message] of past.entries()) assert.equal(held.prompt[i], message);
+  assert.equal(held.prompt.at(-1), response.prompt.at(-1));
 });
 
 test("any response survives packing after any other", () => {

@@ -70,6 +70,22 @@ test("traffic waits for its delay, not longer, and not for ever", async () => {
   assert.deepEqual(batches, [["response-s-0", "response-s-1"]]);
 });
 
+test("traffic that comes while other traffic is written waits for company as well", async () => {
+  const { batches, end, write, waiting } = gated();
+  const recording = recorderOn(write, { delay: 100 });
+  recording.record(served("s", 0));
+  while (waiting() === 0) await pause(1);
+  recording.record(served("s", 1));
+  const since = performance.now();
+  await end();
+  assert.equal(waiting(), 0);
+  recording.record(served("s", 2));
+  // a transaction of both, when the delay of the first is over: neither at once nor a whole delay after the write before
+  await end();
+  assert.ok(performance.now() - since >= 99);
+  assert.deepEqual(batches, [["response-s-0"], ["response-s-1", "response-s-2"]]);
+});
+
 test("a store that fails: signals are refused, traffic is tried again, all is counted", async () => {
   const { batches, end, write } = gated();
   const recording = recorderOn(write, { delay: 1, limit: 3 });
