@@ -1,5 +1,4 @@
 /** The gateway: chat completions that somebody else answers, passed on as they are and recorded. */
-import { setTimeout as pause } from "node:timers/promises";
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/words.ts";
@@ -147,7 +146,7 @@ export function gateway(options: GatewayOptions): Gateway {
     async function record(how: HowEnded): Promise<void> {
       // at once, unless the session has to be read first
       let known = true;
-      if (resumed) known = await Promise.race([resumed, pause(mostReading, false, { ref: false })]);
+      if (resumed) known = await soon(resumed);
       const result = growing.result();
       const status = how.status === "complete" && result.choices.length === 0 ? "failed" : how.status;
       const error = how.error ?? result.error;
@@ -233,6 +232,17 @@ export function gateway(options: GatewayOptions): Gateway {
       });
     },
   };
+}
+
+/** Whether it could be read, in time; the timer ends with it, since what a timer holds outlives the call. */
+function soon(reading: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, mostReading, false).unref();
+    void reading.then((known) => {
+      clearTimeout(timer);
+      resolve(known);
+    });
+  });
 }
 
 const closing: Refused = {
