@@ -3,9 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Database } from "./database.ts";
-import type { Write } from "./production.ts";
 import type { Tables } from "./schema.ts";
-import { targetsOf } from "./served.ts";
 
 /** Something that can be erased. A trajectory goes with its session. */
 export type Subject = "response" | "session" | "trajectory";
@@ -42,16 +40,6 @@ export async function heldFor(
   await sql`lock table erased in ${sql.raw(work === "writing" ? "share" : "exclusive")} mode`.execute(tx);
 }
 
-function subjectsOf(entry: Write): readonly { readonly what: string; readonly name: string }[] {
-  if (entry.kind === "signal") return targetsOf(entry.signal);
-  const { id, session, trajectory } = entry.response;
-  return [
-    { what: "response", name: id },
-    { what: "session", name: session },
-    { what: "trajectory", name: trajectory },
-  ];
-}
-
 /** Something that is about to be written, and one of the subjects that it is about. */
 interface About {
   /** What is about to be written, in a word. */
@@ -59,12 +47,6 @@ interface About {
   readonly what: string;
   readonly name: string;
 }
-
-/** @throws WhetstoneError `store.erased` where an entry is about something that was erased. */
-export const requireUnerased = (db: Kysely<Tables>, secret: Buffer, batch: readonly Write[]): Promise<void> =>
-  requireNoneErased(db, secret, () =>
-    batch.flatMap((entry) => subjectsOf(entry).map((subject) => ({ kind: entry.kind, ...subject }))),
-  );
 
 /** @param about asked for only where something was erased. @throws WhetstoneError `store.erased` where some of it was. */
 export async function requireNoneErased(
