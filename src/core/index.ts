@@ -22,6 +22,7 @@ export * from "./encoder.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export { askedToReact, followUp, type Speaker } from "./followUps.ts";
 export * from "./hindsight.ts";
+export { type Hint, sayHint } from "./hints.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";
 export { type Intent, intentOf, slotsNamed } from "./intent.ts";
 export type * from "./json.ts";

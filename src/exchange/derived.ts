@@ -166,7 +166,7 @@ async function lessonsOf(
 }
 
 /** The single reply that a target means; of a session or trajectory, its only one. */
-async function replyOf(
+export async function replyOf(
   target: Target,
   session: ServedSession,
   production: Answers,

@@ -12,3 +12,4 @@ export { type LoggedOptions, logged, spanOf } from "./logged.ts";
 export { type ReadSpans, readSpans } from "./otlp/otlp.ts";
 export { type Served, type ServedSession, servedSessions } from "./sessions.ts";
 export { taskOfPrompt } from "./task.ts";
+export { type Teaching, teachingsFrom } from "./teachings.ts";

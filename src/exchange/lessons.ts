@@ -112,7 +112,7 @@ const textOf = (t: Trajectory): string =>
 const hashOf = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 24);
 
-function provenance(signal: ReceivedSignal, replies: readonly Reply[]): Provenance {
+export function provenance(signal: ReceivedSignal, replies: readonly Reply[]): Provenance {
   const users = [signal.user, ...replies.map(({ response }) => response.user)];
   return {
     sessions: distinct(replies.map(({ response }) => response.session)),
