@@ -9,6 +9,7 @@ import { lineDiff, sayDiff } from "../core/lineDiff.ts";
 import { writtenBy } from "../core/origins.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
+import { addLearn } from "./artefactsLearn.ts";
 import { addCommand, type Io, interval, paint, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import { time } from "./versionWords.ts";
@@ -37,6 +38,7 @@ export function addArtefacts(program: Command, io: Io): void {
   addDiff(artefacts, io);
   addExport(artefacts, io);
   addImport(artefacts, io);
+  addLearn(artefacts, io);
 }
 
 function addList(artefacts: Command, io: Io): void {

@@ -21,6 +21,7 @@ export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergen
 export * from "./encoder.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export { askedToReact, followUp, type Speaker } from "./followUps.ts";
+export { noInstructions, noLessons, withEntries, withExamples } from "./gathered.ts";
 export * from "./hindsight.ts";
 export { type Hint, sayHint } from "./hints.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";

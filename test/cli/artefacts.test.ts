@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { served, signal } from "../store/served.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-artefacts-cli-"));
@@ -66,4 +68,32 @@ test("what is missing or too much is said", async () => {
     assert.equal(code, 2, err);
     assert.match(err, message);
   }
+});
+
+test("what people corrected becomes lessons and examples, once, and goes when it is asked to go", async () => {
+  const production = await openProduction(at("store.sqlite"));
+  const correction = signal("c", {
+    kind: "correction",
+    text: "Of course, on which day?",
+    user: "ann",
+    about: [{ response: "response-talk-0" }],
+  });
+  await production.write([
+    { kind: "response", response: served("talk", 0, { user: "ann" }) },
+    { kind: "signal", signal: correction },
+  ]);
+  await production.close();
+  const learn = (as: string) => run("artefacts", "learn", "--as", as, "--name", `learnt-${as}`);
+  assert.match((await learn("lessons")).out, /1 new lessons, from 1 signals/);
+  assert.match((await learn("lessons")).out, /Nothing new/);
+  assert.match((await learn("examples")).out, /1 new examples/);
+  assert.match((await run("artefacts", "show", "learnt-lessons")).out, /write "Of course, on which day\?"/);
+  assert.match(
+    (await run("artefacts", "learn", "--name", "learnt-examples")).err,
+    /instruction set.*other --as/,
+  );
+  const forgotten = await run("forget", "--user", "ann", "--yes");
+  assert.equal(forgotten.code, 0, forgotten.err);
+  assert.match(forgotten.out, /4 parts of versions of artefacts/);
+  assert.doesNotMatch((await run("artefacts", "show", "learnt-lessons")).out, /Of course/);
 });
