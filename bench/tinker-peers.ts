@@ -60,13 +60,19 @@ async function curves(name: string, peer?: Peer): Promise<Curve[]> {
 }
 
 /** What runs; the first thing that does not is the reason why the rest is missing. */
-async function attempt<T>(found: Found, what: string, work: () => Promise<T>): Promise<T | undefined> {
+async function attempt<T>(
+  found: Found,
+  what: string,
+  work: () => Promise<T>,
+  peer?: Peer,
+): Promise<T | undefined> {
   if (found.reason !== undefined) return undefined;
   say(`${found.name}: ${what}`);
   try {
     return await work();
   } catch (e) {
-    found.reason = `${what}: ${messageOf(e)}`;
+    const log = peer ? `\nIts log ends with:\n${await peer.log()}` : "";
+    found.reason = `${what}: ${messageOf(e)}${log}`;
     say(`${found.name}: ${found.reason}`);
     return undefined;
   }
@@ -78,11 +84,19 @@ async function measured(name: PeerName): Promise<Found> {
   const peer = await attempt(found, "start", () => startPeer(name, options));
   if (!peer) return found;
   const { url, baseModel, reduction } = peer;
-  const engine = tinkerEngine({ url, baseModel, codec: await readCodec(base), key, rank, reduction });
+  const engine = tinkerEngine({
+    url,
+    baseModel,
+    codec: await readCodec(base),
+    key,
+    rank,
+    reduction,
+    probe: false,
+  });
   try {
-    const raw = await attempt(found, "a step on cross_entropy", () => rawScaleOf(peer));
-    const equal = await attempt(found, "a step made equal", () => scaleOf(engine));
-    const runs = await attempt(found, "whole runs", () => curves(name, peer));
+    const raw = await attempt(found, "a step on cross_entropy", () => rawScaleOf(peer), peer);
+    const equal = await attempt(found, "a step made equal", () => scaleOf(engine), peer);
+    const runs = await attempt(found, "whole runs", () => curves(name, peer), peer);
     return { ...found, ...(raw && { raw }), ...(equal && { equal }), ...(runs && { runs }) };
   } finally {
     await engine.dispose();

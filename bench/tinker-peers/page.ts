@@ -53,7 +53,7 @@ export function pageOf(
     ...(equal ? [scaleRow(name, "made equal", equal, here.equal)] : []),
   ]);
   const missing = there.flatMap(({ name, reason }) =>
-    reason === undefined ? [] : [`**${name}**, ${reason.trim().replaceAll("\n", "\n    ")}`],
+    reason === undefined ? [] : [`**${name}**, ${reason.trim().replaceAll("\n", "\n  ")}`],
   );
   return `# Servers of the Tinker API, and this machine's own engine
 

@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import type { Reduction } from "../../src/engine/tinker/datum.ts";
 
 export const peerNames = ["whetstone", "skyrl", "tuft"] as const;
@@ -17,6 +18,8 @@ export interface Peer {
   /** The model, as the server names it. */
   readonly baseModel: string;
   readonly reduction: Reduction;
+  /** The end of what it wrote, for people. */
+  log(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -113,7 +116,7 @@ export async function startPeer(name: PeerName, options: PeerOptions): Promise<P
     child.once("error", reject);
     child.once("exit", async (code) => reject(new Error(`${name} ended with ${code}: ${await endOf(log)}`)));
   });
-  const peer: Peer = { name, url, baseModel, reduction, stop: () => stopAll(child) };
+  const peer: Peer = { name, url, baseModel, reduction, log: () => endOf(log), stop: () => stopAll(child) };
   try {
     await Promise.race([answers(url, options.seconds), fell]);
     fell.catch(() => undefined);
@@ -134,7 +137,10 @@ async function answers(url: string, seconds: number): Promise<void> {
   }
 }
 
-const endOf = async (log: string): Promise<string> => (await readFile(log, "utf8")).trim().slice(-1500);
+const endOf = async (log: string): Promise<string> =>
+  stripVTControlCharacters(await readFile(log, "utf8"))
+    .trim()
+    .slice(-600);
 
 /** The process and those that it started. */
 async function stopAll(child: ChildProcess): Promise<void> {

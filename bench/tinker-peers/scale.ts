@@ -60,9 +60,9 @@ export async function scaleOf(engine: Engine): Promise<Scale> {
 
 /** The same loss as the API has it, `cross_entropy` with weights of 1, as the server takes it. */
 export async function rawScaleOf({ url, baseModel }: Peer): Promise<Scale> {
-  const session = await openSession(transport({ url, key }), baseModel);
+  const session = await openSession(transport({ url, key, patienceSeconds: 400 }), baseModel, "json");
   const step = async (rows: readonly (typeof short)[]) => {
-    const trainer = await openTrainer(session, { baseModel, rank, seed, encoding: "json" });
+    const trainer = await openTrainer(session, { baseModel, rank, seed });
     const data = weighted(batchOf(rows));
     const targets = rows[0]!.tokens.length - prompt.length;
     const own = async () => (await trainer.pass(data.slice(0, 1), "cross_entropy", true))[0]!.slice(-targets);

@@ -1,10 +1,13 @@
-/** Saved weights, by their `tinker://` paths: `tinker://<model>/weights/<name>` to train on, `…/sampler_weights/…` to sample. */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+/**
+ * Saved weights, by their `tinker://` paths: `tinker://<model>/weights/<name>` to train on, `…/sampler_weights/…` to sample,
+ * `…/external_weights/…` for other tools.
+ */
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Fault, fault, isFault } from "./fault.ts";
+import { type Fault, fault } from "./fault.ts";
 
-export const kinds = ["weights", "sampler_weights"] as const;
+export const kinds = ["weights", "sampler_weights", "external_weights"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** What a checkpoint is of. */
@@ -16,38 +19,53 @@ const about = z.object({
 });
 export type About = z.output<typeof about>;
 
-export interface Saved {
-  readonly path: string;
-  readonly folder: string;
-  readonly about: About;
-}
+/** What may be changed about a checkpoint. Absent: it stays for good, and is nobody else's. */
+const marks = z.object({ expires: z.iso.datetime().optional(), public: z.literal(true).optional() });
+export type Marks = z.output<typeof marks>;
 
-export interface Listed {
+export interface Saved {
   readonly path: string;
   readonly kind: Kind;
   readonly name: string;
+  readonly folder: string;
+  readonly about: About;
+  readonly marks: Marks;
   readonly time: Date;
 }
 
+export interface SaveOptions {
+  /** A name that is taken is refused without it. */
+  readonly overwritten?: boolean;
+  readonly marks?: Marks;
+}
+
 export interface Checkpoints {
-  /** @param write fills a folder; it counts once it is whole. A name that is taken is refused, unless it may be `overwritten`. */
+  /** @param write fills a folder; it counts once it is whole. */
   save(
     model: string,
     kind: Kind,
     name: string,
     about: About,
     write: (folder: string) => Promise<void>,
-    overwritten?: boolean,
+    options?: SaveOptions,
   ): Promise<string | Fault>;
+  /** Also one that has expired is not there. */
   find(path: string): Promise<Saved | Fault>;
-  list(model: string): Promise<readonly Listed[]>;
-  remove(model: string, kind: Kind, name: string): Promise<boolean>;
+  list(model: string): Promise<readonly Saved[]>;
+  /** Models that have checkpoints. */
+  models(): Promise<readonly string[]>;
+  /** @returns the path of the copy, of the same kind and name, which keeps no marks of the original. */
+  copy(of: Saved, model: string, marks: Marks): Promise<string | Fault>;
+  mark(of: Saved, marks: Marks): Promise<void>;
+  remove(of: Saved): Promise<void>;
 }
 
-const aboutFile = "tinker.json";
-const pathForm = /^tinker:\/\/([\w:-]+)\/(weights|sampler_weights)\/(\w[\w.-]{0,254})$/;
+export const aboutFile = "tinker.json";
+const onFile = about.extend(marks.shape);
+const pathForm = /^tinker:\/\/([\w:-]+)\/(weights|sampler_weights|external_weights)\/(\w[\w.-]{0,254})$/;
 const nameForm = /^\w[\w.-]{0,254}$/;
-/** Not every file system has colons. */
+const modelForm = /^[\w:-]+$/;
+/** Not every file system has colons; models' names have no underscores. */
 const folderName = (model: string): string => model.replaceAll(":", "_");
 
 const isThere = (path: string): Promise<boolean> =>
@@ -55,65 +73,80 @@ const isThere = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+const isKind = (x: unknown): x is Kind => kinds.some((kind) => kind === x);
 
 export function checkpoints(root: string): Checkpoints {
   const folderOf = (model: string, kind: Kind, name: string): string =>
     join(root, "models", folderName(model), kind, name);
+  const write = (folder: string, what: About & Marks): Promise<void> =>
+    writeFile(join(folder, aboutFile), `${JSON.stringify(what)}\n`);
+
+  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
+    const folder = folderOf(model, kind, name);
+    const file = join(folder, aboutFile);
+    const text = await readFile(file, "utf8").catch(() => undefined);
+    if (text === undefined) return undefined;
+    const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
+    if (expires !== undefined && Date.parse(expires) <= Date.now()) return undefined;
+    const { birthtime } = await stat(folder);
+    const marks: Marks = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
+    return { path: `tinker://${model}/${kind}/${name}`, kind, name, folder, about, marks, time: birthtime };
+  }
+
+  const save: Checkpoints["save"] = async (model, kind, name, what, fill, options = {}) => {
+    const { overwritten = false, marks = {} } = options;
+    if (!nameForm.test(name)) {
+      return fault(
+        `path: got ${JSON.stringify(name)}, expected letters, digits, dots, dashes and underscores.`,
+      );
+    }
+    const folder = folderOf(model, kind, name);
+    const path = `tinker://${model}/${kind}/${name}`;
+    if (!overwritten && (await read(model, kind, name))) {
+      return fault(`path: got ${path}, which exists already. Choose another name, or ask for overwrite.`);
+    }
+    const half = join(root, "models", folderName(model), `.${kind}-${name}`);
+    await rm(half, { recursive: true, force: true });
+    await mkdir(half, { recursive: true });
+    await fill(half);
+    await write(half, { ...what, ...marks });
+    if (await isThere(folder)) await rm(folder, { recursive: true, force: true });
+    await mkdir(join(folder, ".."), { recursive: true });
+    await rename(half, folder);
+    return path;
+  };
+
   return {
-    async save(model, kind, name, what, write, overwritten = false) {
-      if (!nameForm.test(name)) {
+    save,
+    async find(path) {
+      const [, model = "", kind, name = ""] = pathForm.exec(path) ?? [];
+      if (!isKind(kind)) {
         return fault(
-          `path: got ${JSON.stringify(name)}, expected letters, digits, dots, dashes and underscores.`,
+          `path: got ${JSON.stringify(path.slice(0, 300))}, expected tinker://<model>/weights/<name>.`,
         );
       }
-      const folder = folderOf(model, kind, name);
-      const path = `tinker://${model}/${kind}/${name}`;
-      const taken = await isThere(folder);
-      if (taken && !overwritten) {
-        return fault(`path: got ${path}, which exists already. Choose another name, or ask for overwrite.`);
-      }
-      const half = join(root, "models", folderName(model), `.${kind}-${name}`);
-      await rm(half, { recursive: true, force: true });
-      await mkdir(half, { recursive: true });
-      await write(half);
-      await writeFile(join(half, aboutFile), `${JSON.stringify(what)}\n`);
-      if (taken) await rm(folder, { recursive: true, force: true });
-      await mkdir(join(folder, ".."), { recursive: true });
-      await rename(half, folder);
-      return path;
-    },
-    async find(path) {
-      const parts = pathForm.exec(path);
-      const [, model = "", kind, name = ""] = parts ?? [];
-      if (kind !== "weights" && kind !== "sampler_weights") {
-        return fault(`path: got ${JSON.stringify(path)}, expected tinker://<model>/weights/<name>.`);
-      }
-      const folder = folderOf(model, kind, name);
-      const text = await readFile(join(folder, aboutFile), "utf8").catch(() => undefined);
-      if (text === undefined)
-        return fault(`path: got ${path}, which is not among the checkpoints of this server.`);
-      return { path, folder, about: about.parse(JSON.parse(text)) };
+      return (
+        (await read(model, kind, name)) ??
+        fault(`path: got ${path}, which is not among the checkpoints of this server.`)
+      );
     },
     async list(model) {
-      if (!/^[\w:-]+$/.test(model)) return [];
+      if (!modelForm.test(model)) return [];
       const found = await Promise.all(
         kinds.map(async (kind) => {
           const names = await readdir(join(root, "models", folderName(model), kind)).catch(() => []);
-          return Promise.all(
-            names.sort().map(async (name): Promise<Listed> => {
-              const { mtime } = await stat(join(folderOf(model, kind, name), aboutFile));
-              return { path: `tinker://${model}/${kind}/${name}`, kind, name, time: mtime };
-            }),
-          );
+          return await Promise.all(names.sort().map((name) => read(model, kind, name)));
         }),
       );
-      return found.flat();
+      return found.flat().filter((one) => one !== undefined);
     },
-    async remove(model, kind, name) {
-      const saved = await this.find(`tinker://${model}/${kind}/${name}`);
-      if (isFault(saved)) return false;
-      await rm(saved.folder, { recursive: true, force: true });
-      return true;
+    async models() {
+      const folders = await readdir(join(root, "models")).catch(() => []);
+      return folders.map((name) => name.replaceAll("_", ":"));
     },
+    copy: ({ folder, kind, name, about }, model, marks) =>
+      save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks }),
+    mark: ({ folder, about }, marks) => write(folder, { ...about, ...marks }),
+    remove: ({ folder }) => rm(folder, { recursive: true, force: true }),
   };
 }

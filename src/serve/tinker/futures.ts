@@ -12,7 +12,7 @@ export type Polled = Result | { readonly kind: "pending" } | { readonly kind: "u
 
 export interface Futures {
   /** A new one, under a name that was never used. */
-  open(): { readonly id: string; settle(work: () => Promise<Result>): Promise<void> };
+  open(): { readonly id: string; settle(work: () => Promise<Result>): Promise<Result> };
   /** Waits so many milliseconds at most. */
   poll(id: string, ms: number): Promise<Polled>;
   /** Once nothing runs, or after so many milliseconds. */
@@ -49,6 +49,7 @@ export function futures(prefix: string, most = 4096): Futures {
           future.settled.resolve(result);
           done.push(id);
           if (done.length > most) open.delete(done.shift() ?? id);
+          return result;
         },
       };
     },

@@ -1,17 +1,15 @@
 /** The local engine behind the Tinker training API, for the official SDK and other clients of it. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { zstdDecompressSync } from "node:zlib";
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { readPass } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { bound } from "../bound.ts";
 import { limitedServer } from "../limits.ts";
-import { kinds } from "./checkpoints.ts";
-import { isFault } from "./fault.ts";
-import { digestOf, type Service, type ServiceOptions, service } from "./service.ts";
+import { sampleBody, saveExternalRequest } from "./bodies.ts";
+import { isProtobuf, read, readForward } from "./body.ts";
+import { downloads, restRoutes } from "./rest.ts";
+import { type Service, type ServiceOptions, service } from "./service.ts";
 
 export interface TinkerServerOptions extends ServiceOptions {
   /** Default 0: any that is free. */
@@ -22,6 +20,8 @@ export interface TinkerServerOptions extends ServiceOptions {
   readonly key?: string;
   /** Seconds that a question for a result waits. Default 30. */
   readonly patience?: number;
+  /** What clients are asked to do beside the API's defaults, such as `proto_compress_fwdbwd`. */
+  readonly flags?: Readonly<Record<string, boolean | number>>;
 }
 
 export interface TinkerServer {
@@ -29,14 +29,12 @@ export interface TinkerServer {
   close(): Promise<void>;
 }
 
-/** Bytes of one body, packed and unpacked. */
-const mostBytes = 64 * 2 ** 20;
 const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
 const prefix = "tml-";
 
 /** @throws WhetstoneError `config.invalid` for a key that no client could send, an open address without one, or a port that is taken. */
 export async function tinkerServer(options: TinkerServerOptions): Promise<TinkerServer> {
-  const { port = 0, host = "127.0.0.1", key, patience = 30 } = options;
+  const { port = 0, host = "127.0.0.1", key, patience = 30, flags = {} } = options;
   if (key !== undefined && !key.startsWith(prefix)) {
     throw new WhetstoneError("config.invalid", {
       where: "the key",
@@ -54,7 +52,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     });
   }
   const api = service(options);
-  const server = limitedServer(routes(api, { key, patience }).fetch);
+  const server = limitedServer(routes(api, { key, patience, flags }).fetch);
   const sweeping = setInterval(() => void api.sweep().catch(() => undefined), 5000);
   sweeping.unref();
   const url = await bound(server, host, port).catch(async (e: unknown) => {
@@ -77,74 +75,32 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
 
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-async function bytesOf(c: Context): Promise<Uint8Array> {
-  const stated = Number(c.req.header("content-length") ?? 0);
-  if (stated > mostBytes) throw tooLarge();
-  const body = new Uint8Array(await c.req.arrayBuffer());
-  if (body.length > mostBytes) throw tooLarge();
-  const encoding = c.req.header("content-encoding") ?? "identity";
-  if (encoding === "identity") return body;
-  if (encoding !== "zstd") {
-    throw new HTTPException(415, { message: `content-encoding: got ${encoding}, expected zstd or none.` });
-  }
-  try {
-    return zstdDecompressSync(body, { maxOutputLength: mostBytes });
-  } catch (e) {
-    throw new HTTPException(400, {
-      message: `the body: ${messageOf(e)}, expected zstd of at most ${mostBytes} bytes.`,
-    });
-  }
-}
-const tooLarge = (): HTTPException =>
-  new HTTPException(413, {
-    message: `the body is longer than ${mostBytes} bytes. Send fewer datums at a time.`,
-  });
-
-const isProtobuf = (header: string | undefined): boolean => header?.startsWith(wire.protobufType) ?? false;
-
-/** The body as a schema reads it. */
-async function read<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(await bytesOf(c)).toString("utf8"));
-  } catch (e) {
-    if (e instanceof HTTPException) throw e;
-    throw new HTTPException(422, { message: `the body: ${messageOf(e)}, expected JSON.` });
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new HTTPException(422, { message: z.prettifyError(parsed.error) });
-}
-
-async function readForward(c: Context, schema: z.ZodType<wire.Pass>): Promise<[wire.Pass, string]> {
-  if (!isProtobuf(c.req.header("content-type"))) {
-    const pass = await read(c, schema);
-    return [pass, digestOf(wire.passJson(pass))];
-  }
-  const body = await bytesOf(c);
-  try {
-    return [readPass(body), digestOf(body)];
-  } catch (e) {
-    throw new HTTPException(422, { message: messageOf(e) });
-  }
-}
-
 interface Door {
   readonly key: string | undefined;
   readonly patience: number;
+  readonly flags: Readonly<Record<string, boolean | number>>;
 }
 
 const adapters =
   "Adapters here sit on attention and MLP projections: train_unembed changes nothing. Models live in this process: save what should outlive it.";
 
-function routes(api: Service, { key, patience }: Door): Hono {
+function routes(api: Service, { key, patience, flags }: Door): Hono {
   const app = new Hono().basePath("/api/v1");
   app.onError((e, c) => {
     if (e instanceof HTTPException) return c.json({ detail: e.message }, e.status);
     return c.json({ detail: messageOf(e) }, 500);
   });
-  app.notFound((c) => c.json({ detail: `${c.req.method} ${c.req.path} is not served here.` }, 404));
+  app.notFound((c) =>
+    c.json(
+      {
+        detail: `${c.req.method} ${c.req.path} is not served here. docs/tinker.md lists what is, and what is not.`,
+      },
+      404,
+    ),
+  );
   app.get("/healthz", (c) => c.json({ status: "ok" }));
+  const files = downloads();
+  files.serve(app, api);
   app.use(async (c, next) => {
     // a header that browsers send only to whom they asked first, so that no page reaches a server of this machine
     const sent = c.req.header("x-api-key") ?? "";
@@ -157,7 +113,7 @@ function routes(api: Service, { key, patience }: Door): Hono {
     await next();
   });
 
-  app.post("/client/config", (c) => c.json(wire.clientConfig.parse({})));
+  app.post("/client/config", (c) => c.json({ ...wire.clientConfig.parse({}), ...flags }));
   app.post("/client/dynamic_config", (c) => c.json({ refresh_interval_sec: 300 }));
   app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.get("/get_server_capabilities", (c) =>
@@ -199,6 +155,10 @@ function routes(api: Service, { key, patience }: Door): Hono {
     c.json(api.saveForSampler(await read(c, wire.saveForSamplerRequest))),
   );
 
+  app.post("/save_weights_external", async (c) =>
+    c.json(api.saveExternal(await read(c, saveExternalRequest))),
+  );
+
   app.post("/create_sampling_session", async (c) => {
     const id = await api.createSampler(await read(c, wire.createSamplingSessionRequest));
     return c.json({ type: "create_sampling_session", sampling_session_id: id });
@@ -230,44 +190,13 @@ function routes(api: Service, { key, patience }: Door): Hono {
     }
   });
 
-  app.post("/weights_info", async (c) => {
-    const saved = await api.store.find((await read(c, z.object({ tinker_path: z.string() }))).tinker_path);
-    if (isFault(saved)) throw new HTTPException(404, { message: saved.error });
-    return c.json({ ...saved.about, is_lora: saved.about.lora_rank !== undefined });
+  app.post("/retrieve_futures", async (c) => {
+    const { target, prev_cursor, timeout } = await read(c, wire.retrieveFuturesRequest);
+    const { sampling_session_id, cloned_sampler_id } = target;
+    const seconds = Math.min(timeout ?? patience, patience);
+    return c.json(await api.ended(sampling_session_id, cloned_sampler_id, prev_cursor, 1000 * seconds));
   });
-  app.get("/training_runs/:id/checkpoints", async (c) => {
-    const listed = await api.store.list(c.req.param("id"));
-    return c.json({
-      checkpoints: listed.map(({ path, kind, name, time }) => ({
-        checkpoint_id: `${kind}/${name}`,
-        checkpoint_type: kind === "weights" ? "training" : "sampler",
-        time: time.toISOString(),
-        tinker_path: path,
-        public: false,
-      })),
-    });
-  });
-  app.delete("/training_runs/:id/checkpoints/:kind/:name", async (c) => {
-    const kind = kinds.find((k) => k === c.req.param("kind"));
-    if (!kind || !(await api.store.remove(c.req.param("id"), kind, c.req.param("name")))) {
-      throw new HTTPException(404, {
-        message: `no checkpoint ${c.req.param("kind")}/${c.req.param("name")} of this model.`,
-      });
-    }
-    return c.body(null, 204);
-  });
+
+  restRoutes(app, api, files);
   return app;
 }
-
-/** What this server can not do is refused by name, not left out. */
-const sampleBody = wire.sampleRequest.and(
-  z.object({
-    topk_sample_logprobs: z.literal(0, "topk_sample_logprobs is not served here: leave it out").optional(),
-    target_prompt_logprobs: z.null("target_prompt_logprobs is not served here: leave it out").optional(),
-    prompt_alt_tokens_k: z.literal(0, "prompt_alt_tokens_k is not served here: leave it out").optional(),
-    prompt_logprobs_last_n: z.null("prompt_logprobs_last_n is not served here: leave it out").optional(),
-    record_stability_info: z
-      .literal(false, "record_stability_info is not served here: leave it out")
-      .nullish(),
-  }),
-);

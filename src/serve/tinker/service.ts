@@ -6,9 +6,12 @@ import type { Frozen, Model } from "../../core/model.ts";
 import { writeOutput, writeSamples } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { type Adapter, type Base, byName } from "./bases.ts";
-import { type About, type Checkpoints, checkpoints, type Saved } from "./checkpoints.ts";
+import { type copyRequest, marksOf, type saveExternalRequest, ttlRange } from "./bodies.ts";
+import { type About, type Checkpoints, checkpoints, type Marks, type Saved } from "./checkpoints.ts";
+import { type Completions, completions } from "./completions.ts";
 import { type Fault, isFault } from "./fault.ts";
 import { type Futures, futures, type Result } from "./futures.ts";
+import type { Live } from "./runs.ts";
 import { type Source, sampled } from "./sampling.ts";
 import { openSaved, type Trainer, trainer } from "./trainer.ts";
 
@@ -20,6 +23,8 @@ export interface ServiceOptions {
   readonly sessionSeconds?: number;
   /** Snapshots of one model that stay to be sampled from; the oldest goes first. Default 16. */
   readonly snapshots?: number;
+  /** Names for sessions and results, each time another: letters, digits and dashes. Default: random ones. */
+  readonly unique?: () => string;
 }
 
 interface Session {
@@ -40,7 +45,11 @@ interface Sampler {
   readonly release: () => Promise<void>;
   /** Answers to numbered requests, with a digest of each. */
   readonly known: Map<number, { readonly body: string; readonly answer: SampleFuture }>;
+  /** What has ended, for each client that shares the session. */
+  readonly ended: Map<number, Completions>;
 }
+/** Clients that share a sampling session number their requests from so many times their own number. */
+const perClient = 1_000_000_000;
 type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
 
 type Body<S extends z.ZodType> = z.output<S>;
@@ -61,6 +70,9 @@ export interface Service {
   save(body: Body<typeof wire.saveWeightsRequest>): Pending;
   load(body: Body<typeof wire.loadWeightsRequest>): Promise<Pending>;
   saveForSampler(body: Body<typeof wire.saveForSamplerRequest>): Pending;
+  saveExternal(body: Body<typeof saveExternalRequest>): Pending;
+  /** @returns the path of the copy. @param key of the request: a repetition makes no other copy. */
+  copy(body: Body<typeof copyRequest>, marks: Marks, key: string | undefined): Promise<string | Fault>;
   createSampler(body: Body<typeof wire.createSamplingSessionRequest>): Promise<string>;
   sampler(id: string): {
     readonly sampler_id: string;
@@ -68,6 +80,16 @@ export interface Service {
     readonly model_path?: string;
   };
   sample(body: wire.SampleRequestBody): SampleFuture;
+  /** Requests of one client of a sampling session that have ended since a cursor. */
+  ended(id: string, client: number, cursor: number, ms: number): ReturnType<Completions["since"]>;
+  /** Models that are trained now, and those that have checkpoints. */
+  runs(): Promise<readonly string[]>;
+  live(id: string): Live | undefined;
+  sessions(): readonly string[];
+  session(id: string): {
+    readonly training_run_ids: readonly string[];
+    readonly sampler_ids: readonly string[];
+  };
   /** Ends sessions that were not heard of for too long. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -93,10 +115,11 @@ const clash = (what: string): HTTPException =>
 const json = (of: Extract<Result, { kind: "json" }>["json"]): Result => ({ kind: "json", json: of });
 const failed = (fault: Fault): Result => ({ kind: "failed", fault });
 
-export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }: ServiceOptions): Service {
+export function service(options: ServiceOptions): Service {
+  const { bases, folder, sessionSeconds = 300, snapshots = 16, unique = randomUUID } = options;
   const known = byName(bases);
   const store = checkpoints(folder);
-  const results = futures(randomUUID().slice(0, 8));
+  const results = futures(unique().slice(-12));
   const sessions = new Map<string, Session>();
   /** Sessions that are over. */
   const over = new Set<string>();
@@ -169,7 +192,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
     release: () => Promise<void>,
   ): Sampler {
     const id = samplerId(session, number);
-    const sampler: Sampler = { id, session, ...of, source, release, known: new Map() };
+    const sampler: Sampler = { id, session, ...of, source, release, known: new Map(), ended: new Map() };
     source.catch(() => undefined); // told by the first request
     session.samplers.set(id, sampler);
     return sampler;
@@ -200,6 +223,18 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
     }
   }
 
+  const endedOf = ({ ended }: Sampler, client: number): Completions => {
+    const found = ended.get(client) ?? completions();
+    ended.set(client, found);
+    return found;
+  };
+  const copies = new Map<string, Promise<string | Fault>>();
+  const requireMarks = (ttlSeconds: number | null | undefined): Marks => {
+    const marks = marksOf(ttlSeconds);
+    if (marks) return marks;
+    throw wrong(ttlRange);
+  };
+
   const aboutOf = (base: Base, adapter?: Adapter): About => ({
     base_model: base.name,
     ...(adapter && { lora_rank: adapter.rank }),
@@ -219,7 +254,7 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
     createSession(key) {
       const before = key === undefined ? undefined : byKey.get(key);
       if (before !== undefined) return before;
-      const id = randomUUID();
+      const id = unique();
       sessions.set(id, { id, heard: Date.now(), trainers: new Map(), samplers: new Map() });
       if (key !== undefined) byKey.set(key, id);
       return id;
@@ -286,8 +321,10 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
     },
     save(body) {
       const { trainer } = trainerOf(body.model_id);
+      const marks = requireMarks(body.ttl_seconds);
       return operation(trainer, body.seq_id, digestOf(body), async () => {
-        const path = await trainer.save("weights", body.path ?? `step-${body.seq_id ?? 0}`, body.overwrite);
+        const options = { overwritten: body.overwrite, marks };
+        const path = await trainer.save("weights", body.path ?? `step-${body.seq_id ?? 0}`, options);
         return isFault(path) ? failed(path) : json({ path, type: "save_weights" });
       });
     },
@@ -329,9 +366,10 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
           "save_weights_for_sampler: got neither a path nor a sampling_session_seq_id, expected one of them.",
         );
       }
+      const marks = requireMarks(body.ttl_seconds);
       return operation(trainer, body.seq_id, digestOf(body), async () => {
         if (name !== undefined && name !== null) {
-          const path = await trainer.save("sampler_weights", name);
+          const path = await trainer.save("sampler_weights", name, { marks });
           return isFault(path) ? failed(path) : json({ path, type: "save_weights_for_sampler" });
         }
         const frozen: Frozen = await trainer.freeze();
@@ -342,6 +380,23 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
         await keep(trainer, sampler);
         return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
       });
+    },
+    saveExternal(body) {
+      const { trainer } = trainerOf(body.model_id);
+      const marks = requireMarks(body.ttl_seconds);
+      return operation(trainer, body.seq_id, digestOf(body), async () => {
+        const path = await trainer.saveExternal(body.path, { marks });
+        return isFault(path) ? failed(path) : json({ path, type: "save_weights_external" });
+      });
+    },
+    async copy({ source_path, session_id, model_seq_id }, marks, key) {
+      const saved = await foundAt(source_path);
+      const owner = session_id ? sessionOf(session_id).id : unique();
+      const begin = () => store.copy(saved, `${owner}:train:${model_seq_id ?? 0}`, marks);
+      if (key === undefined) return await begin();
+      const before = copies.get(key) ?? begin();
+      copies.set(key, before);
+      return await before;
     },
     async createSampler({ session_id, sampling_session_seq_id, base_model, model_path }) {
       const session = sessionOf(session_id);
@@ -396,15 +451,45 @@ export function service({ bases, folder, sessionSeconds = 300, snapshots = 16 }:
       const ids = Array.from({ length: body.num_samples }, (_, i) => `${future.id}-${i}`);
       const answer: SampleFuture = { request_id: future.id, sample_sequence_ids: ids };
       if (typeof seq_id === "number") sampler.known.set(seq_id, { body: digest, answer });
+      const told = endedOf(sampler, Math.floor((seq_id ?? 0) / perClient));
+      const request_id = future.id;
       // a seed of its own for each request, the same whenever it is asked again of these weights
       const seed = `${sampler.id}/${seq_id ?? future.id}`;
-      void future.settle(async (): Promise<Result> => {
-        const response = await sampled(await source, body, sampler.base.contextTokens, seed);
-        if (isFault(response)) return failed(response);
-        const bytes = writeSamples(response);
-        return { kind: "protobuf", bytes, json: () => wire.samplesJson(response) };
-      });
+      void future
+        .settle(async (): Promise<Result> => {
+          const response = await sampled(await source, body, sampler.base.contextTokens, seed);
+          if (isFault(response)) return failed(response);
+          const bytes = writeSamples(response);
+          return { kind: "protobuf", bytes, json: () => wire.samplesJson(response) };
+        })
+        .then((result) =>
+          told.add(
+            result.kind === "protobuf"
+              ? { state: "finished", request_id, response_payload_uncompressed_size: result.bytes.length }
+              : { state: "failed", request_id },
+          ),
+        );
       return answer;
+    },
+    async ended(id, client, cursor, ms) {
+      const sampler = ownerOf(id).samplers.get(id);
+      if (!sampler) throw unknown("sampling session", id);
+      return await endedOf(sampler, client).since(cursor, ms);
+    },
+    async runs() {
+      const live = [...sessions.values()].flatMap(({ trainers }) => [...trainers.keys()]);
+      return [...new Set([...live, ...(await store.models())])];
+    },
+    live(id) {
+      const session = sessions.get(id.split(":")[0] ?? "");
+      const trainer = session?.trainers.get(id);
+      return session && trainer && { about: trainer.about, heard: new Date(session.heard) };
+    },
+    sessions: () => [...sessions.keys()],
+    session(id) {
+      const session = sessions.get(id);
+      if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
+      return { training_run_ids: [...session.trainers.keys()], sampler_ids: [...session.samplers.keys()] };
     },
     async sweep() {
       for (const session of [...sessions.values()]) if (isSilent(session)) await end(session);

@@ -1,8 +1,11 @@
 /** One model that a client trains: its operations, in their order. */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Frozen, Model } from "../../core/model.ts";
+import { exportAdapter, exportWeights } from "../../engine/local/export.ts";
 import type { AdamParams, ForwardBackwardOutput, Pass } from "../../engine/tinker/protocol.ts";
 import type { Base } from "./bases.ts";
-import type { About, Checkpoints, Saved } from "./checkpoints.ts";
+import type { About, Checkpoints, Saved, SaveOptions } from "./checkpoints.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import { chooseLoss } from "./losses.ts";
 import { pass } from "./pass.ts";
@@ -16,7 +19,9 @@ export interface Trainer {
   pass(p: Pass): Promise<ForwardBackwardOutput | Fault>;
   step(params: AdamParams): Promise<Readonly<Record<string, number>> | Fault>;
   /** @returns the checkpoint's path. */
-  save(kind: "weights" | "sampler_weights", name: string, overwrite?: boolean): Promise<string | Fault>;
+  save(kind: "weights" | "sampler_weights", name: string, options?: SaveOptions): Promise<string | Fault>;
+  /** As other tools take it: an adapter in PEFT's form, or without one a whole Hugging Face folder. */
+  saveExternal(name: string, options?: SaveOptions): Promise<string | Fault>;
   load(saved: Saved, optimiser: boolean): Promise<Fault | undefined>;
   /** The weights of now, to sample from. */
   freeze(): Promise<Frozen>;
@@ -79,9 +84,21 @@ export function trainer(
       });
       return { "whetstone/grad_norm": gradientNorm, "whetstone/skipped": skipped };
     },
-    save: async (kind, name, overwrite) => {
+    save: async (kind, name, options) => {
       const model = await current;
-      return store.save(id, kind, name, about, (folder) => model.save(folder), overwrite);
+      return store.save(id, kind, name, about, (folder) => model.save(folder), options);
+    },
+    async saveExternal(name, options) {
+      const model = await current;
+      const fill = async (folder: string): Promise<void> => {
+        const whole = join(folder, "whole");
+        await mkdir(whole);
+        await model.save(whole);
+        if (about.lora_rank === undefined) await exportWeights(whole, folder);
+        else await exportAdapter(whole, folder, base.name);
+        await rm(whole, { recursive: true });
+      };
+      return store.save(id, "external_weights", name, about, fill, options);
     },
     async load(saved, optimiser) {
       const { base_model, lora_rank } = saved.about;

@@ -12,7 +12,7 @@ export interface Turns {
    * @param body what tells a repetition from another operation: a digest of it.
    * @param request names the operation, if it is new.
    */
-  take(number: number | undefined, body: string, request: string, work: () => Promise<void>): Taken;
+  take(number: number | undefined, body: string, request: string, work: () => Promise<unknown>): Taken;
   /** Operations that wait for one before them, or run. */
   readonly waiting: number;
 }
@@ -21,11 +21,11 @@ export interface Turns {
 export function turns(last = 0): Turns {
   let next = last + 1;
   const known = new Map<number, { readonly body: string; readonly request: string }>();
-  const early = new Map<number, () => Promise<void>>();
-  let line: Promise<void> = Promise.resolve();
+  const early = new Map<number, () => Promise<unknown>>();
+  let line: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 
-  const enqueue = (work: () => Promise<void>): void => {
+  const enqueue = (work: () => Promise<unknown>): void => {
     waiting++;
     line = line.then(work).finally(() => {
       waiting--;

@@ -1,0 +1,62 @@
+/** What the API tells of training runs and of their checkpoints. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type About, aboutFile, type Checkpoints, type Kind, type Saved } from "./checkpoints.ts";
+
+const types: Readonly<Record<Kind, string>> = {
+  weights: "training",
+  sampler_weights: "sampler",
+  external_weights: "external",
+};
+
+/** Files of a checkpoint that are its own. */
+export async function filesOf(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found
+    .filter((one) => one.isFile() && one.name !== aboutFile)
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .sort();
+}
+
+export async function checkpointJson({ path, kind, name, folder, marks, time }: Saved) {
+  const files = await filesOf(folder);
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+  return {
+    checkpoint_id: `${kind}/${name}`,
+    checkpoint_type: types[kind],
+    time: time.toISOString(),
+    tinker_path: path,
+    size_bytes: sizes.reduce((a, b) => a + b, 0),
+    public: marks.public ?? false,
+    expires_at: marks.expires ?? null,
+  };
+}
+
+/** A model that is trained now. */
+export interface Live {
+  readonly about: About;
+  /** When its session was last heard of. */
+  readonly heard: Date;
+}
+
+/** A run, by what is trained now and by what was saved; undefined for one that is neither. */
+export async function runJson(store: Checkpoints, id: string, live: Live | undefined) {
+  const saved = (await store.list(id)).toSorted((a, b) => a.time.getTime() - b.time.getTime());
+  const about = live?.about ?? saved.at(-1)?.about;
+  if (!about) return undefined;
+  const last = async (kind: Kind) => {
+    const one = saved.findLast((s) => s.kind === kind);
+    return one ? await checkpointJson(one) : null;
+  };
+  return {
+    training_run_id: id,
+    base_model: about.base_model,
+    model_owner: "local",
+    is_lora: about.lora_rank !== undefined,
+    ...(about.lora_rank !== undefined && { lora_rank: about.lora_rank }),
+    corrupted: false,
+    last_request_time: (live?.heard ?? saved.at(-1)?.time ?? new Date(0)).toISOString(),
+    last_checkpoint: await last("weights"),
+    last_sampler_checkpoint: await last("sampler_weights"),
+  };
+}
