@@ -1,9 +1,10 @@
 /** Instructions and policy that learn from the same rewards, as pieces of a method. */
 import { z } from "zod";
 import { applied } from "../../core/applied.ts";
-import type { InstructionSet } from "../../core/artefact.ts";
+import type { InstructionSet, Origins } from "../../core/artefact.ts";
 import type { Ctx } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
+import { writtenBy } from "../../core/origins.ts";
 import type { Random } from "../../core/random.ts";
 import type { Evidence, Rollout, Update } from "../../core/slots.ts";
 import { mean } from "../../core/statistics.ts";
@@ -109,12 +110,13 @@ export function coEvolved(options: CoEvolutionOptions): {
   };
 }
 
-/** The text of an instruction as an artefact. */
-export const instructionSet = (system: string): InstructionSet => ({
+/** The text of an instruction as an artefact. @param origins default: somebody wrote it. */
+export const instructionSet = (system: string, origins: Origins = writtenBy("person")): InstructionSet => ({
   kind: "instructions",
   system,
   tools: {},
   examples: [],
+  origins,
 });
 
 const membersOf = (ctx: Ctx, { first }: CoEvolutionOptions): readonly Instruction[] => {
