@@ -1,7 +1,16 @@
 /** Results that take time: asked for until they are there. */
 import type { z } from "zod";
 import { future, metadataOnly, protobufType, requestFailed, tryAgain } from "./protocol.ts";
-import { type Answer, type Body, checked, detailOf, failed, forgotten, type Transport } from "./transport.ts";
+import {
+  type Answer,
+  type Body,
+  checked,
+  detailOf,
+  failed,
+  forgotten,
+  type Sending,
+  type Transport,
+} from "./transport.ts";
 
 /** How often a 400 is taken for a fault on the way, and a lost result asked for anew. */
 const most = { bad: 3, resubmitted: 3 } as const;
@@ -60,8 +69,13 @@ export async function resultOf(over: Transport, path: string, body: Body, kind: 
 }
 
 /** @returns the id under which its result is found. */
-export async function submit(over: Transport, path: string, body: Body): Promise<string> {
-  const answer = await over.send(path, body);
+export async function submit(
+  over: Transport,
+  path: string,
+  body: Body,
+  headers?: Sending["headers"],
+): Promise<string> {
+  const answer = await over.send(path, body, headers && { headers });
   return checked(path, () => future.parse(answer.json)).request_id;
 }
 
@@ -71,7 +85,7 @@ export async function submit(over: Transport, path: string, body: Body): Promise
  * 500 counts as not knowing: SkyRL 0.3.0 breaks on quoting such a body in its own complaint.
  */
 export async function submitIfRead(over: Transport, path: string, body: Body): Promise<string | undefined> {
-  const answer = await over.send(path, body, [400, 415, 422, 500]);
+  const answer = await over.send(path, body, { misread: [400, 415, 422, 500] });
   if (answer.status >= 300) return undefined;
   return checked(path, () => future.parse(answer.json)).request_id;
 }

@@ -12,11 +12,11 @@ import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
+import { requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
-import { openSampler, type Sampler, spread, staleSampler } from "./sampler.ts";
+import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { openTrainer, type Trainer } from "./trainer.ts";
-import { failed } from "./transport.ts";
 
 export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -91,6 +91,19 @@ async function begin(
   return trainer;
 }
 
+/** Gradients that are to be added up. */
+interface Due {
+  readonly rows: TokenRows;
+  readonly logp_A: Float32Array;
+  readonly cotangent_A: Float32Array;
+}
+
+interface Snapshot {
+  readonly sampler: Sampler;
+  /** Rejects for weights that are not those of now. */
+  readonly proven: Promise<unknown>;
+}
+
 /** @param id the name in the run. */
 export async function tinkerModel(
   id: ModelId,
@@ -103,14 +116,12 @@ export async function tinkerModel(
   let { version, seed, rank, contextTokens } = begun;
   const { reduction, findings } = begun;
   let trainer = await begin(parts, begun, optimiser);
-  let sampling: { readonly version: number; readonly sampler: Sampler } | undefined;
-  let probe: Probe | undefined;
+  let sampling: (Snapshot & { readonly version: number }) | undefined;
+  let witness: Witness | undefined;
+  /** Backward passes of this step that are on their way. */
+  let learning: Promise<unknown>[] = [];
   /** What waits for the number of datums of the step, where the server divides by it. */
-  let waiting: {
-    readonly rows: TokenRows;
-    readonly logp_A: Float32Array;
-    readonly cotangent_A: Float32Array;
-  }[] = [];
+  let waiting: Due[] = [];
   // what touches gradients or weights happens in the order of the calls
   const alone = oneByOne();
 
@@ -119,13 +130,29 @@ export async function tinkerModel(
     return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
   }
 
-  /** Sampling sessions of the weights as they are, proven to have them. */
-  async function snapshot(prompt: Int32Array): Promise<Sampler> {
-    const asked = probe ?? { tokens: prompt.slice(0, probeTokens) };
-    const ids = await Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler()));
+  /** Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer. */
+  async function snapshot(prompt: Int32Array): Promise<Snapshot> {
+    const asked = witness ?? witnessOf(prompt);
+    const [logp, ids] = await Promise.all([
+      asked && forward(asked.row),
+      Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler())),
+    ]);
     const samplers = ids.map((one) => openSampler(session, one, codec));
-    [probe] = await Promise.all(samplers.map((sampler) => proveFresh(asked, trainer, sampler)));
-    return spread(samplers);
+    if (!asked || !logp) return { sampler: spread(samplers), proven: Promise.resolve() };
+    witness = { row: asked.row, logp };
+    const proven = Promise.all(
+      samplers.map(async (sampler) => requireFresh(await sampler.score(asked.row), logp, asked.logp)),
+    );
+    proven.catch(() => undefined); // told to whoever samples
+    return { sampler: spread(samplers), proven };
+  }
+
+  /** Sends a backward pass. What becomes of it is told by the step, which is sent behind it without waiting. */
+  function learnFrom({ rows, logp_A, cotangent_A }: Due, datums: number): void {
+    const data = carrierData(rows, logp_A, cotangent_A, reduction, datums);
+    const learnt = trainer.pass(data, "importance_sampling", false);
+    learnt.catch(() => undefined);
+    learning.push(learnt);
   }
 
   async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
@@ -133,9 +160,8 @@ export async function tinkerModel(
     const logp_A = await forward(batch);
     const { cotangents, stats } = objective.evaluate({ logp: logp_A, heads: {} }, batch, aux);
     const cotangent_A = logpCotangents(cotangents, logp_A.length);
-    if (reduction === "sum") {
-      await trainer.pass(carrierData(batch, logp_A, cotangent_A, "sum", 1), "importance_sampling", false);
-    } else waiting.push({ rows: batch, logp_A, cotangent_A });
+    if (reduction === "sum") learnFrom({ rows: batch, logp_A, cotangent_A }, 1);
+    else waiting.push({ rows: batch, logp_A, cotangent_A });
     // a gap between a server's sampler and its trainer is no fault of ours: measured, not refused
     return {
       ...stats,
@@ -149,12 +175,8 @@ export async function tinkerModel(
     const datums = waiting.reduce((n, { rows }) => n + rowCount(rows), 0);
     const due = waiting;
     waiting = [];
-    await Promise.all(
-      due.map(({ rows, logp_A, cotangent_A }) =>
-        trainer.pass(carrierData(rows, logp_A, cotangent_A, reduction, datums), "importance_sampling", false),
-      ),
-    );
-    const { metrics, divides } = await trainer.step({
+    for (const one of due) learnFrom(one, datums);
+    const stepped = trainer.step({
       learning_rate: rule.learningRate,
       beta1: rule.betas?.[0] ?? adamwDefaults.beta1,
       beta2: rule.betas?.[1] ?? adamwDefaults.beta2,
@@ -162,15 +184,27 @@ export async function tinkerModel(
       weight_decay: rule.weightDecay ?? 0,
       grad_clip_norm: rule.clip ?? 0,
     });
+    stepped.catch(() => undefined);
+    await learnt();
+    const metrics = await stepped;
     version++;
-    if (divides && reduction === "sum") throw dividing();
     const norm = Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name));
     return norm ? { gradientNorm: norm[1] } : {};
   }
 
+  /** @throws what went wrong in a backward pass of this step. */
+  async function learnt(): Promise<void> {
+    const under = learning;
+    learning = [];
+    await Promise.all(under);
+  }
+
   /** Keeps the weights on the server. @returns what opens them again. */
   async function keep(): Promise<Saved> {
-    const path = await trainer.save(`whetstone-${parts.unique()}`);
+    const saving = trainer.save(`whetstone-${parts.unique()}`);
+    saving.catch(() => undefined);
+    await Promise.all(learning);
+    const path = await saving;
     const kept = { rank, seed, path, version, contextTokens, reduction };
     return { format: 1, baseModel, ...kept, ...(findings && { findings }) };
   }
@@ -190,11 +224,14 @@ export async function tinkerModel(
       if (!first) return [];
       const current = await alone(async () => {
         if (sampling?.version !== version) {
-          sampling = { version, sampler: await snapshot(first.prompt) };
+          sampling = { version, ...(await snapshot(first.prompt)) };
         }
         return sampling;
       });
-      return await current.sampler.sample(requests, String(current.version));
+      const sampled = current.sampler.sample(requests, String(current.version));
+      sampled.catch(() => undefined);
+      await current.proven;
+      return await sampled;
     },
     score: (rows, want = {}) =>
       alone(async () => {
@@ -209,12 +246,13 @@ export async function tinkerModel(
     step: (rule) => alone(() => step(rule)),
     freeze: () =>
       alone(async () => {
-        const sampler = await snapshot(
+        const { sampler, proven } = await snapshot(
           codec.open([{ role: "user", content: "Which number comes after 41?" }]),
         );
         // the weights are kept as well, since a run may save what it froze; what follows need not wait for that
         const kept = keep();
         kept.catch(() => undefined);
+        await proven;
         return frozenModel(sampler, kept, String(version), codec);
       }),
     fork: (optimiser) =>
@@ -230,7 +268,7 @@ export async function tinkerModel(
         trainer = await begin(parts, saved, true);
         ({ version, seed, rank, contextTokens } = saved);
         sampling = undefined;
-        waiting = [];
+        [waiting, learning] = [[], []];
       }),
     dispose: () => trainer.unload(),
   };
@@ -256,47 +294,6 @@ function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, c
   };
 }
 
-/** A few tokens, and what the trainer said about them when a sampler was last made. */
-interface Probe {
-  readonly tokens: Int32Array;
-  readonly logp?: Float32Array;
-}
-const probeTokens = 32;
-/** How much further from the weights of now than from those before a sampler may be, in nats: their usual noise. */
-const probeNoise = 1e-3;
-
-const distance = (a: Float32Array, b: Float32Array): number =>
-  a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]!)), 0);
-
-/**
- * A sampler that is made after a step must be nearer to the trainer's log-probabilities of now than to those before it.
- * @throws WhetstoneError `engine.failed` for stale weights.
- */
-async function proveFresh(
-  { tokens, logp: before }: Probe,
-  trainer: Trainer,
-  sampler: Sampler,
-): Promise<Probe> {
-  if (tokens.length < 2) return { tokens };
-  const row: TokenRows = {
-    tokens_N: tokens,
-    rowOffset: Int32Array.of(0, tokens.length),
-    target_A: Int32Array.from({ length: tokens.length - 1 }, (_, i) => i + 1),
-    targetOffset: Int32Array.of(0, tokens.length - 1),
-  };
-  const [perDatum, sampled] = await Promise.all([
-    trainer.pass(scoringData(row), "cross_entropy", true),
-    sampler.score(row),
-  ]);
-  const logp = atTargets(row, perDatum);
-  const [now, then] = [
-    distance(sampled, logp),
-    before ? distance(sampled, before) : Number.POSITIVE_INFINITY,
-  ];
-  if (now > then + probeNoise) throw staleSampler(now, then);
-  return { tokens, logp };
-}
-
 function without(capability: string, got: string): WhetstoneError {
   return new WhetstoneError("capability.missing", {
     where: "tinker engine",
@@ -305,14 +302,6 @@ function without(capability: string, got: string): WhetstoneError {
     mend: "Choose another method, or use --engine local.",
   });
 }
-
-/** The step is taken by then: a run that goes on must begin from the checkpoint before it. */
-const dividing = (): WhetstoneError =>
-  failed(
-    "tinker engine, step",
-    "signs of a server that divides losses by the lengths of sequences and by their number",
-    "Say so with --reduction sequence-mean, and gradients are made the same as elsewhere.",
-  );
 
 function requireLogpAlone({ entropy, topk, at, heads = [], hidden = [] }: Wanted): void {
   const more = [

@@ -4,8 +4,9 @@ import type { TokenRows } from "../../core/batch.ts";
 import type { Codec } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
+import { distance, staleSampler } from "./freshness.ts";
 import type { Datum } from "./protocol.ts";
-import { openSampler, type Sampler, staleSampler } from "./sampler.ts";
+import { openSampler, type Sampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { openTrainer, type TrainerOptions } from "./trainer.ts";
 
@@ -90,11 +91,9 @@ async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
   });
   const { tokens = new Int32Array(), logprobs } = sequences[0] ?? {};
   const own = await sampler.logp(concatIds([prompt, tokens]));
-  return gap(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
+  return distance(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
 }
 
-const gap = (a: Float32Array, b: Float32Array): number =>
-  a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]!)), 0);
 const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
 
 /**
@@ -181,7 +180,7 @@ export async function probeServer(
 
     const now = await open();
     const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
-    const gaps = { samplerGap: gap(fresh, logp), staleGap: gap(fresh, before) };
+    const gaps = { samplerGap: distance(fresh, logp), staleGap: distance(fresh, before) };
     if (gaps.samplerGap > gaps.staleGap + apart) throw staleSampler(gaps.samplerGap, gaps.staleGap);
     // last, since a server may refuse it before it is numbered
     const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);

@@ -177,6 +177,11 @@ export const clientConfig = z.object({
   fwdbwd_max_chunk_len: z.int().positive().default(1024),
   fwdbwd_max_chunk_bytes_count: z.int().positive().default(5_000_000),
   sample_max_concurrent_requests: z.int().positive().default(2000),
+  /** Bytes of prompts, about, that are on their way at a time. */
+  sample_dispatch_bytes_semaphore_size: z
+    .int()
+    .positive()
+    .default(10 * 2 ** 20),
   proto_compress_fwdbwd: z.boolean().default(false),
 });
 export type ClientConfig = z.output<typeof clientConfig>;

@@ -4,18 +4,29 @@ import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
+import { concatIds } from "../../core/pack.ts";
 import type { StopReason } from "../../core/words.ts";
 import { endsOf, requireOptions } from "../requests.ts";
-import { resultOf } from "./future.ts";
+import { awaited, submit } from "./future.ts";
 import { readSamples } from "./protobuf.ts";
-import { protobufType, type SampleResponse, sampleResponse, textInput } from "./protocol.ts";
+import {
+  protobufType,
+  type SampledSequence,
+  type SampleResponse,
+  sampleResponse,
+  textInput,
+} from "./protocol.ts";
 import type { Session } from "./session.ts";
 import { checked, failed } from "./transport.ts";
 
 export interface Sampler {
   /** A request in the words of the wire, beside its prompt. */
   ask(prompt: Int32Array, fields: object): Promise<SampleResponse>;
-  /** @param version stands in every sample. */
+  /**
+   * Requests of a call that differ in their seeds alone are drawn together, from the first one's seed: what each brings
+   * depends on the others of its group, and on nothing else.
+   * @param version stands in every sample.
+   */
   sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
   /** ln p of every token of a sequence after those before it, NaN at the first. */
   logp(tokens: Int32Array): Promise<Float32Array>;
@@ -25,6 +36,8 @@ export interface Sampler {
 
 /** Requests at a time, at most: more only wait in the server. */
 const mostAtOnce = 64;
+/** Of a token in JSON, about. */
+const bytesOfToken = 10;
 
 /** @param id of the sampling session. */
 export function openSampler(session: Session, id: string, codec: Codec): Sampler {
@@ -45,7 +58,11 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     return queue.add(async () => {
       session.requireAlive();
       const kind = { type: "Sample", protobuf: session.encoding !== "json" };
-      const answer = await resultOf(session.over, "asample", { json }, kind);
+      const { over, samples } = session;
+      const submitted = await samples.through(bytesOfToken * prompt.length, () =>
+        submit(over, "asample", { json }, { "X-Tinker-Sampling-Backpressure": "1" }),
+      );
+      const answer = await awaited(over, "asample", { json }, kind, submitted);
       return checked("asample", () =>
         answer.type === protobufType ? readSamples(answer.bytes) : sampleResponse.parse(answer.json),
       );
@@ -65,26 +82,38 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     );
   }
 
-  async function sampleOne(request: SampleRequest, version: string): Promise<Sample> {
-    const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [], seed } = request;
+  /** Requests that differ in their seeds alone, as one: the server reads the prompt once. */
+  async function sampleTogether(group: readonly SampleRequest[], version: string): Promise<Sample[]> {
+    const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [] } = group[0]!;
+    const seeds = [...new Set(group.map(({ seed }) => seed))];
     const { sequences } = await ask(prompt, {
+      num_samples: seeds.length,
       sampling_params: {
         max_tokens: maxTokens,
         temperature,
-        seed: seed % 2 ** 31,
+        seed: seeds[0]! % 2 ** 31,
         // texts and ids cannot be mixed; what the server does not stop at is cut off below
         ...(stop.length > 0 ? { stop } : stopTokens.length > 0 && { stop: [codec.endId, ...stopTokens] }),
       },
     });
-    const [sequence] = sequences;
+    return Promise.all(
+      group.map((request) => finished(request, sequences[seeds.indexOf(request.seed)], version)),
+    );
+  }
+
+  async function finished(
+    request: SampleRequest,
+    sequence: SampledSequence | undefined,
+    version: string,
+  ): Promise<Sample> {
+    const { prompt, temperature } = request;
     if (!sequence || sequence.tokens.length === 0)
       throw failed("asample", "no tokens", "Look at the server.");
     const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
     const action = sequence.tokens.slice(0, length);
     if (temperature === 0) {
       // whether the server's are those of temperature 1 is its affair: asked for as a prompt, they are
-      const whole = Int32Array.of(...prompt, ...action);
-      const own = (await logp(whole)).slice(prompt.length);
+      const own = (await logp(concatIds([prompt, action]))).slice(prompt.length);
       return { action, logp: own, behaviour: new Float32Array(action.length), stop: reason, version };
     }
     const own = sequence.logprobs?.slice(0, length);
@@ -97,9 +126,12 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   return {
     ask,
     logp,
-    sample: (requests, version) => {
+    async sample(requests, version) {
       requests.forEach(requireServable);
-      return Promise.all(requests.map((request) => sampleOne(request, version)));
+      const groups = [...Map.groupBy(requests, likeness).values()];
+      const all = await Promise.all(groups.map((group) => sampleTogether(group, version)));
+      const of = new Map(groups.flatMap((group, g) => group.map((request, i) => [request, all[g]![i]!])));
+      return requests.map((request) => of.get(request)!);
     },
     async score(rows) {
       const out = new Float32Array(rows.target_A.length);
@@ -117,8 +149,13 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   };
 }
 
+/** The same for requests that differ in their seeds alone. */
+const likeness = ({ seed: _, prompt, ...rest }: SampleRequest): string => `${prompt} ${JSON.stringify(rest)}`;
+
 /** Sampling sessions of the same weights as one: requests go to each in turn. */
 export function spread(samplers: readonly Sampler[]): Sampler {
+  const [only] = samplers;
+  if (only && samplers.length === 1) return only;
   let turn = 0;
   const next = (): Sampler => samplers[turn++ % samplers.length]!;
   return {
@@ -168,11 +205,3 @@ function requireServable(request: SampleRequest): void {
     mend: "Leave it out, or use --engine local.",
   });
 }
-
-/** For a sampler that is further from the weights of now than from those before. @param now and before in nats. */
-export const staleSampler = (now: number, before: number): WhetstoneError =>
-  failed(
-    "the sampler after a step",
-    `log-probabilities ${now.toExponential(1)} nats from the new weights and ${before.toExponential(1)} from those before`,
-    "The server samples from old weights: restart it, then resume the run.",
-  );

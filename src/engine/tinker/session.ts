@@ -1,6 +1,7 @@
 /** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
 
 import { unknownName } from "../../core/suggest.ts";
+import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
 import { checked, failed, forgotten, type Transport } from "./transport.ts";
 
@@ -16,6 +17,8 @@ export interface Session {
   readonly config: ClientConfig;
   /** How passes are written. Undefined until the server has read one. */
   encoding: Encoding | undefined;
+  /** Lets requests for samples go out. Bodies of passes go one after the other, and need none. */
+  readonly samples: Gate;
   /** The number of the next model, and of the next sampling session. */
   nextModel(): number;
   nextSampler(): number;
@@ -64,6 +67,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     over,
     config,
     encoding,
+    samples: gate(config.sample_dispatch_bytes_semaphore_size),
     nextModel: () => modelNumber++,
     nextSampler: () => samplers++,
     contextOf: (name) =>

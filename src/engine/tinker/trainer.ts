@@ -29,11 +29,8 @@ export interface Trainer {
     forwardOnly: boolean,
     config?: Readonly<Record<string, number>>,
   ): Promise<Float32Array[]>;
-  /** What the server measured; and whether it shows the signs of one that divides by lengths, as SkyRL's JAX backend does. */
-  step(params: AdamParams): Promise<{
-    readonly metrics: Readonly<Record<string, number>>;
-    readonly divides: boolean;
-  }>;
+  /** What the server measured. */
+  step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
   save(name: string): Promise<string>;
   load(path: string, optimizer: boolean): Promise<void>;
@@ -70,8 +67,6 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
 
   let operations = 0;
-  /** Whether the last backward pass brought numbers of its own. */
-  let measured = true;
   // submissions go out one after the other; what takes time is waited for side by side. After one that never arrived
   // the server would wait for its number: whatever comes later ends as it did
   let sent: Promise<unknown> = Promise.resolve();
@@ -129,7 +124,6 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
           );
         }),
       );
-      if (!forward_only) measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0);
       const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
         loss_fn_outputs.map((one) => Float32Array.from(one.logprobs?.data ?? [])),
       );
@@ -143,9 +137,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     },
     async step(adam_params) {
       const answer = await simple("optim_step", { adam_params }, "OptimStep");
-      const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
-      const skyrl = Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
-      return { metrics, divides: skyrl && !measured };
+      return checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
     },
     async save(path) {
       const answer = await simple("save_weights", { path, overwrite: true }, "SaveWeights");

@@ -37,6 +37,12 @@ export type Body =
   /** `zstd`: it is packed. */
   | { readonly protobuf: Uint8Array<ArrayBuffer>; readonly zstd?: boolean };
 
+export interface Sending {
+  /** Statuses that are an answer as well: the server does not know this kind of body. */
+  readonly misread?: readonly number[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Transport {
   readonly patienceMs: number;
   say(line: string): void;
@@ -52,10 +58,9 @@ export interface Transport {
   /**
    * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, with
    * the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most.
-   * @param misread statuses that are an answer as well: the server does not know this kind of body.
    * @throws WhetstoneError `engine.failed` for another status than 2xx, or when patience ends.
    */
-  send(path: string, body?: Body, misread?: readonly number[]): Promise<Answer>;
+  send(path: string, body?: Body, more?: Sending): Promise<Answer>;
 }
 
 const again = (status: number): boolean => status === 408 || status === 429 || status >= 500;
@@ -126,8 +131,8 @@ export function transport({
     wait,
     close: http.close,
     once,
-    async send(path, body, misread = []) {
-      const headers: Record<string, string> = body ? { "X-Idempotency-Key": randomUUID() } : {};
+    async send(path, body, { misread = [], headers: more } = {}) {
+      const headers = { ...(body && { "X-Idempotency-Key": randomUUID() }), ...more };
       let waited = 0;
       for (let pause = 500; ; pause = Math.min(2 * pause, 10_000)) {
         const answer = await once(path, body, headers);

@@ -42,12 +42,16 @@ async function scripted({
     return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
   };
   const samples = (json: unknown) => {
-    const { prompt, sampling_session_id, prompt_logprobs } = sampleRequest.parse(json);
+    const { prompt, sampling_session_id, prompt_logprobs, num_samples } = sampleRequest.parse(json);
     const read = prompt.chunks.flatMap((chunk) => (chunk.type === "encoded_text" ? chunk.tokens : []));
     if (!prompt_logprobs) asked.push(sampling_session_id ?? "");
     const logp = sampled(samplers[Number(sampling_session_id)]!);
     return later({
-      sequences: [{ stop_reason: "length", tokens: [9], logprobs: [logp] }],
+      sequences: Array.from({ length: num_samples }, (_, n) => ({
+        stop_reason: "length",
+        tokens: [9 + n],
+        logprobs: [logp],
+      })),
       prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)),
     });
   };
@@ -141,16 +145,32 @@ test("frozen weights go on sampling while the model learns, and are proven as we
   await assert.rejects(stale.model.freeze(), withCode("engine.failed", /samples from old weights/));
 });
 
-test("a server that divides is found out by its signs; once told so, what it divides by is multiplied in", async () => {
+test("what a server divides by is multiplied in", async () => {
   const stepMetrics = { "skyrl.ai/grad_norm": 7 };
-  const unaware = await scripted({ stepMetrics });
-  await assert.rejects(learn(unaware.model), withCode("engine.failed", /--reduction sequence-mean/));
-  const aware = await scripted({ stepMetrics, reduction: "sequence-mean" });
-  await aware.model.accumulate(batch, objective, null);
+  const { model, advantages } = await scripted({ stepMetrics, reduction: "sequence-mean" });
+  await model.accumulate(batch, objective, null);
   // two accumulations are one step of four datums: lengths 3 and 1 times 4
-  assert.deepEqual(await learn(aware.model), { gradientNorm: 7 });
+  assert.deepEqual(await learn(model), { gradientNorm: 7 });
   const each = [[-12, -24, -36], [-16]];
-  assert.deepEqual(aware.advantages, [...each, ...each]);
+  assert.deepEqual(advantages, [...each, ...each]);
+});
+
+test("requests of one prompt are one request for several samples; equal seeds are one sample", async () => {
+  const { model, asked } = await scripted({});
+  const [one, other] = [Int32Array.of(5, 6, 7), Int32Array.of(5, 6, 8)];
+  const requests = [
+    { prompt: one, maxTokens: 1, seed: 1 },
+    { prompt: other, maxTokens: 1, seed: 1 },
+    { prompt: one, maxTokens: 1, seed: 2 },
+    { prompt: one, maxTokens: 1, seed: 1 },
+  ];
+  const samples = await model.sample(requests);
+  // the n-th sequence of the script's answer to a request is token 9 + n
+  assert.deepEqual(
+    samples.map(({ action }) => [...action]),
+    [[9], [9], [10], [9]],
+  );
+  assert.equal(asked.length, 2);
 });
 
 test("what the API cannot give is refused by name", async () => {
