@@ -1,6 +1,6 @@
 // What the tinker engine costs its own process: whole iterations against a stub that answers every call after 50 ms.
 //
-//     node bench/tinker-client.ts [--latency 50] [--iterations 10] [--samples 32] [--tokens 64]
+//     node bench/tinker-client.ts [--latency 50] [--iterations 10] [--samples 32] [--tokens 64] [--together]
 //
 // The stub is a process of its own. Counted is the processor time of the client, over the time of an iteration: sampling
 // (with a new sampler and its proof), a forward pass, a backward pass and a step. Writes bench/results/tinker-client.md.
@@ -27,12 +27,15 @@ const { values } = parseArgs({
     iterations: { type: "string", default: "10" },
     samples: { type: "string", default: "32" },
     tokens: { type: "string", default: "64" },
+    together: { type: "boolean", default: false },
     out: { type: "string", default: join(import.meta.dirname, "results", "tinker-client.md") },
   },
 });
 const [latency, iterations] = [Number(values.latency), Number(values.iterations)];
 const [samples, tokens] = [Number(values.samples), Number(values.tokens)];
 const logp = -1.5;
+/** Answers that an iteration has to wait for: a sampler, samples and a forward pass take two each, a step behind its backward pass three. */
+const rounds = 9;
 
 /** Answers with numbers of the right shapes, and computes nothing. */
 function serveStub(): void {
@@ -62,7 +65,7 @@ function serveStub(): void {
         return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
       }
       case "asample": {
-        const { prompt, sampling_params, prompt_logprobs } = sampleRequest.parse(json);
+        const { prompt, num_samples, sampling_params, prompt_logprobs } = sampleRequest.parse(json);
         const length = sampling_params.max_tokens ?? 1;
         const read = prompt.chunks.reduce((n, c) => n + (c.type === "encoded_text" ? c.tokens.length : 0), 0);
         const sequence = {
@@ -72,7 +75,7 @@ function serveStub(): void {
         };
         return later(
           writeSamples({
-            sequences: [sequence],
+            sequences: Array.from({ length: num_samples }, () => sequence),
             ...(prompt_logprobs && { prompt_logprobs: new Float32Array(read).fill(logp) }),
           }),
         );
@@ -127,10 +130,14 @@ async function measure(): Promise<void> {
 
   const shares: number[] = [];
   const walls: number[] = [];
+  const busy: number[] = [];
   for (let i = -2; i < iterations; i++) {
-    const [began, used] = [performance.now(), process.cpuUsage()];
+    const [began, used, loop] = [performance.now(), process.cpuUsage(), performance.eventLoopUtilization()];
     const asked = Array.from({ length: samples }, (_, seed) => ({ prompt, maxTokens: tokens, seed }));
-    const replies = await model.sample(asked);
+    // as episodes do, each for itself; or as those who want several at once
+    const replies = values.together
+      ? await model.sample(asked)
+      : (await Promise.all(asked.map((one) => model.sample([one])))).flat();
     await model.accumulate(
       batchOf(
         prompt,
@@ -144,6 +151,7 @@ async function measure(): Promise<void> {
     const { user, system } = process.cpuUsage(used);
     if (i < 0) continue; // warming up
     shares.push((user + system) / 1000 / wall);
+    busy.push(performance.eventLoopUtilization(loop).active);
     walls.push(wall);
   }
   await engine.dispose();
@@ -151,11 +159,13 @@ async function measure(): Promise<void> {
   const text = [
     "# What the tinker engine costs its own process",
     "",
-    `${samples} samples of ${tokens} tokens after ${prompt.length}, forward, backward and step; every call answered after ${latency} ms by a stub that computes nothing. ${iterations} iterations after 2. ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}.`,
+    `${samples} samples of ${tokens} tokens after ${prompt.length}, asked for ${values.together ? "together" : "one by one"}, forward, backward and step; every call answered after ${latency} ms by a stub that computes nothing. ${iterations} iterations after 2. ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}.`,
     "",
     "| | median |",
     "|---|---|",
     `| iteration | ${median(walls).toFixed(0)} ms |`,
+    `| of that, at least ${rounds} answers after one another | ${rounds * latency} ms |`,
+    `| client at work (its event loop) | ${median(busy).toFixed(1)} ms, ${(100 * median(busy.map((ms, i) => ms / walls[i]!))).toFixed(1)} % |`,
     `| processor time of the client | ${median(walls.map((wall, i) => wall * shares[i]!)).toFixed(1)} ms |`,
     `| share | ${(100 * median(shares)).toFixed(1)} % |`,
     `| share of an iteration of 10 s, as with a server that computes | ${(median(walls.map((wall, i) => wall * shares[i]!)) / 100).toFixed(2)} % |`,
