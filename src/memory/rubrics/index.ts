@@ -1,4 +1,5 @@
 /** Judges that learn without weights: libraries of rubrics that evolve against a few labelled pairs. */
+export { libraryIn, rubricArtefact, rubricVersions } from "./artefact.ts";
 export {
   begun,
   type Evolution,
@@ -13,7 +14,7 @@ export {
   featureJudge,
   featureProposer,
 } from "./features.ts";
-export { type RewardHarnessOptions, rewardHarness, rubricsKey } from "./learner.ts";
+export { evolutionIn, type RewardHarnessOptions, rewardHarness } from "./learner.ts";
 export { accuracyOf, type LabelledPair, scoredInBothOrders, type Verdict, verdictsOn } from "./orders.ts";
 export { type ChatProposerOptions, chatProposer } from "./proposer.ts";
 export { quotes } from "./quotes.ts";

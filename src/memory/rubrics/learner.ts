@@ -1,6 +1,6 @@
 /** A judge whose library evolves, as pieces of a method: first it learns from labels, then practice is paid by it. */
 import { z } from "zod";
-import type { Ctx } from "../../core/context.ts";
+import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
 import type { Candidate, RubricJudge, RubricLibrary } from "../../core/rubrics.ts";
 import type { Signal } from "../../core/signal.ts";
@@ -25,8 +25,7 @@ export interface RewardHarnessOptions extends Omit<EvolutionOptions<Candidate>, 
   readonly channel?: string;
 }
 
-/** The evolution of a run, in its memory. */
-export const rubricsKey = "rubrics";
+const rubricsKey = "rubrics";
 const labelsKey = "rubric labels";
 
 /**
@@ -43,9 +42,8 @@ export function rewardHarness(options: RewardHarnessOptions): {
   const { first = { rubrics: [] }, labels = 100, iterations = 40, channel = "judge", each } = options;
   return {
     async feedback(ctx, { trajectories, units }) {
-      const kept = ctx.memory.get(rubricsKey);
-      if (kept === undefined) return [];
-      const { library } = evolution.parse(kept).best;
+      const library = evolutionIn(ctx.memory)?.best.library;
+      if (!library) return [];
       const judge = counted(ctx, options.judge);
       const byId = new Map(trajectories.map((t) => [t.id, t]));
       const groups = [...Map.groupBy(units, ({ group }) => group).values()];
@@ -67,10 +65,9 @@ export function rewardHarness(options: RewardHarnessOptions): {
       return (await Promise.all(judged)).flat();
     },
     async update(ctx, batch, objectives, evidence) {
-      const kept = ctx.memory.get(rubricsKey);
       const known = labelled.parse(ctx.memory.get(labelsKey) ?? []);
-      if (kept !== undefined) {
-        const { best } = evolution.parse(kept);
+      const best = evolutionIn(ctx.memory)?.best;
+      if (best) {
         const learnt = await each(ctx, batch, objectives, evidence);
         return {
           ...learnt,
@@ -153,6 +150,12 @@ const evolution = z.object({
   versions: z.array(snapshot),
   iteration: z.number(),
 });
+
+/** The evolution that a run's memory keeps; nothing before there is one. */
+export function evolutionIn(memory: Pick<Memory, "get">): Evolution | undefined {
+  const kept = memory.get(rubricsKey);
+  return kept === undefined ? undefined : evolution.parse(kept);
+}
 
 /** As a memory keeps it. */
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value));

@@ -3,14 +3,13 @@ import { test } from "node:test";
 import type { z } from "zod";
 import type { Chat, ChatRequest } from "../../../src/core/chat.ts";
 import { WhetstoneError } from "../../../src/core/errors.ts";
-import { objectOf } from "../../../src/core/json.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Candidate, RubricLibrary } from "../../../src/core/rubrics.ts";
 import { mean } from "../../../src/core/statistics.ts";
 import { chatRubricJudge } from "../../../src/critic/rubricJudge.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { preferenceGame } from "../../../src/env/preferenceGame.ts";
-import { rubricsKey } from "../../../src/memory/rubrics/learner.ts";
+import { evolutionIn } from "../../../src/memory/rubrics/learner.ts";
 import { chatProposer } from "../../../src/memory/rubrics/proposer.ts";
 import { rewardharness } from "../../../src/method/memory/rewardharness.ts";
 import { plainAscent } from "../../../src/train/index.ts";
@@ -29,7 +28,7 @@ test("rewardharness: trains nothing until the labels are there, then raises what
     watch: ({ experience: { trajectories }, stats }, state) => {
       paid.push(mean(trajectories.map((t) => t.turns[0]?.rewards.outcome ?? 0)));
       steps.push(stats.steps ?? 0);
-      kept = objectOf(objectOf(state.memory[rubricsKey])?.best)?.accuracy;
+      kept = evolutionIn({ get: (key) => state.memory[key] })?.best.accuracy;
     },
   });
   const begins = steps.findIndex((n) => n > 0);
