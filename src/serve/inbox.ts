@@ -7,6 +7,7 @@ import type { Production, Recorder, Written } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { readFeedback } from "./feedback.ts";
 import { feedbackSnippet } from "./feedbackSnippet.ts";
+import { handed } from "./handed.ts";
 import { feedbackBody, readJson } from "./limits.ts";
 import { isAllWithin, narrowed } from "./narrow.ts";
 import { records } from "./records.ts";
@@ -48,7 +49,8 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
       }
       const written = await keep(signals, feedback.list);
       const status = written.every((w) => w.duplicate) ? 200 : 201;
-      return c.json(feedback.list ? { signals: written } : written[0]!, status);
+      const said = JSON.stringify(feedback.list ? { signals: written } : written[0]!);
+      return handed(c, { status, headers: { "content-type": "application/json" } }, said);
     } catch (e) {
       const refused = storeRefusal(e);
       if (refused) return refusal(refused);

@@ -31,8 +31,8 @@ export interface Failure {
 
 const port = parentPort!;
 const { file } = workerData as { readonly file: string };
-/** Of a thread that is wanted, but not at once: a quarter of the CPU where both want all of it, and all that is left otherwise. */
-const backgroundPriority = 5;
+/** Of a thread that is wanted, but not at once: two fifths of the CPU where both want all of it, and all that is left otherwise. */
+const backgroundPriority = 2;
 const statements = recent<string, StatementSync>(200);
 
 function compiled(database: ReturnType<typeof openDatabase>, sql: string): StatementSync {

@@ -3,13 +3,13 @@ import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 import { type Json, objectOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
 import type { Id } from "../../core/words.ts";
+import type { Head } from "../handed.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
 import type { Answered } from "./answerer.ts";
 import { type Asking, withId, withoutExtra } from "./asking.ts";
 import type { Assembler } from "./assemble.ts";
 import { serverEvents } from "./events.ts";
-import type { Head } from "./handed.ts";
 import type { End } from "./record.ts";
 
 /** How a call ended. */

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
-import type { Gated } from "../auth.ts";
+import type { Gated } from "./auth.ts";
 
 /** An answer's status and headers, by lower-case name. */
 export interface Head {
