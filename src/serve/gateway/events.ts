@@ -13,26 +13,28 @@ export const mostEventBytes = 16 << 20;
 const [lf, cr] = [10, 13];
 
 /**
- * Splits a body into events, each as soon as it is whole. Lines may end in any of the ways that the standard allows. What
+ * Splits a body into events, each as soon as it is whole; those that came together stay together. Lines may end in any of the ways that the standard allows. What
  * comes after the last blank line is an event as well, since some servers leave the last blank line out.
  * @throws RangeError for an event above {@link mostEventBytes}.
  */
-export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
   let held: Buffer = Buffer.alloc(0);
   // where the search for a blank line goes on
   let from = 0;
   for await (const chunk of body) {
     held = held.length === 0 ? bufferOf(chunk) : Buffer.concat([held, chunk]);
+    const whole: ServerEvent[] = [];
     let begin = 0;
     for (let end = blankLine(held, from); end > 0; end = blankLine(held, begin)) {
-      yield eventOf(held.subarray(begin, end));
+      whole.push(eventOf(held.subarray(begin, end)));
       begin = end;
     }
+    if (whole.length > 0) yield whole;
     held = held.subarray(begin);
     from = Math.max(0, held.length - 3);
     if (held.length > mostEventBytes) throw new RangeError(`an event of more than ${mostEventBytes} bytes`);
   }
-  if (held.length > 0) yield eventOf(held);
+  if (held.length > 0) yield [eventOf(held)];
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

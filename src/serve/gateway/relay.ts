@@ -84,7 +84,7 @@ function statusError(status: number, growing: Assembler): Omit<HowEnded, "status
   return { error: `HTTP ${status}${error === undefined ? "" : `: ${error}`}`, why: `HTTP ${status}` };
 }
 
-/** An answer event by event, each handed on at once; recorded before the last. */
+/** An answer event by event, each handed on at once, and in one piece with those that came with it; recorded before the last. */
 export async function* relayed({
   answered,
   growing,
@@ -95,16 +95,23 @@ export async function* relayed({
   end,
 }: Passing): AsyncGenerator<Uint8Array> {
   try {
-    for await (const { bytes, data } of serverEvents(answered.body)) {
-      const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
-      if (chunk !== undefined) {
-        growing.take(chunk);
-        const shown = rewritten(bytes.toString("utf8"), chunk, ask, id);
-        if (shown !== undefined) yield Buffer.from(shown);
-        continue;
+    for await (const events of serverEvents(answered.body)) {
+      const shown: Uint8Array[] = [];
+      for (const { bytes, data } of events) {
+        const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
+        if (chunk !== undefined) {
+          growing.take(chunk);
+          const text = rewritten(bytes.toString("utf8"), chunk, ask, id);
+          if (text !== undefined) shown.push(Buffer.from(text));
+          continue;
+        }
+        if (data === "[DONE]") {
+          if (shown.length > 0) yield Buffer.concat(shown.splice(0));
+          await end(asItEnded(growing));
+        }
+        shown.push(bytes);
       }
-      if (data === "[DONE]") await end(asItEnded(growing));
-      yield bytes;
+      if (shown.length > 0) yield Buffer.concat(shown);
     }
     await end(asItEnded(growing));
   } catch (e) {

@@ -24,7 +24,7 @@ test("law: events are the same wherever the bytes are cut, and no byte is lost",
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(), { maxLength: 20 }), async (cuts) => {
       const events: ServerEvent[] = [];
-      for await (const event of serverEvents(pieces(bytes, cuts))) events.push(event);
+      for await (const together of serverEvents(pieces(bytes, cuts))) events.push(...together);
       assert.deepEqual(
         events.map(({ data }) => data),
         ['{"a":"é"}', undefined, "one\ntwo", "tight", "5", "end"],
