@@ -75,6 +75,8 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
       sampling_params: { max_tokens: 1, temperature: 1, seed: 0 },
     });
     if (prompt_logprobs?.length === tokens.length) return prompt_logprobs;
+    // SkyRL leaves out the first token, which has none
+    if (prompt_logprobs?.length === tokens.length - 1) return Float32Array.of(Number.NaN, ...prompt_logprobs);
     throw failed(
       "asample",
       `${prompt_logprobs?.length ?? 0} log-probabilities for a prompt of ${tokens.length} tokens`,
