@@ -1,5 +1,6 @@
 /** Things that act and things that have weights. */
 import type { Batch, TokenRows } from "./batch.ts";
+import type { Chat } from "./chat.ts";
 import type { Ctx } from "./context.ts";
 import type { Cotangents, Outputs, Wanted } from "./outputs.ts";
 import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./words.ts";
@@ -114,6 +115,8 @@ export type StepStats = Stats;
 
 export interface Model {
   readonly id: ModelId;
+  /** It talks, and no more: its episodes are played in words, without tokens, and it can do none of the rest. */
+  readonly chat?: Chat;
   /** Changes with every step. */
   readonly version: string;
   readonly can: ReadonlySet<Capability>;

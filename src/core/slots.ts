@@ -111,6 +111,8 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** It learns without weights, and selects by itself what it learnt. */
+  readonly weightFree?: true;
   /** Texts that its pieces say to the policy beside the environment's, critiques included: their words join the lexicon. */
   readonly says?: readonly string[];
   /** Frozen models that its pieces ask for by name: taken from the policy at the start, blended after each iteration. */

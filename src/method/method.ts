@@ -32,6 +32,8 @@ export interface Difference {
   readonly baseline?: string;
   /** What it asks of the model beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
+  /** It learns without weights: any model that talks will do. */
+  readonly weightFree?: true;
   /** Texts that its pieces say to the policy, such as instructions; an empty list where critiques alone are said. */
   readonly says?: readonly string[];
   /** Defaults that this method changes. */
@@ -81,7 +83,8 @@ export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"
 export function method(difference: Difference): Recipe {
   const { slots, phases, defaults: changed, needs: asked = [], ...about } = difference;
   const defaults = settingsOf({ ...defaultSettings, ...changed });
-  const needs: readonly Capability[] = [...new Set<Capability>(["tokens", "logp", "train", ...asked])];
+  const usual: readonly Capability[] = about.weightFree ? [] : ["tokens", "logp", "train"];
+  const needs: readonly Capability[] = [...new Set([...usual, ...asked])];
   const chosen = (settings: Settings): SlotChoices => (typeof slots === "function" ? slots(settings) : slots);
   const phasesOf = (settings: Settings): readonly Phase[] =>
     typeof phases === "function" ? phases(settings) : (phases ?? []);

@@ -157,7 +157,8 @@ export async function assemble(
   async function validate(when: "due" | "last"): Promise<void> {
     const { every, validationTasks } = settings.evaluation;
     const { iteration } = state;
-    if (every === 0 || !environment.splits.includes("validation")) return;
+    // who learns without weights has selected by itself, on tasks of its own
+    if (every === 0 || method.weightFree || !environment.splits.includes("validation")) return;
     if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
     const { success } = await saveIfStopped(state, () =>
       run.evaluate("validation", "sampled", validationTasks, "during"),
@@ -180,7 +181,9 @@ export async function assemble(
     random,
     stop,
     tasks,
-    isSpent: () => settings.budgetSeconds !== undefined && practised() >= settings.budgetSeconds,
+    isSpent: () =>
+      practised() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
+      (state.counters.episodes ?? 0) >= (settings.episodes ?? Number.POSITIVE_INFINITY),
     context: (practice, phase, over = {}) =>
       makeContext(
         {

@@ -10,7 +10,7 @@ import { hashedText } from "../memory/hashedText.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
-import { modelSeat } from "./seat.ts";
+import { modelSeat, seatOf } from "./seat.ts";
 import { clockOf, type RunState } from "./state.ts";
 
 export interface ContextParts extends Weighted {
@@ -108,13 +108,16 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   };
   const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Seat => {
     const id = chosen?.[role] ?? "policy";
+    const talking = models.get(id);
+    if (talking?.chat) return seatOf(id, talking);
     const acting = models.get(id) ?? frozenOf(id);
     const mixed = mix && mixedWith(acting, frozenOf(mix.with), mix.share);
     return modelSeat(id, mixed ?? acting, model().contextTokens, parts.stop);
   };
   const playerSeat = (player: Player): Seat => {
-    const { codec, contextTokens } = model();
-    return { kind: "player", id: "policy", player, codec, contextTokens };
+    const { chat, codec, contextTokens } = model();
+    const tokens = chat ? {} : { codec, contextTokens };
+    return { kind: "player", id: "policy", player, ...tokens };
   };
 
   const scripted = (name: "expert" | "flawed"): Player => {

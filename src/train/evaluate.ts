@@ -7,7 +7,7 @@ import { paid, succeeded, type Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { EvaluationResult } from "./events.ts";
-import { modelSeat } from "./seat.ts";
+import { seatOf } from "./seat.ts";
 
 export interface EvaluateOptions {
   readonly environment: Environment;
@@ -46,7 +46,7 @@ export async function evaluate(
       ? { kind: "player", id: "player", player: agent }
       : "reply" in agent
         ? { kind: "chat", id: agent.id, chat: agent }
-        : modelSeat(agent.id, agent, agent.contextTokens, o.stop);
+        : seatOf(agent.id, agent, o.stop);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
     tasks.map((task) =>

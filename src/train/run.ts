@@ -1,7 +1,7 @@
 /** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
 import { access, constants, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
 import type { Json } from "../core/json.ts";
 import type { Capability } from "../core/model.ts";
@@ -27,6 +27,8 @@ export interface RunOptions {
   /** Default 80. */
   readonly iterations?: number;
   readonly budgetSeconds?: number;
+  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  readonly episodes?: number;
   /** The run's folder. Default `runs/<environment>-<method>-<seed>`. */
   readonly out?: string;
   /** Default `whetstone.sqlite` beside the run's folder. */
@@ -65,7 +67,9 @@ export interface RunSummary {
 const heldOutSplits = (environment: Environment): string[] =>
   environment.splits.filter((s) => s !== "train" && s !== "validation");
 
-function warmStartOf({ warmStart: wanted, environment }: RunOptions): WarmStartSettings | undefined {
+function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): WarmStartSettings | undefined {
+  // a model of somebody else's, which speaks already
+  if (wanted === undefined && !engine.can.has("train")) return undefined;
   if (wanted === false || !environment.flawed) {
     if (wanted && !environment.flawed) {
       throw new WhetstoneError("option.range", {
@@ -192,6 +196,7 @@ export async function train(
       staleness,
       importanceCap,
       ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
+      ...(options.episodes === undefined ? {} : { episodes: options.episodes }),
       ...(warm ? { warmStart: warm } : {}),
     };
     run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
@@ -234,7 +239,7 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    const stopped = stop.aborted && e === stop.reason;
+    const stopped = (stop.aborted && e === stop.reason) || (isWhetstoneError(e) && e.code === "budget.spent");
     await store.finishRun(id, stopped ? "interrupted" : "failed").catch(() => undefined);
     if (stopped) report({ type: "interrupted", run: name, out, iteration: run?.state.iteration ?? 0 });
     throw e;
@@ -257,7 +262,8 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   const { state, settings, policy } = run;
   const { environment, warmStart: warm } = settings;
   const heldOut = heldOutSplits(environment);
-  const modes = ["sampled", "greedy"] as const;
+  // what only talks is paid by the call, and as a rule takes no temperature
+  const modes = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
   const begins = state.phase === "warm start";
   if (begins && warm && environment.flawed) await warmStart(run, warm, environment.flawed);
   state.phase = "train"; // also for a run that was done, and has been given a larger budget

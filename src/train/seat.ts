@@ -3,6 +3,10 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId } from "../core/words.ts";
 import type { Seat } from "../rollout/episode.ts";
 
+/** Whoever acts, in words or in tokens. */
+export const seatOf = (id: ModelId, model: Model, stop?: AbortSignal): Seat =>
+  model.chat ? { kind: "chat", id, chat: model.chat } : modelSeat(id, model, model.contextTokens, stop);
+
 /** A stop ends its episode before its next action. */
 export function modelSeat(
   id: ModelId,

@@ -40,6 +40,8 @@ export interface RunSettings {
   readonly iterations: number;
   /** Wall-clock limit of the practice; a run cut by it is not reproducible in its length. */
   readonly budgetSeconds?: number;
+  /** Practice ends with the iteration in which so many episodes have been played. */
+  readonly episodes?: number;
   readonly contextTokens: number;
   /** Episodes that run at once. Does not change results. */
   readonly concurrency: number;
