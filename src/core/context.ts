@@ -1,4 +1,5 @@
 /** What a slot piece may use, whatever engine and environment stand behind it. */
+import type { Artefact, ArtefactVersion } from "./artefact.ts";
 import type { Critique, CritiqueWish } from "./critic.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
@@ -32,7 +33,9 @@ export type Counter =
   | "verifier.calls"
   | "judge.calls"
   | "judge.failures"
-  | "jobs.late";
+  | "jobs.late"
+  | "artefacts.proposed"
+  | "artefacts.refused";
 
 /** A policy that is a program: it sees what a model would see, and says what a model would say. */
 export interface Program {
@@ -82,6 +85,8 @@ export interface Play {
   readonly advice?: string | readonly Message[];
   /** Said to the agent before each of its actions, after what it observes: lessons that fit what it sees. */
   readonly advise?: Advise;
+  /** What "policy" is told before it acts. Default: the artefact that is in force; "none" tells it nothing. */
+  readonly artefact?: Artefact | "none";
   readonly temperature?: number;
   /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
   readonly constrained?: boolean;
@@ -118,6 +123,24 @@ export interface Memory {
   set(key: string, value: Json): void;
 }
 
+/** A version as a learner proposes it. */
+export type ArtefactCandidate = Omit<ArtefactVersion, "id" | "created" | "erased">;
+
+/** What the policy of a run is told: what learners without weights write. Every version is kept with its lineage. */
+export interface Artefacts {
+  /** What every episode is told that does not say otherwise; nothing at first, unless the run began with one. */
+  current(): ArtefactVersion | undefined;
+  /** Of the versions proposed in this run, the one with that id. */
+  version(id: Id): ArtefactVersion | undefined;
+  /**
+   * Notes a candidate. It is not in force by that.
+   * @returns the version, or the parts that give away a task which is held out: then it is refused, and noted nowhere.
+   */
+  propose(candidate: ArtefactCandidate): ArtefactVersion | { readonly refused: readonly string[] };
+  /** Puts a version in force, from the next episode on. @throws WhetstoneError `name.unknown` where none of that id was proposed. */
+  adopt(id: Id): void;
+}
+
 export interface Ctx {
   readonly clock: Clock;
   /** This iteration's own stream; split it, never share it between concurrent pieces. */
@@ -149,5 +172,6 @@ export interface Ctx {
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;
+  readonly artefacts: Artefacts;
   count(counter: Counter, amount: number): void;
 }

@@ -1,4 +1,5 @@
-const wordsIn = (text: string): string[] =>
+/** The words of a text in small letters, without the marks of a sentence around them. */
+export const wordsIn = (text: string): string[] =>
   text
     .toLowerCase()
     .split(/\s+/)

@@ -27,6 +27,7 @@ export { type Hint, sayHint } from "./hints.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";
 export { type Intent, intentOf, slotsNamed } from "./intent.ts";
 export type * from "./json.ts";
+export { type Leak, leakCheck } from "./leaks.ts";
 export * from "./lessons.ts";
 export { logSigmoid, sigmoid } from "./logistic.ts";
 export * from "./marks.ts";

@@ -92,6 +92,8 @@ export interface Turn {
   readonly stop: StopReason;
   /** Named rewards that the environment paid for this action; true and shaped ones apart. */
   readonly rewards: Readonly<Record<string, number>>;
+  /** Lessons, cases or examples of an artefact that its prompt shows. */
+  readonly shown?: readonly Id[];
   /** What the environment said about this action, if it is feedback rather than an observation. */
   readonly text?: string;
   /** Equal keys mean equal states of the environment before the action. */

@@ -1,4 +1,6 @@
 /** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
+import { applied } from "../core/applied.ts";
+import { type Artefact, artefactId } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Advise } from "../core/context.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
@@ -57,6 +59,8 @@ export interface EpisodeOptions {
   readonly advice?: string | readonly Message[];
   /** Said to the acting role before each own action. */
   readonly advise?: Advise;
+  /** Told to whoever plays as "policy" before its first action; to one whose conversation comes whole each time, each time. */
+  readonly artefact?: Artefact;
   /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
   readonly from?: {
     readonly trajectory: Trajectory;
@@ -77,6 +81,8 @@ interface Line {
   stop: StopReason;
   /** Messages seen since the last action. */
   fresh: Message[];
+  /** Parts of the artefact that it was shown. */
+  shown: readonly Id[];
 }
 
 /**
@@ -112,6 +118,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
           sequence: undefined,
           stop: "eos",
           fresh: [],
+          shown: [],
         };
         lines.set(role, line);
       }
@@ -131,11 +138,13 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         const seen = { role, turn, messages: turn === 0 ? [...task.prompt, ...messages] : messages };
         hear(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
       }
-      const turn = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
-      if ("end" in turn) {
-        end = turn.end;
+      if (!replayed && (line.turns.length === 0 || observation.whole)) tell(line, options.artefact);
+      const made = replayed ? again(line, replayed) : await act(options, line, role, observation, index);
+      if ("end" in made) {
+        end = made.end;
         break;
       }
+      const turn = replayed ? made : toldTurn(made, line, options.artefact);
       const { content, toolCalls } = turn.action;
       const action: Action = {
         content,
@@ -199,6 +208,24 @@ function startAnew(line: Line): void {
   line.conversation.length = 0;
   line.sequence = undefined;
   line.fresh = [];
+}
+
+/** Puts an artefact into the conversation: before anything was sampled, so that the sequence only grows from there. */
+function tell(line: Line, artefact: Artefact | undefined): void {
+  if (!artefact || line.seat.kind === "player" || line.seat.id !== "policy") return;
+  const { messages, shown } = applied(artefact, line.conversation);
+  line.conversation.splice(0, line.conversation.length, ...messages);
+  line.shown = shown;
+}
+
+/** A turn with who acted in it: a model, and what that was told. */
+function toldTurn(turn: Turn, { seat, shown }: Line, artefact: Artefact | undefined): Turn {
+  if (!artefact || seat.kind === "player" || seat.id !== "policy") return turn;
+  return {
+    ...turn,
+    version: `${turn.version}+${artefactId(artefact)}`,
+    ...(shown.length > 0 ? { shown } : {}),
+  };
 }
 
 function hear(line: Line, messages: readonly Message[]): void {

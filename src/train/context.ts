@@ -1,13 +1,16 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
+import type { Artefact } from "../core/artefact.ts";
 import type { Counter, Ctx, Helper, Play, StatefulHelper } from "../core/context.ts";
 import type { Encoder } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Leak } from "../core/leaks.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
+import { artefactsIn } from "./artefacts.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 import { modelSeat, seatOf } from "./seat.ts";
@@ -26,6 +29,8 @@ export interface ContextParts extends Weighted {
   readonly journal?: Journal;
   /** What `Ctx.embed` asks. Default: hashed words, which need no model. */
   readonly encoder?: Encoder;
+  /** What a candidate gives away of tasks that are held out. Default: nothing is held out. */
+  readonly leaksIn?: (artefact: Artefact) => readonly Leak[];
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly stop: AbortSignal;
   /** Shared by all contexts of one iteration. Default: one of its own. */
@@ -71,7 +76,7 @@ const beside = (what: string): WhetstoneError =>
 /** @param practice the tasks of this iteration. */
 export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx {
   const { environment, state, models, frozen, book = episodeBook(practice), alone = false } = parts;
-  const { encoder = hashedText() } = parts;
+  const { encoder = hashedText(), leaksIn = () => [] } = parts;
   const { made, begun } = book;
   const random = parts.random.split("iteration", state.iteration);
   const taskOf = (id: Id): Task => {
@@ -98,6 +103,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   const count = (counter: Counter, amount: number): void => {
     state.counters[counter] = (state.counters[counter] ?? 0) + amount;
   };
+  const artefacts = artefactsIn(state, leaksIn, count);
   const unavailable = (what: string): never => {
     throw new WhetstoneError("capability.missing", {
       where: what,
@@ -141,6 +147,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
     from,
     advice,
     advise,
+    artefact = artefacts.current()?.artefact,
     limits,
     temperature,
     constrained,
@@ -181,6 +188,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         ...(from === undefined ? {} : { from }),
         ...(advice === undefined ? {} : { advice }),
         ...(advise === undefined ? {} : { advise }),
+        ...(artefact === undefined || artefact === "none" ? {} : { artefact }),
         ...(limits === undefined ? {} : { limits }),
       });
       await parts.journal?.add(state.iteration, id, finished);
@@ -276,6 +284,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         state.memory[key] = value;
       },
     },
+    artefacts,
     count,
   };
 }

@@ -122,6 +122,7 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
     practice: [],
     exposures: [],
     memory: { get: missing, set: missing },
+    artefacts: { current: missing, version: missing, propose: missing, adopt: missing },
     task: missing,
     model: missing,
     frozen: missing,

@@ -1,0 +1,90 @@
+/** The artefacts of a run, as plain data in its state: what is in force, what was proposed, and which did best. */
+import { z } from "zod";
+import { type Artefact, type ArtefactVersion, artefactVersion } from "../core/artefact.ts";
+import type { Artefacts, Counter } from "../core/context.ts";
+import type { Json } from "../core/json.ts";
+import type { Leak } from "../core/leaks.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { RunState } from "./state.ts";
+
+/** Where they stand among what a method's pieces remember. */
+const place = "whetstone.artefacts";
+
+const version = z.custom<ArtefactVersion & Json>((value) => typeof value === "object" && value !== null);
+const schema = z.object({
+  versions: z.record(z.string(), version),
+  current: z.string().nullable(),
+  /** In force when validation was best. */
+  best: z.string().nullable(),
+});
+type Kept = z.output<typeof schema>;
+
+type Remembering = Pick<RunState, "memory">;
+
+const read = ({ memory }: Remembering): Kept =>
+  memory[place] === undefined ? { versions: {}, current: null, best: null } : schema.parse(memory[place]);
+
+const isPlain = (value: unknown): value is Json => value !== undefined;
+
+function write(state: Remembering, kept: Kept): void {
+  // without what is undefined, as a checkpoint would give it back
+  const plain: unknown = JSON.parse(JSON.stringify(kept));
+  if (isPlain(plain)) state.memory[place] = plain;
+}
+
+/** @param leaksIn what a candidate gives away. */
+export function artefactsIn(
+  state: Remembering,
+  leaksIn: (artefact: Artefact) => readonly Leak[],
+  count: (counter: Counter, amount: number) => void,
+): Artefacts {
+  return {
+    current: () => currentArtefact(state),
+    version: (id) => read(state).versions[id],
+    propose(candidate) {
+      count("artefacts.proposed", 1);
+      const leaks = leaksIn(candidate.artefact);
+      if (leaks.length > 0) {
+        count("artefacts.refused", 1);
+        return { refused: [...new Set(leaks.map(({ part }) => part))] };
+      }
+      const kept = read(state);
+      // what is trained with reads no clock: the store says when
+      const made = artefactVersion({ ...candidate, created: 0 });
+      const known = kept.versions[made.id];
+      if (!known) write(state, { ...kept, versions: { ...kept.versions, [made.id]: plainVersion(made) } });
+      return known ?? made;
+    },
+    adopt(id) {
+      const kept = read(state);
+      if (!kept.versions[id]) throw unknownName("artefacts.adopt", id, Object.keys(kept.versions));
+      write(state, { ...kept, current: id });
+    },
+  };
+}
+
+function plainVersion(made: ArtefactVersion): ArtefactVersion & Json {
+  return version.parse(JSON.parse(JSON.stringify(made)));
+}
+
+/** What is in force. */
+export function currentArtefact(state: Remembering): ArtefactVersion | undefined {
+  const { current, versions } = read(state);
+  return current === null ? undefined : versions[current];
+}
+
+/** Every version that was proposed, oldest first. */
+export const proposedArtefacts = (state: Remembering): readonly ArtefactVersion[] =>
+  Object.values(read(state).versions);
+
+/** What is in force does best so far. */
+export function markBest(state: Remembering): void {
+  const kept = read(state);
+  if (kept.current !== null) write(state, { ...kept, best: kept.current });
+}
+
+/** Puts what did best in force. */
+export function takeBest(state: Remembering): void {
+  const kept = read(state);
+  if (kept.best !== null) write(state, { ...kept, current: kept.best });
+}
