@@ -39,6 +39,7 @@ function python(script: string, ...args: readonly string[]): Promise<string> {
 
 try {
   const client = await python("tinker_client.py", server.url, "tiny");
+  const rest = await python("tinker_rest.py", server.url, "tiny");
   const recipes: string[] = [];
   for (const recipe of ["sl", "rl"]) {
     const out = await python("tinker_recipes.py", server.url, tiny, recipe, join(folder, recipe));
@@ -53,6 +54,12 @@ The SDK's own client (\`bench/peers/tinker_client.py\`):
 
 \`\`\`json
 ${client.trim()}
+\`\`\`
+
+What it asks for beside training (\`bench/peers/tinker_rest.py\`), and what it is told of what is not served:
+
+\`\`\`json
+${rest.trim()}
 \`\`\`
 
 The recipes \`sl_loop\` and \`rl_loop\` of the tinker-cookbook, on text of our own (\`bench/peers/tinker_recipes.py\`):

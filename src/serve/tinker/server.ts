@@ -84,6 +84,12 @@ interface Door {
 const adapters =
   "Adapters here sit on attention and MLP projections: train_unembed changes nothing. Models live in this process: save what should outlive it.";
 
+/**
+ * Beside the API's defaults: clients that share a sampling session are numbered, since the numbers that they would draw do not fit
+ * JSON's, and one question for all samples of a session takes the place of one for each.
+ */
+const asked = { sample_join_sampling_session: true, sample_use_retrieve_futures: true } as const;
+
 function routes(api: Service, { key, patience, flags }: Door): Hono {
   const app = new Hono().basePath("/api/v1");
   app.onError((e, c) => {
@@ -113,7 +119,7 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
     await next();
   });
 
-  app.post("/client/config", (c) => c.json({ ...wire.clientConfig.parse({}), ...flags }));
+  app.post("/client/config", (c) => c.json({ ...wire.clientConfig.parse({}), ...asked, ...flags }));
   app.post("/client/dynamic_config", (c) => c.json({ refresh_interval_sec: 300 }));
   app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.get("/get_server_capabilities", (c) =>
@@ -162,6 +168,10 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
   app.post("/create_sampling_session", async (c) => {
     const id = await api.createSampler(await read(c, wire.createSamplingSessionRequest));
     return c.json({ type: "create_sampling_session", sampling_session_id: id });
+  });
+  app.post("/join_sampling_session", async (c) => {
+    const { sampling_session_id } = await read(c, wire.samplingSessionResponse);
+    return c.json({ type: "join_sampling_session", client_counter: api.join(sampling_session_id) });
   });
   app.get("/samplers/:id", (c) => c.json(api.sampler(c.req.param("id"))));
   app.post("/asample", async (c) => c.json(api.sample(await read(c, sampleBody))));

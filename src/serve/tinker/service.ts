@@ -47,6 +47,8 @@ interface Sampler {
   readonly known: Map<number, { readonly body: string; readonly answer: SampleFuture }>;
   /** What has ended, for each client that shares the session. */
   readonly ended: Map<number, Completions>;
+  /** Clients that joined. */
+  joined: number;
 }
 /** Clients that share a sampling session number their requests from so many times their own number. */
 const perClient = 1_000_000_000;
@@ -79,6 +81,8 @@ export interface Service {
     readonly base_model: string;
     readonly model_path?: string;
   };
+  /** @returns the number of another client of a sampling session; the first has 0. */
+  join(id: string): number;
   sample(body: wire.SampleRequestBody): SampleFuture;
   /** Requests of one client of a sampling session that have ended since a cursor. */
   ended(id: string, client: number, cursor: number, ms: number): ReturnType<Completions["since"]>;
@@ -143,6 +147,11 @@ export function service(options: ServiceOptions): Service {
     if (!trainer) throw unknown("model", id);
     return { session, trainer };
   };
+  const samplerOf = (id: string): Sampler => {
+    const sampler = ownerOf(id).samplers.get(id);
+    if (!sampler) throw unknown("sampling session", id);
+    return sampler;
+  };
   const baseOf = (name: string): Base => {
     const base = known.get(name);
     if (base) return base;
@@ -192,7 +201,16 @@ export function service(options: ServiceOptions): Service {
     release: () => Promise<void>,
   ): Sampler {
     const id = samplerId(session, number);
-    const sampler: Sampler = { id, session, ...of, source, release, known: new Map(), ended: new Map() };
+    const sampler: Sampler = {
+      id,
+      session,
+      ...of,
+      source,
+      release,
+      known: new Map(),
+      ended: new Map(),
+      joined: 0,
+    };
     source.catch(() => undefined); // told by the first request
     session.samplers.set(id, sampler);
     return sampler;
@@ -420,21 +438,20 @@ export function service(options: ServiceOptions): Service {
       return addSampler(session, sampling_session_seq_id, { base }, model, async () => undefined).id;
     },
     sampler(id) {
-      const sampler = ownerOf(id).samplers.get(id);
-      if (!sampler) throw unknown("sampling session", id);
+      const sampler = samplerOf(id);
       return {
         sampler_id: id,
         base_model: sampler.base.name,
         ...(sampler.path !== undefined && { model_path: sampler.path }),
       };
     },
+    join: (id) => ++samplerOf(id).joined,
     sample(body) {
       const { sampling_session_id, seq_id } = body;
       if (!sampling_session_id) {
         throw wrong("asample: got no sampling_session_id. Create a sampling session for the model first.");
       }
-      const sampler = ownerOf(sampling_session_id).samplers.get(sampling_session_id);
-      if (!sampler) throw unknown("sampling session", sampling_session_id);
+      const sampler = samplerOf(sampling_session_id);
       const { source } = sampler;
       if (!source) {
         throw new HTTPException(410, {
@@ -471,11 +488,7 @@ export function service(options: ServiceOptions): Service {
         );
       return answer;
     },
-    async ended(id, client, cursor, ms) {
-      const sampler = ownerOf(id).samplers.get(id);
-      if (!sampler) throw unknown("sampling session", id);
-      return await endedOf(sampler, client).since(cursor, ms);
-    },
+    ended: async (id, client, cursor, ms) => await endedOf(samplerOf(id), client).since(cursor, ms),
     async runs() {
       const live = [...sessions.values()].flatMap(({ trainers }) => [...trainers.keys()]);
       return [...new Set([...live, ...(await store.models())])];
