@@ -3,6 +3,7 @@ import type { Random } from "../../core/random.ts";
 import type { Id } from "../../core/words.ts";
 
 export interface Attempt {
+  readonly trajectory: Id;
   readonly task: Id;
   /** What was asked. */
   readonly asked: string;

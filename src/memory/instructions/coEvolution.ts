@@ -1,14 +1,13 @@
 /** Instructions and policy that learn from the same rewards, as pieces of a method. */
 import { z } from "zod";
 import { applied } from "../../core/applied.ts";
-import type { InstructionSet, Origins } from "../../core/artefact.ts";
-import type { Ctx } from "../../core/context.ts";
+import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
-import { writtenBy } from "../../core/origins.ts";
 import type { Random } from "../../core/random.ts";
 import type { Evidence, Rollout, Update } from "../../core/slots.ts";
 import { mean } from "../../core/statistics.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../core/words.ts";
+import { instructionSet } from "./artefact.ts";
 import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
 import { credited, type DrawOptions, drawnFrom, type Instruction, replaced } from "./population.ts";
 
@@ -51,8 +50,7 @@ export interface CoEvolutionOptions {
   readonly kept?: number;
 }
 
-/** The population of a run, in its memory. */
-export const populationKey = "instructions";
+const populationKey = "instructions";
 const attemptsKey = "attempts";
 /** Attempts of verification are numbered from here on. */
 const verifying = 1_000_000;
@@ -110,21 +108,15 @@ export function coEvolved(options: CoEvolutionOptions): {
   };
 }
 
-/** The text of an instruction as an artefact. @param origins default: somebody wrote it. */
-export const instructionSet = (system: string, origins: Origins = writtenBy("person")): InstructionSet => ({
-  kind: "instructions",
-  system,
-  tools: {},
-  examples: [],
-  origins,
-});
+/** The population that a run's memory keeps; nothing before the first iteration is done. */
+export function populationIn(memory: Pick<Memory, "get">): readonly Instruction[] | undefined {
+  const kept = memory.get(populationKey);
+  return kept === undefined ? undefined : membersIn.parse(kept);
+}
 
-const membersOf = (ctx: Ctx, { first }: CoEvolutionOptions): readonly Instruction[] => {
-  const known = ctx.memory.get(populationKey);
-  return known === undefined
-    ? first.map((text, i) => ({ id: `first/${i}`, text, weight: 0, draws: 0 }))
-    : membersIn.parse(known);
-};
+const membersOf = (ctx: Ctx, { first }: CoEvolutionOptions): readonly Instruction[] =>
+  populationIn(ctx.memory) ??
+  first.map((text, i) => ({ id: `first/${i}`, text, weight: 0, draws: 0, from: [] }));
 
 /** Which instruction a task's group is played under in this iteration: the same whenever it is asked. */
 const chosen = (
@@ -141,7 +133,7 @@ function played(
   attempt: number,
   { temperature }: CoEvolutionOptions,
 ): Promise<readonly Trajectory[]> {
-  const prompt = applied(instructionSet(text), task.prompt).messages;
+  const prompt = applied(instructionSet({ text, from: [] }), task.prompt).messages;
   return ctx.play({
     task: { ...task, prompt },
     attempt,
@@ -170,7 +162,7 @@ function judged(
       .join("\n");
     for (const t of own) {
       const reply = t.turns.map(({ action }) => action.content).join("\n");
-      attempts.push({ task, asked, instruction: text, reply, reward: paid(t) });
+      attempts.push({ trajectory: t.id, task, asked, instruction: text, reply, reward: paid(t) });
     }
   }
   return { members, attempts };
@@ -185,9 +177,11 @@ async function evolved(
 ): Promise<readonly Instruction[]> {
   const { propose, replaces = 1, leastDraws = 3, candidates = 4, verification = 8, shown = 4 } = options;
   const random = ctx.random.split("evolution");
+  const attempts = drawnAttempts(buffer, shown, badness, random.split("attempts"));
+  const from = attempts.map(({ trajectory }) => trajectory);
   const texts = await propose({
     members: members.toSorted((a, b) => b.weight - a.weight),
-    attempts: drawnAttempts(buffer, shown, badness, random.split("attempts")),
+    attempts,
     count: candidates,
     random: random.split("propose"),
   });
@@ -199,17 +193,24 @@ async function evolved(
       .flat()
       .filter(({ end }) => end.kind !== "failed")
       .map(paid);
-    return { id: `${ctx.clock.iteration}/${c}`, text, reward: rewards.length > 0 ? mean(rewards) : 0 };
+    return { id: `${ctx.clock.iteration}/${c}`, text, from, reward: rewards.length > 0 ? mean(rewards) : 0 };
   });
   const best = (await Promise.all(tried)).toSorted((a, b) => b.reward - a.reward).slice(0, replaces);
   return replaced(members, best, leastDraws);
 }
 
 const membersIn = z.array(
-  z.object({ id: z.string(), text: z.string(), weight: z.number(), draws: z.number() }),
+  z.object({
+    id: z.string(),
+    text: z.string(),
+    weight: z.number(),
+    draws: z.number(),
+    from: z.array(z.string()),
+  }),
 );
 const attemptsIn = z.array(
   z.object({
+    trajectory: z.string(),
     task: z.string(),
     asked: z.string(),
     instruction: z.string(),

@@ -1,12 +1,12 @@
 /** Instructions that evolve while the policy under them learns. */
+export { instructionSet, instructionVersions } from "./artefact.ts";
 export { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
 export {
   type CoEvolutionOptions,
   coEvolved,
   type InstructionProposer,
   type InstructionWish,
-  instructionSet,
-  populationKey,
+  populationIn,
 } from "./coEvolution.ts";
 export {
   chancesOf,

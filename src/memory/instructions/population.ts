@@ -9,6 +9,8 @@ export interface Instruction {
   readonly weight: number;
   /** Groups that it was drawn for. */
   readonly draws: number;
+  /** Trajectories that were read when it was written; none where somebody wrote it beforehand. */
+  readonly from: readonly Id[];
 }
 
 /** Settings of {@link chancesOf}. */
@@ -62,7 +64,7 @@ export const credited = (
  */
 export function replaced(
   members: readonly Instruction[],
-  newcomers: readonly Pick<Instruction, "id" | "text">[],
+  newcomers: readonly Pick<Instruction, "id" | "text" | "from">[],
   leastDraws: number,
 ): readonly Instruction[] {
   const known = new Set(members.map(({ text }) => text));

@@ -10,8 +10,10 @@ import {
   type CoEvolutionOptions,
   chatInstructions,
   coEvolved,
+  type Instruction,
   type InstructionWish,
-  populationKey,
+  instructionVersions,
+  populationIn,
 } from "../../../src/memory/instructions/index.ts";
 import { inspo } from "../../../src/method/memory/inspo.ts";
 import { method } from "../../../src/method/method.ts";
@@ -21,7 +23,7 @@ import { minibatches } from "../../../src/update/minibatches.ts";
 interface Seen {
   readonly trajectories: readonly Trajectory[];
   readonly stats: Readonly<Record<string, number>>;
-  readonly members: readonly { readonly text: string; readonly draws: number; readonly weight: number }[];
+  readonly members: readonly Instruction[];
 }
 
 /** Practice under these instructions; what was seen after each iteration, and what the proposer was told. */
@@ -52,8 +54,8 @@ async function practised(options: Partial<CoEvolutionOptions>, iterations: numbe
     seed: 5,
     iterations,
     watch: ({ experience, stats }, { memory }) => {
-      const members: Seen["members"] = JSON.parse(JSON.stringify(memory[populationKey]));
-      seen.push({ trajectories: experience.trajectories, stats, members });
+      const members = populationIn({ get: (key) => memory[key] });
+      seen.push({ trajectories: experience.trajectories, stats, members: members ?? [] });
     },
   });
   return { seen, wishes, counters };
@@ -112,6 +114,23 @@ test("coEvolved: every K iterations the worst makes room for a candidate, whose 
   assert.equal(counters.episodes, 4 * 16 + 2 * 5);
 });
 
+test("instructionVersions: the best first, and what was written from episodes names them", async () => {
+  const { seen, wishes } = await practised({ every: 3, leastDraws: 1, shown: 2 }, 3);
+  const [best, ...others] = instructionVersions(seen[2]!.members, "prompt", 1);
+  const weights = seen[2]!.members.map(({ weight }) => weight);
+  assert.match(best!.why, new RegExp(`^earned ${Math.max(...weights).toFixed(3)} of late`));
+  const fresh = [best!, ...others].find(({ artefact }) => artefact.system === "be fresh");
+  assert.equal(fresh!.origins.by, "reflection");
+  assert.deepEqual(
+    fresh!.origins.trajectories,
+    wishes[0]!.attempts.map(({ trajectory }) => trajectory),
+  );
+  const ids = new Set(seen.flatMap(({ trajectories }) => trajectories.map(({ id }) => id)));
+  assert.ok(fresh!.origins.trajectories.every((id) => ids.has(id)));
+  const old = [best!, ...others].find(({ artefact }) => artefact.system !== "be fresh");
+  assert.deepEqual([old!.origins.by, old!.origins.trajectories], ["person", []]);
+});
+
 test("coEvolved: equal seeds, equal populations; no evolution where none is wished", async () => {
   const [once, again] = await Promise.all([practised({ every: 2 }, 4), practised({ every: 2 }, 4)]);
   assert.deepEqual(
@@ -149,8 +168,10 @@ test("chatInstructions: shows what was earned and what went badly; a reply that 
     },
   };
   const texts = await chatInstructions(chat)({
-    members: [{ id: "a", text: "Be brief.", weight: 0.25, draws: 4 }],
-    attempts: [{ task: "t", asked: "2 + 2", instruction: "Be brief.", reply: "5", reward: 0 }],
+    members: [{ id: "a", text: "Be brief.", weight: 0.25, draws: 4, from: [] }],
+    attempts: [
+      { trajectory: "t0", task: "t", asked: "2 + 2", instruction: "Be brief.", reply: "5", reward: 0 },
+    ],
     count: 2,
     random: randomStream(1),
   });

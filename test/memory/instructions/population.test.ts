@@ -12,7 +12,13 @@ import {
 } from "../../../src/memory/instructions/population.ts";
 import { lineEditor } from "../../../src/memory/instructions/proposers.ts";
 
-const member = (id: string, weight: number, draws = 5): Instruction => ({ id, text: id, weight, draws });
+const member = (id: string, weight: number, draws = 5): Instruction => ({
+  id,
+  text: id,
+  weight,
+  draws,
+  from: [],
+});
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
 test("chancesOf: a softmax of weights with an even share", () => {
@@ -49,7 +55,7 @@ test("credited: an exponential mean, of the one that was drawn alone", () => {
 
 test("replaced: the worst that were drawn enough make room; newcomers begin at the mean", () => {
   const members = [member("a", 0.6), member("b", 0.1, 2), member("c", 0.2), member("d", 0.3)];
-  const one = replaced(members, [{ id: "new", text: "x" }], 3);
+  const one = replaced(members, [{ id: "new", text: "x", from: [] }], 3);
   assert.deepEqual(
     one.map(({ id }) => id),
     ["a", "b", "d", "new"],
@@ -57,9 +63,9 @@ test("replaced: the worst that were drawn enough make room; newcomers begin at t
   );
   near(one.at(-1)!.weight, 0.3); // (0.6 + 0.1 + 0.2 + 0.3) / 4
   assert.equal(one.at(-1)!.draws, 0);
-  const known = replaced(members, [{ id: "new", text: "a" }], 3);
+  const known = replaced(members, [{ id: "new", text: "a", from: [] }], 3);
   assert.deepEqual(known, members, "nobody leaves for a text that is there");
-  const none = replaced([member("a", 0, 0)], [{ id: "new", text: "x" }], 3);
+  const none = replaced([member("a", 0, 0)], [{ id: "new", text: "x", from: [] }], 3);
   assert.deepEqual(none, [member("a", 0, 0)], "nobody leaves who was not tried");
 });
 
@@ -75,7 +81,7 @@ test("replaced: a population keeps its size, and somebody of before", () => {
         const members = kept.map(({ weight, draws }, i) => member(`m${i}`, weight, draws));
         const after = replaced(
           members,
-          texts.map((text, i) => ({ id: `new${i}`, text })),
+          texts.map((text, i) => ({ id: `new${i}`, text, from: [] })),
           3,
         );
         assert.equal(after.length, members.length);
@@ -88,6 +94,7 @@ test("replaced: a population keeps its size, and somebody of before", () => {
 });
 
 const attempt = (reply: string, reward: number): Attempt => ({
+  trajectory: reply,
   task: "t",
   asked: "q",
   instruction: "",
