@@ -185,7 +185,9 @@ async function evolved(
     count: candidates,
     random: random.split("propose"),
   });
-  const tried = texts.map(async (text, c) => {
+  const known = new Set(members.map(({ text }) => text));
+  const fresh = texts.filter((text) => !known.has(text) && known.add(text));
+  const tried = fresh.map(async (text, c) => {
     const episodes = Array.from({ length: verification }, (_, i) =>
       played(ctx, ctx.practice[i % ctx.practice.length]!, text, verifying + c * verification + i, options),
     );
