@@ -71,7 +71,7 @@ const arm = (
 
 /** The code's words alone can be said. */
 const prior = (_context: readonly string[], word: string): number => (words.includes(word) ? 0 : -1e9);
-const grid = [10, 30, 100].map((learningRate) => ({ learningRate }));
+const grid = [30, 100, 300].map((learningRate) => ({ learningRate }));
 
 const still = { every: Number.POSITIVE_INFINITY } as const;
 const evenly = { temperature: Number.POSITIVE_INFINITY } as const;
@@ -87,7 +87,7 @@ export default defineCheck({
   smallestEffect: 0.05,
   tuningSeeds: 2,
   notes:
-    "Most of the gain is that no single bad instruction is practised under: on other seeds drawing evenly, and drawing by weight without evolution, came within 0.05 of the method at the same step size, and the one best instruction, which nobody knows beforehand, was better than all of them. Tried before, on other seeds: codes of five words and steps of 1 to 10, where neither arm found anything to learn from within 100 iterations.",
+    "Most of the gain is that no single bad instruction is practised under. In a first run with steps of 10 to 100 both arms did best with 100, at the grid's edge, and the method gained 0.247 [0.055, 0.439]; drawing evenly (0.877) and drawing by weight without evolution (0.878) came to the same as the method (0.871), and the one best instruction, which nobody knows beforehand, to more (0.974). On a table all that is learnt is shared by all instructions, so that a few lucky groups under any of them suffice. Tried before, on other seeds: codes of five words and steps of 1 to 10, where neither arm found anything to learn from within 100 iterations.",
   baseline: arm(
     "GRPO under one instruction of the population, fixed blindly",
     (all, seed) => [all[randomStream(seed).split("fixed").below(all.length)]!],
@@ -96,8 +96,6 @@ export default defineCheck({
   ),
   method: arm("instructions drawn by weight, which evolve", (all) => all, {}),
   others: {
-    best: arm("GRPO under the best instruction, known in hindsight", (all) => all.slice(-1), still, asMuch),
     evenly: arm("instructions drawn evenly, none new", (all) => all, { ...still, draw: evenly }, asMuch),
-    still: arm("instructions drawn by weight, none new", (all) => all, still, asMuch),
   },
 });
