@@ -56,6 +56,7 @@ import { tastes } from "./tastes.ts";
 import { textMaze } from "./textMaze.ts";
 import { textNavigation } from "./textNavigation.ts";
 import { thinking } from "./thinking.ts";
+import { tickets } from "./tickets.ts";
 import { toolCalls } from "./toolCalls.ts";
 import { toolChains } from "./toolChains.ts";
 import { toolWorld } from "./toolWorld/toolWorld.ts";
@@ -164,6 +165,7 @@ export { type TastesOptions, tastes } from "./tastes.ts";
 export { type TextMazeOptions, textMaze } from "./textMaze.ts";
 export { type TextNavigationOptions, textNavigation } from "./textNavigation.ts";
 export { rightAnswer, type ThinkingOptions, thinking } from "./thinking.ts";
+export { planOf, type TicketsOptions, tickets } from "./tickets.ts";
 export { type ToolCallsOptions, toolCalls } from "./toolCalls.ts";
 export { chainWords, type ToolChainsOptions, toolChains } from "./toolChains.ts";
 export { type PairOptions, trajectoryPairs } from "./toolWorld/pairs.ts";
@@ -267,6 +269,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "tastes",
     summary: "choose a thing for users of different tastes, of whom a few comparisons are known",
     make: () => tastes(),
+  },
+  {
+    name: "tickets",
+    summary: "mend what a ticket of a help desk is about; most of its words only say who wrote it",
+    make: () => tickets(),
   },
   {
     name: "feed",

@@ -1,5 +1,6 @@
 /** Learned helpers: what methods ask beside the policy. */
 export { type BradleyTerryOptions, bradleyTerry, featureDifference } from "./bradleyTerry.ts";
+export * from "./caseValue.ts";
 export * from "./crossedWords.ts";
 export * from "./expectileCritic.ts";
 export * from "./heard.ts";

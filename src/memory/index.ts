@@ -1,4 +1,12 @@
 export * as behaviourTree from "./behaviourTree/index.ts";
+export {
+  type CaseQuestion,
+  caseMemoryOf,
+  type RememberCasesOptions,
+  rememberCases,
+  type WithCasesOptions,
+  withCases,
+} from "./caseMemory.ts";
 export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
 export * as instructions from "./instructions/index.ts";

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Ctx, Play } from "../../src/core/context.ts";
+import type { Json } from "../../src/core/json.ts";
+import { randomStream } from "../../src/core/random.ts";
+import type { Task } from "../../src/core/words.ts";
+import { caseMemoryOf, rememberCases, withCases } from "../../src/memory/caseMemory.ts";
+import { hashedText } from "../../src/memory/hashedText.ts";
+import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+
+const tasks: readonly Task[] = [
+  ["good jam", "the printer jams on paper"],
+  ["bad jam", "the printer jams on paper again"],
+  ["late", "the refund is late"],
+].map(([id, content]) => ({
+  id: id!,
+  prompt: [
+    { role: "system" as const, content: "be brief" },
+    { role: "user" as const, content: content! },
+  ],
+  metadata: {},
+  seed: 1,
+}));
+
+/** Replies once to each task, well where its name says so, and notes what was played. */
+function world() {
+  const memory = new Map<string, Json>();
+  const asked: Play[] = [];
+  const taskAt = (id: string): Task => tasks.find((t) => t.id === id)!;
+  const ctx = (...practice: readonly string[]): Ctx =>
+    ctxOf({
+      random: randomStream(1),
+      practice: practice.map(taskAt),
+      memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
+      task: taskAt,
+      embed: (texts) => hashedText().embed(texts),
+      play: async (play) => {
+        asked.push(play);
+        const task = String(play.task);
+        const action = { role: "assistant", content: `mend the ${task}` } as const;
+        const end = { kind: "done", reason: "over", success: task.startsWith("good") } as const;
+        return [trajectoryOf(`${asked.length}/${task}`, [turnOf([1], [2], { action })], { task, end })];
+      },
+    });
+  return { ctx, asked, memory };
+}
+
+const rollout = withCases(multiTurn({ groupSize: 1 }), { by: "cosine", cases: 2 });
+const remember = rememberCases({ helper: undefined, keep: 2 });
+
+test("cases are shown by likeness, those that went well apart, and never to the iteration that made them", async () => {
+  const { ctx, asked, memory } = world();
+  const first = await rollout(ctx("good jam", "bad jam"));
+  assert.deepEqual(
+    asked.map(({ advice }) => advice),
+    [[], []],
+  );
+  assert.deepEqual(first.stats, { "cases.shown": 0 });
+  const evidence = { ...first, notes: {}, signals: [], channels: {} };
+  const stats = await remember(ctx(), batchOfRows([]), [], evidence);
+  assert.deepEqual(stats, { steps: 0, cases: 2, "cases.success": 0.5 });
+  const second = await rollout(ctx("late"));
+  assert.deepEqual(asked.at(-1)!.advice, [
+    {
+      role: "user",
+      content: [
+        "These went well :",
+        "case : the printer jams on paper plan : mend the good jam",
+        "These went badly :",
+        "case : the printer jams on paper again plan : mend the bad jam",
+      ].join("\n"),
+    },
+  ]);
+  assert.deepEqual(second.stats, { "cases.shown": 2, "cases.good": 0.5 });
+  // the memory holds the last two; it reads as an artefact that says where each case came from
+  await remember(ctx(), batchOfRows([]), [], { ...second, notes: {}, signals: [], channels: {} });
+  const { cases } = caseMemoryOf({ get: (key) => memory.get(key) });
+  assert.deepEqual(
+    cases.map(({ situation, plan, success, origins }) => [situation, plan, success, origins.trajectories]),
+    [
+      ["the printer jams on paper again", "mend the bad jam", false, ["2/bad jam"]],
+      ["the refund is late", "mend the late", false, ["3/late"]],
+    ],
+  );
+});
+
+test("what else is said to an agent stays, after the cases", async () => {
+  const { ctx, asked } = world();
+  const here = ctx("good jam");
+  const told = withCases(
+    (c) => multiTurn({ groupSize: 1 })({ ...c, play: (p) => c.play({ ...p, advice: "hint" }) }),
+    {
+      by: "cosine",
+    },
+  );
+  await told(here);
+  assert.deepEqual(asked[0]!.advice, [{ role: "user", content: "hint" }]);
+});
+
+test("every case shown is credited with what came of its episode", async () => {
+  const { ctx, memory } = world();
+  for (const name of ["good jam", "bad jam", "good jam"]) {
+    const played = await rollout(ctx(name));
+    await rememberCases({ helper: undefined })(ctx(), batchOfRows([]), [], {
+      ...played,
+      notes: {},
+      signals: [],
+      channels: {},
+    });
+  }
+  const rows = memory.get("cases.rows");
+  assert.ok(Array.isArray(rows));
+  // one case was there for the second episode, which failed, and two for the third, which did not
+  assert.deepEqual(
+    rows.map((row) => (row as { readonly y: number }).y),
+    [0, 1, 1],
+  );
+});
