@@ -8,9 +8,11 @@ import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
 import type { Interval } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
+import type { Id } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
-import { openStore } from "../store/index.ts";
+import { openStore, type Store, writeArtefactFolder } from "../store/index.ts";
+import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble, type Run } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
@@ -59,6 +61,8 @@ export interface RunSummary {
   readonly seconds: number;
   readonly success: Interval;
   readonly weights: string;
+  /** Folder of what the policy is told at the end, where it is told something. */
+  readonly artefact?: string;
   readonly before: readonly EvaluationResult[];
   readonly after: readonly EvaluationResult[];
 }
@@ -84,7 +88,7 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
   return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
 }
 
-function requireNeeds(method: Method, engine: Engine, staleness: number): void {
+function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, staleness: number): void {
   const needs = new Set<Capability>([...method.needs, ...(staleness > 0 ? (["freeze"] as const) : [])]);
   const missing = [...needs].filter((need) => !engine.can.has(need));
   if (missing.length === 0) return;
@@ -200,6 +204,8 @@ export async function train(
       ...(warm ? { warmStart: warm } : {}),
     };
     run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    // what an engine can may hang on its server, which is known by now
+    requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
     report({
       type: "start",
       run: name,
@@ -213,6 +219,8 @@ export async function train(
       ...(run.state.step > 0 ? { resumed: run.state.iteration } : {}),
     });
     const after = await learn(run, out);
+    const told = currentArtefact(run.state);
+    const artefact = told && (await keepArtefact(out, told.id, store));
     const seconds = (performance.now() - began) / 1000;
     const { success } = after.find((r) => r.mode === "sampled") ?? after[0]!;
     const summary: RunSummary = {
@@ -223,6 +231,7 @@ export async function train(
       seconds,
       success,
       weights: await weightsIn(finalFolder(out)),
+      ...(artefact === undefined ? {} : { artefact }),
       before: run.state.before,
       after,
     };
@@ -247,6 +256,16 @@ export async function train(
     await run?.close();
     await store.close();
   }
+}
+
+/** The artefact that did best, as a folder that people read and edit. @returns the folder. */
+async function keepArtefact(out: string, id: Id, store: Store): Promise<string | undefined> {
+  const version = await store.artefacts.get(id);
+  if (!version) return undefined;
+  const folder = join(out, "artefact");
+  await store.artefacts.addFolder(folder);
+  await writeArtefactFolder(folder, version);
+  return folder;
 }
 
 /** The file of the weights; the folder, where the engine has a form of its own. */
@@ -278,7 +297,10 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   await loop(run);
   state.phase = "done";
   await run.checkpoint();
-  if (state.best) await policy.load(bestFolder(out));
+  if (state.best) {
+    await policy.load(bestFolder(out));
+    takeBest(state);
+  }
   await saveModel(finalFolder(out), policy);
   const after: EvaluationResult[] = [];
   for (const split of heldOut.length > 0 ? heldOut : ["train"]) {

@@ -4,7 +4,7 @@ import { rowCount } from "../../core/batch.ts";
 import { type Datum, floatTensor, idTensor, textInput } from "./protocol.ts";
 
 /** Where the targets of a row lie among the places of its datum: a target at position p is predicted at place p − 1. */
-function placesOf(rows: TokenRows, r: number): Int32Array {
+export function placesOf(rows: TokenRows, r: number): Int32Array {
   const from = rows.rowOffset[r]!;
   const targets = rows.target_A.subarray(rows.targetOffset[r], rows.targetOffset[r + 1]);
   return targets.map((at) => at - from - 1);

@@ -4,7 +4,7 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
 import { type Reduction, reductions } from "./datum.ts";
-import { readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
+import { emulated, readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
 import { type Findings, linesOf, probeServer } from "./probe.ts";
 import { type Encoding, openSession, type Session } from "./session.ts";
 import { type TransportOptions, transport } from "./transport.ts";
@@ -58,7 +58,8 @@ export function tinkerEngine(options: TinkerOptions): Engine {
   }
   return {
     name: "tinker",
-    can: tinkerCan,
+    // what of the latter the server does not do is told by its models
+    can: new Set([...tinkerCan, ...(probe ? emulated(codec.vocabulary) : [])]),
     async create({ id, seed, contextTokens }) {
       const most = (await session()).contextOf(baseModel) ?? contextTokens;
       if (contextTokens <= most) {

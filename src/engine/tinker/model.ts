@@ -14,8 +14,10 @@ import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
 import { requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
+import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
+import { idsFor, mostWords, outputsOf, severalAt, severalCotangents, severalData } from "./several.ts";
 import { openTrainer, type Trainer } from "./trainer.ts";
 
 export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
@@ -25,6 +27,10 @@ export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
   "freeze",
   "fork",
 ]);
+
+/** What a server that takes several targets at a token adds. */
+export const emulated = (vocabulary: number): readonly Capability[] =>
+  vocabulary <= mostWords ? ["at", "entropy", "topk"] : ["at"];
 
 /** What all models of one engine share. */
 export interface TinkerParts {
@@ -115,6 +121,8 @@ export async function tinkerModel(
   const session = await parts.session();
   let { version, seed, rank, contextTokens } = begun;
   const { reduction, findings } = begun;
+  const several = findings?.several === true && reduction === "sum";
+  const can = new Set([...tinkerCan, ...(several ? emulated(codec.vocabulary) : [])]);
   let trainer = await begin(parts, begun, optimiser);
   let sampling: (Snapshot & { readonly version: number }) | undefined;
   let witness: Witness | undefined;
@@ -128,6 +136,19 @@ export async function tinkerModel(
   async function forward(rows: TokenRows): Promise<Float32Array> {
     requireFit(rows, id, contextTokens);
     return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
+  }
+
+  /** What is wanted of rows. `ids` and `logp_E` are what the server was asked for beside the targets, where it was. */
+  async function outputs(rows: TokenRows, want: Wanted) {
+    requireOutputs(want, can);
+    const ids = idsFor(want, rows.target_A.length, codec.vocabulary);
+    const [logp, logp_E] = await Promise.all([
+      forward(rows),
+      ids &&
+        trainer.pass(severalData(rows, ids), "cross_entropy", true).then((per) => severalAt(rows, ids, per)),
+    ]);
+    const more = ids && logp_E ? outputsOf(want, ids, logp_E) : {};
+    return { outputs: { logp, heads: {}, ...more }, ...(ids && logp_E && { ids, logp_E }) };
   }
 
   /** Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer. */
@@ -149,16 +170,32 @@ export async function tinkerModel(
 
   /** Sends a backward pass. What becomes of it is told by the step, which is sent behind it without waiting. */
   function learnFrom({ rows, logp_A, cotangent_A }: Due, datums: number): void {
-    const data = carrierData(rows, logp_A, cotangent_A, reduction, datums);
-    const learnt = trainer.pass(data, "importance_sampling", false);
-    learnt.catch(() => undefined);
-    learning.push(learnt);
+    behind(carrierData(rows, logp_A, cotangent_A, reduction, datums), "importance_sampling");
+  }
+  function behind(data: readonly Datum[], lossFn: string): void {
+    const sent = trainer.pass(data, lossFn, false);
+    sent.catch(() => undefined);
+    learning.push(sent);
   }
 
   async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
-    requireLogpAlone(objective.wants(aux, batch));
-    const logp_A = await forward(batch);
-    const { cotangents, stats } = objective.evaluate({ logp: logp_A, heads: {} }, batch, aux);
+    const want = objective.wants(aux, batch);
+    const { outputs: said, ids, logp_E } = await outputs(batch, want);
+    const logp_A = said.logp;
+    const { cotangents, stats } = objective.evaluate(said, batch, aux);
+    const slopes = ids && logp_E && severalCotangents(want, ids, logp_E, said, cotangents);
+    if (ids && slopes) {
+      requireFinite(slopes);
+      // of a loss −Σ weight · ln p
+      behind(
+        severalData(
+          batch,
+          ids,
+          slopes.map((x) => -x),
+        ),
+        "cross_entropy",
+      );
+    }
     const cotangent_A = logpCotangents(cotangents, logp_A.length);
     if (reduction === "sum") learnFrom({ rows: batch, logp_A, cotangent_A }, 1);
     else waiting.push({ rows: batch, logp_A, cotangent_A });
@@ -214,7 +251,7 @@ export async function tinkerModel(
     get version() {
       return String(version);
     },
-    can: tinkerCan,
+    can,
     codec,
     contextTokens,
     // an adapter's size is the server's secret
@@ -233,11 +270,7 @@ export async function tinkerModel(
       await current.proven;
       return await sampled;
     },
-    score: (rows, want = {}) =>
-      alone(async () => {
-        requireLogpAlone(want);
-        return { logp: await forward(rows), heads: {} };
-      }),
+    score: (rows, want = {}) => alone(async () => (await outputs(rows, want)).outputs),
     accumulate: (batch, objective, aux, into) =>
       alone(async () => {
         if (into !== undefined && into !== "main") throw without("gradients", `a gradient named "${into}"`);
@@ -283,7 +316,7 @@ function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, c
     codec,
     sample: (requests) => sampler.sample(requests, version),
     async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
-      requireLogpAlone(want);
+      requireOutputs(want, new Set());
       return { logp: await sampler.score(rows), heads: {} };
     },
     async blend() {
@@ -303,11 +336,14 @@ function without(capability: string, got: string): WhetstoneError {
   });
 }
 
-function requireLogpAlone({ entropy, topk, at, heads = [], hidden = [] }: Wanted): void {
+function requireOutputs(
+  { entropy, topk, at, heads = [], hidden = [] }: Wanted,
+  can: ReadonlySet<Capability>,
+): void {
   const more = [
-    ...(entropy ? ["entropy"] : []),
-    ...(topk === undefined ? [] : ["topk"]),
-    ...(at ? ["at"] : []),
+    ...(entropy && !can.has("entropy") ? ["entropy"] : []),
+    ...(topk !== undefined && !can.has("topk") ? ["topk"] : []),
+    ...(at && !can.has("at") ? ["at"] : []),
     ...(heads.length > 0 ? ["heads"] : []),
     ...(hidden.length > 0 ? ["hidden"] : []),
   ];
@@ -324,7 +360,12 @@ function requireAdamw({ optimiser = "adamw", pull, groups }: StepRule): void {
 
 function logpCotangents({ logp }: Cotangents, targets: number): Float32Array {
   const out = logp ?? new Float32Array(targets);
-  if (out.every(Number.isFinite)) return out;
+  requireFinite(out);
+  return out;
+}
+
+function requireFinite(cotangent: Float32Array): void {
+  if (cotangent.every(Number.isFinite)) return;
   throw new WhetstoneError("value.notFinite", {
     where: "tinker engine, accumulate",
     got: "a gradient that is NaN or infinite",

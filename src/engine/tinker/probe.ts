@@ -8,6 +8,7 @@ import { distance, staleSampler } from "./freshness.ts";
 import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
+import { mostWords, severalAt, severalData } from "./several.ts";
 import { openTrainer, type TrainerOptions } from "./trainer.ts";
 
 /** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */
@@ -23,6 +24,8 @@ export const findings = z.object({
   clipped: z.number(),
   /** Of `ppo` at a ratio of 1.5 with the thresholds 0.8 and 1.2: 0 where these bound the ratio. Absent: no such loss. */
   beyond: z.number().optional(),
+  /** Whether `cross_entropy` takes several targets at a place. */
+  several: z.boolean().default(false),
   /** Largest difference between the trainer's log-probabilities and those of its sampler, nats. */
   samplerGap: z.number(),
   /** The same from the trainer's of before the steps: larger where the sampler has the weights of now. */
@@ -182,7 +185,20 @@ export async function probeServer(
     const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
     const gaps = { samplerGap: distance(fresh, logp), staleGap: distance(fresh, before) };
     if (gaps.samplerGap > gaps.staleGap + apart) throw staleSampler(gaps.samplerGap, gaps.staleGap);
-    // last, since a server may refuse it before it is numbered
+    // last, since a server may refuse these before they are numbered
+    const pair = { ids: Int32Array.from({ length: 2 * targets }, (_, i) => tokens[(i >> 1) + 1]!), width: 2 };
+    const several = await trainer.pass(severalData(one, pair), "cross_entropy", true).then(
+      (perDatum) => {
+        const twin = severalAt(one, pair, perDatum);
+        return (
+          distance(
+            twin.filter((_, i) => i % 2 > 0),
+            logp,
+          ) < apart
+        );
+      },
+      () => false,
+    );
     const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);
     return {
       twice,
@@ -190,6 +206,7 @@ export async function probeServer(
       reduction,
       ...(equalised && { equalised }),
       clipped,
+      several,
       ...(beyond !== undefined && { beyond }),
       ...gaps,
       cooled,
@@ -223,6 +240,9 @@ export function linesOf(f: Findings, url: string): string[] {
     f.beyond === undefined
       ? `  ${bounds}: it has no ppo`
       : `  ${bounds}: ${f.beyond < 0.5 ? "bounds of the ratio" : "not bounds of the ratio"} (${two(f.beyond)} of the step left beyond them)`,
+    f.several && f.reduction === "sum"
+      ? `  several targets at a token: taken; log-probabilities at given ids come from them, and entropy and the top k of vocabularies of up to ${mostWords} tokens`
+      : "  several targets at a token: not to be had; methods that need entropy, the top k or given ids are refused",
     `  log-probabilities of samples: ${f.cooled < apart ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
     `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,
   ];

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Model } from "../../../src/core/model.ts";
+import type { Model, Objective } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
@@ -54,6 +54,12 @@ const folder = (name: string): string => {
   mkdirSync(at);
   return at;
 };
+/** Where the server keeps what a folder of the engine names. */
+function keptAt(at: string): string {
+  const { path } = JSON.parse(readFileSync(join(at, "tinker.json"), "utf8"));
+  const [, id = "", file = ""] = /^tinker:\/\/(.+)\/weights\/(.+)$/.exec(path) ?? [];
+  return join(root, "server", "models", id.replaceAll(":", "_"), "weights", file);
+}
 const batch = batchOf([
   { tokens: [5, 60, 61, 62, 2], targets: [2, 3, 4] },
   { tokens: [5, 70, 2, 6, 71], targets: [1, 4] },
@@ -72,9 +78,7 @@ test("a step has the same effect here and there, twenty of them nearly", async (
   const kept = async (name: string): Promise<string> => {
     const at = folder(name);
     await remote.save(at);
-    const { path } = JSON.parse(readFileSync(join(at, "tinker.json"), "utf8"));
-    const [, id = "", file = ""] = /^tinker:\/\/(.+)\/weights\/(.+)$/.exec(path) ?? [];
-    return join(root, "server", "models", id.replaceAll(":", "_"), "weights", file);
+    return keptAt(at);
   };
   const weightsIn = async (at: string) => (await readCheckpoint(at)).contents.weights;
   const saved = async (model: Model, name: string) => {
@@ -180,6 +184,41 @@ test("the server is tried before a model is made; what was found out is said, ma
   const model = await careful.create(request);
   const at = folder("tried");
   await model.save(at);
+
+  // several targets at a token: what follows from them is what the local engine says, and learns the same
+  const here = await local.open("policy", keptAt(at));
+  const ids = Int32Array.from({ length: 2 * batch.target_A.length }, (_, i) => 60 + (i % 7));
+  const want = { entropy: true, topk: 3, at: { ids, width: 2 } } as const;
+  const [there, ours] = [await model.score(batch, want), await here.score(batch, want)];
+  near(there.entropy!, ours.entropy!, 1e-4, "entropy");
+  near(there.topk!.logp, ours.topk!.logp, 1e-4, "top k");
+  assert.deepEqual(there.topk!.ids, ours.topk!.ids);
+  near(there.at!, ours.at!, 1e-4, "given ids");
+  near((await model.score(batch, { at: want.at })).at!, ours.at!, 1e-4, "given ids alone");
+  const all: Objective<null> = {
+    name: "all",
+    together: "row",
+    wants: () => want,
+    prepare: async () => null,
+    evaluate: ({ logp, entropy, topk, at: given }) => ({
+      loss: 0,
+      cotangents: {
+        logp: logp.map((_, i) => 0.1 * i),
+        entropy: entropy!.map((_, i) => 0.5 - 0.2 * i),
+        topk: topk!.logp.map((_, i) => 0.05 * i - 0.2),
+        at: given!.map((_, i) => 0.3 - 0.1 * i),
+      },
+      stats: {},
+    }),
+  };
+  for (const one of [model, here]) {
+    await one.accumulate(batch, all, null);
+    await one.step({ learningRate: 1, epsilon: 1 });
+  }
+  const moved = await logpOf(here);
+  assert.ok(moved.some((x, i) => Math.abs(x - ours.logp[i]!) > 0.01));
+  near(await logpOf(model), moved, 1e-3, "after a step of everything");
+  await assert.rejects(model.score(batch, { heads: ["value"] }), withCode("capability.missing", /heads/));
   await careful.dispose();
   const { reduction, findings } = JSON.parse(readFileSync(join(at, "tinker.json"), "utf8"));
   assert.equal(reduction, "sum");
@@ -233,4 +272,11 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
   assert.ok(gap !== undefined && gap < 1e-4, `a gap of ${gap} in ${Object.keys(second[0]!.metrics)}`);
   const saved = JSON.parse(readFileSync(join(out, "run", "final", "tinker.json"), "utf8"));
   assert.equal(saved.version, 2);
+});
+
+test("a method that needs more than the server gives is refused by name, before the run", async () => {
+  const method = { ...grpo.build({}), needs: ["logp", "entropy"] } as const;
+  // without a trial nothing is taken for granted
+  const refused = runIn(folder("refused"), { environment: echo(), engine, method, warmStart: false });
+  await assert.rejects(refused, withCode("capability.missing", /"grpo" on engine "tinker": got no entropy/));
 });
