@@ -13,6 +13,13 @@ export interface Found {
   reason?: string;
 }
 
+/** What stands in the way of a server, whatever its log says. */
+const notes: Readonly<Record<string, string>> = {
+  tuft:
+    "TuFT 0.2.2 needs a GPU: its trainer asks Ray for one and calls CUDA in every pass, and samples come from vLLM alone, whose package is made for CUDA. " +
+    "Without one its server starts, and no model of it ever does; TUFT_CPU_TEST=1 computes toy numbers that learn nothing.",
+};
+
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 const ends = 3;
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
@@ -53,7 +60,11 @@ export function pageOf(
     ...(equal ? [scaleRow(name, "made equal", equal, here.equal)] : []),
   ]);
   const missing = there.flatMap(({ name, reason }) =>
-    reason === undefined ? [] : [`**${name}**, ${reason.trim().replaceAll("\n", "\n  ")}`],
+    reason === undefined
+      ? []
+      : [
+          `**${name}**: ${notes[name] ?? ""}\n\n  \`\`\`\n  ${reason.trim().replaceAll("\n", "\n  ")}\n  \`\`\``,
+        ],
   );
   return `# Servers of the Tinker API, and this machine's own engine
 

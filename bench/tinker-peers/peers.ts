@@ -91,7 +91,12 @@ const commands: Readonly<Record<PeerName, Make>> = {
     await writeFile(config, `${lines.join("\n")}\n`);
     return {
       line: [join(venvs, "tuft/bin/tuft"), "launch", "--config", config, "--port", `${port}`],
-      env: { TUFT_HOME: folder, PATH: `${join(venvs, "tuft/bin")}:${process.env.PATH}` },
+      // Ray gives its own processes half a minute, which a busy machine may not have
+      env: {
+        RAY_raylet_start_wait_time_s: "600",
+        TUFT_HOME: folder,
+        PATH: `${join(venvs, "tuft/bin")}:${process.env.PATH}`,
+      },
       baseModel: "base",
       reduction: "sum",
     };
