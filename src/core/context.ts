@@ -73,7 +73,7 @@ export interface Play {
    * in the policy's tokens and without log-probabilities. Its attempts are numbered apart from sampled ones.
    */
   readonly player?: "expert" | "flawed";
-  /** A program plays every role: a policy without weights, of origin "demonstrated" in a model's tokens, counted as practice. */
+  /** A program plays every role: a policy without weights or tokens, whose episodes end where the environment ends them. */
   readonly program?: Program;
   /** Replay this trajectory's actions up to the turn, then go on. */
   readonly from?: {

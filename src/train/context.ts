@@ -154,7 +154,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   }: Play): Promise<readonly Trajectory[]> {
     const task = typeof named === "string" ? taskOf(named) : named;
     if (!parts.tasks.has(task.id)) made.set(task.id, task);
-    const player = program ? program.act : playing && scripted(playing);
+    const player = playing && scripted(playing);
     const name = program?.name ?? playing;
     const tag = name === undefined ? attempt : `${name} ${attempt}`;
     const id = `${state.iteration}/${task.id}/${tag}`;
@@ -181,7 +181,10 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
         environment,
         task,
         id,
-        seat: (role) => (player ? playerSeat(player) : seat(role, chosen, mix)),
+        seat: (role) => {
+          if (program) return { kind: "player", id: "policy", player: program.act };
+          return player ? playerSeat(player) : seat(role, chosen, mix);
+        },
         random: random.split("episode", task.id, tag),
         ...(temperature === undefined ? {} : { temperature }),
         ...(constrained === undefined ? {} : { constrained }),

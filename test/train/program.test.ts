@@ -16,7 +16,7 @@ const program: Program = {
   },
 };
 
-test("a program plays in a model's place: counted as practice, told apart from other programs by its name", async () => {
+test("a program plays in a model's place: counted as practice, told apart by its name, in no model's tokens", async () => {
   const found: string[] = [];
   const recipe = method({
     id: "program",
@@ -29,7 +29,10 @@ test("a program plays in a model's place: counted as practice, told apart from o
         const played = await Promise.all(
           [program, idle].map((one) => ctx.play({ task: task!.id, attempt: 0, program: one })),
         );
-        for (const t of played.flat()) found.push(`${t.id} ${t.end.kind} ${t.origin}`);
+        for (const t of played.flat())
+          found.push(
+            `${t.id} ${t.turns.length} ${t.end.kind} ${t.turns[0]?.tokens ? "in tokens" : "in words"}`,
+          );
         return { trajectories: played.flat(), units: [] };
       },
     },
@@ -41,10 +44,12 @@ test("a program plays in a model's place: counted as practice, told apart from o
     engine,
     seed: 1,
     iterations: 1,
+    // ten turns need more: they are no model's
+    contextTokens: 16,
   });
   assert.equal(counters.episodes, 2);
   assert.equal(counters.demonstrations, undefined);
   assert.equal(found.length, 2);
-  assert.match(found[0]!, /by sight 0\/agent done demonstrated$/);
-  assert.match(found[1]!, /idle 0\/agent truncated demonstrated$/);
+  assert.match(found[0]!, /by sight 0\/agent 6 done in words$/);
+  assert.match(found[1]!, /idle 0\/agent 10 truncated in words$/);
 });
