@@ -1,4 +1,5 @@
 /** The engine contract: an engine makes models. What a model does is in core. */
+import type { Spend } from "../core/chat.ts";
 import type { Capability, Model } from "../core/model.ts";
 
 /** What a model is made for: the words it must know, and its seed. */
@@ -22,5 +23,7 @@ export interface Engine {
   create(request: ModelRequest): Promise<Model>;
   /** A model as `Model.save` wrote it. */
   open(id: string, folder: string): Promise<Model>;
+  /** Of engines that are paid by the call: what was spent so far. */
+  spent?(): Spend;
   dispose(): Promise<void>;
 }

@@ -33,6 +33,7 @@ export interface ArtefactStore {
   get(id: Id): Promise<ArtefactVersion | undefined>;
   /** Oldest first, without their contents. */
   list(): Promise<readonly ArtefactSummary[]>;
+  /** Notes it, or replaces the one with its id: a run that went on measured again. */
   measure(measure: ArtefactMeasure): Promise<void>;
   /** Oldest first. */
   measures(): Promise<readonly ArtefactMeasure[]>;

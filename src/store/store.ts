@@ -6,6 +6,7 @@ import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
+import { type ArtefactStore, artefactsOn } from "./artefacts.ts";
 import { connect, type Database } from "./database.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
 import { bytesOf, float32Of } from "./tokens.ts";
@@ -183,6 +184,8 @@ export interface Store {
   tags(): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Replaces the tags of a run. */
   setTags(run: string, tags: readonly string[]): Promise<void>;
+  /** What agents were told, with every version; see also `Production`. */
+  readonly artefacts: ArtefactStore;
   close(): Promise<void>;
 }
 
@@ -195,7 +198,8 @@ export async function openStore(where: string): Promise<Store> {
 }
 
 /** A store on a database that is open already, with its tables. */
-export function storeOn({ db, where: file, failure, close }: Database): Store {
+export function storeOn(database: Database): Store {
+  const { db, where: file, failure, close } = database;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -232,6 +236,7 @@ export function storeOn({ db, where: file, failure, close }: Database): Store {
 
   const store: Store = {
     file,
+    artefacts: artefactsOn(database, guarded),
     startRun: (run) =>
       guarded(async () => {
         const now = new Date().toISOString();

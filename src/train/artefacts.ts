@@ -3,8 +3,9 @@ import { z } from "zod";
 import { type Artefact, type ArtefactVersion, artefactVersion } from "../core/artefact.ts";
 import type { Artefacts, Counter } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
-import type { Leak } from "../core/leaks.ts";
+import { type Leak, leakCheck } from "../core/leaks.ts";
 import { unknownName } from "../core/suggest.ts";
+import type { Environment } from "../env/environment.ts";
 import type { RunState } from "./state.ts";
 
 /** Where they stand among what a method's pieces remember. */
@@ -65,6 +66,18 @@ export function artefactsIn(
 
 function plainVersion(made: ArtefactVersion): ArtefactVersion & Json {
   return version.parse(JSON.parse(JSON.stringify(made)));
+}
+
+/** The check of a run's candidates: nothing of the environment's splits but "train" may stand in them. Made when it is first needed. */
+export function heldOutLeaks(environment: Pick<Environment, "splits" | "tasks">) {
+  let check: ((artefact: Artefact) => readonly Leak[]) | undefined;
+  return (artefact: Artefact): readonly Leak[] => {
+    check ??= leakCheck(
+      environment.splits.filter((split) => split !== "train").flatMap((split) => environment.tasks(split)),
+      environment.tasks("train"),
+    );
+    return check(artefact);
+  };
 }
 
 /** What is in force. */

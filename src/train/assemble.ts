@@ -1,13 +1,14 @@
 /** A run put together: its models, streams and records, with what the loop needs of them. */
 import { join } from "node:path";
 import type { Ctx } from "../core/context.ts";
-import { WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
 import { type ModelId, type Stats, succeeded, type Task } from "../core/words.ts";
 import type { Store } from "../store/index.ts";
 import { heldName } from "./ahead.ts";
+import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { bestFolder, findCheckpoint, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { type ContextParts, makeContext } from "./context.ts";
 import { average, evaluate, rewardOf } from "./evaluate.ts";
@@ -103,6 +104,8 @@ export async function assemble(
   );
   const policy = models.get("policy")!;
   const limit = limitConcurrency(settings.concurrency);
+  const leaksIn = heldOutLeaks(environment);
+  const stored = new Set<string>();
   const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
   const began = performance.now() - state.seconds * 1000;
   let practiceBegan: number | undefined;
@@ -145,11 +148,21 @@ export async function assemble(
     if (wait === 0 || performance.now() - lastSaved >= Math.max(wait, pause)) await checkpoint();
   }
 
+  /** Versions that were proposed since, with when. */
+  async function keepArtefacts(): Promise<void> {
+    for (const version of proposedArtefacts(state)) {
+      if (stored.has(version.id)) continue;
+      await store.artefacts.add({ ...version, created: Date.now() });
+      stored.add(version.id);
+    }
+  }
+
   async function saveIfStopped<T>(of: RunState, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (e) {
-      if (stop.aborted && e === stop.reason) await save(of); // the journal goes on: it may hold what comes after
+      // the journal goes on: it may hold what comes after
+      if ((stop.aborted && e === stop.reason) || isSpentBudget(e)) await save(of);
       throw e;
     }
   }
@@ -169,6 +182,7 @@ export async function assemble(
     const folder = bestFolder(out);
     await saveModel(folder, policy);
     state.best = { iteration, success: success.mean };
+    markBest(state);
     report({ type: "checkpoint", iteration, folder, best: true });
   }
 
@@ -195,6 +209,7 @@ export async function assemble(
           random,
           journal,
           limit,
+          leaksIn,
           stop,
           ...(phase === undefined ? {} : { phase }),
           ...over,
@@ -214,7 +229,7 @@ export async function assemble(
 
     async commit(done) {
       const { iteration } = state;
-      const metrics = metricsOf(done, state);
+      const metrics = { ...metricsOf(done, state), ...spendOf(engine) };
       requireSmallGap(metrics);
       const { experience, advantages } = done;
       const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
@@ -233,6 +248,7 @@ export async function assemble(
           return [{ trajectory, phase: "train", ...(advantage ? { advantage } : {}) }];
         }),
       });
+      await keepArtefacts();
       const left = (practised() / iteration) * (settings.iterations - iteration);
       const { budgetSeconds = Number.POSITIVE_INFINITY } = settings;
       const { rollout, update } = done.seconds;
@@ -252,6 +268,7 @@ export async function assemble(
     },
 
     async evaluate(split, mode, count, when) {
+      const told = currentArtefact(state);
       const { result, trajectories } = await evaluate({
         environment,
         agent: policy,
@@ -261,7 +278,19 @@ export async function assemble(
         random,
         limit,
         stop,
+        ...(told ? { artefact: told.artefact } : {}),
       });
+      await keepArtefacts();
+      if (told) {
+        await store.artefacts.measure({
+          id: `${settings.name}/${when}/${state.iteration}/${split}/${mode}`,
+          artefact: told.id,
+          where: `${environment.name}/${split}`,
+          run: settings.name,
+          success: result.success,
+          at: Date.now(),
+        });
+      }
       const ours = trajectories.filter((t) => !isLogged(t.task));
       const named = ours.map((t) => ({ ...t, id: `${when}/${t.id}` }));
       const examples = when === "during" ? [] : named.slice(0, 20);
@@ -296,6 +325,21 @@ export async function assemble(
     close: () => journal.close(),
   };
   return run;
+}
+
+const isSpentBudget = (e: unknown): boolean => isWhetstoneError(e) && e.code === "budget.spent";
+
+/** What providers were asked and paid so far, where they are. */
+function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
+  const spent = engine.spent?.();
+  if (!spent) return {};
+  const { calls, cachedCalls, inputTokens, outputTokens, usd } = spent;
+  return {
+    "spent.calls": calls,
+    "spent.cachedCalls": cachedCalls,
+    "spent.tokens": inputTokens + outputTokens,
+    "spent.usd": usd,
+  };
 }
 
 /** Every number of an iteration by name; what was not measured is absent. */

@@ -1,4 +1,5 @@
 /** Success over the tasks of a split, with an interval. */
+import type { Artefact } from "../core/artefact.ts";
 import type { Chat } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
@@ -15,6 +16,8 @@ export interface EvaluateOptions {
   readonly agent: Model | Chat | Player;
   readonly split: string;
   readonly mode: "sampled" | "greedy";
+  /** What it is told. Default: nothing. */
+  readonly artefact?: Artefact;
   /** The first so many tasks of the split. */
   readonly tasks: number;
   readonly random: Random;
@@ -45,7 +48,7 @@ export async function evaluate(
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }
       : "reply" in agent
-        ? { kind: "chat", id: agent.id, chat: agent }
+        ? { kind: "chat", id: o.artefact ? "policy" : agent.id, chat: agent }
         : seatOf(agent.id, agent, o.stop);
   const tasks = o.environment.tasks(o.split).slice(0, o.tasks);
   const episodes = await Promise.all(
@@ -59,6 +62,7 @@ export async function evaluate(
           seat: () => seat,
           random: o.random.split("evaluation", o.split, task.id),
           temperature: o.mode === "greedy" ? 0 : 1,
+          ...(o.artefact ? { artefact: o.artefact } : {}),
           ...(o.constrained ? { constrained: true } : {}),
           ...(o.limits ? { limits: o.limits } : {}),
         });

@@ -5,6 +5,7 @@ import type { Method } from "../core/slots.ts";
 import type { Stats } from "../core/words.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
+import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
 import { metricsOf } from "./assemble.ts";
 import type { Practice } from "./attempt.ts";
 import { makeContext } from "./context.ts";
@@ -62,6 +63,7 @@ export async function practise(options: PractiseOptions): Promise<Practised> {
   const tasks = environment.tasks("train");
   const byId = new Map(tasks.map((t) => [t.id, t]));
   const limit = limitConcurrency(64);
+  const leaksIn = heldOutLeaks(environment);
   const run: Practice = {
     settings: { method, iterations },
     state,
@@ -79,6 +81,7 @@ export async function practise(options: PractiseOptions): Promise<Practised> {
           random,
           limit,
           stop,
+          leaksIn,
           ...(phase === undefined ? {} : { phase }),
         },
         practice,
@@ -96,8 +99,12 @@ export async function practise(options: PractiseOptions): Promise<Practised> {
     curve,
     counters: state.counters,
     policy,
-    evaluate: async (split, mode = "sampled", count = Number.POSITIVE_INFINITY) =>
-      (await evaluate({ environment, agent: policy, split, mode, tasks: count, random, limit, stop })).result,
+    evaluate: async (split, mode = "sampled", count = Number.POSITIVE_INFINITY) => {
+      const artefact = currentArtefact(state)?.artefact;
+      const told = artefact ? { artefact } : {};
+      const asked = { environment, agent: policy, split, mode, tasks: count, random, limit, stop, ...told };
+      return (await evaluate(asked)).result;
+    },
   };
 }
 

@@ -12,6 +12,7 @@ export const chatEngine = (chat: Chat): Engine => ({
   can: new Set(),
   create: async ({ id, contextTokens }) => talking(id, chat, contextTokens),
   open: async (id) => talking(id, chat, Number.MAX_SAFE_INTEGER),
+  spent: () => chat.spent(),
   dispose: async () => {},
 });
 
