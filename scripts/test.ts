@@ -3,10 +3,39 @@
  * last, below any list of failures.
  */
 import { spawn } from "node:child_process";
-import { globSync, statSync } from "node:fs";
+import { globSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+/**
+ * Rooms of which all tests share one process: they only calculate, and starting a process and reading the modules costs
+ * more than what most of their files do. A test that starts a server or a program, or changes the environment or the
+ * working folder, belongs elsewhere.
+ */
+const shared = [
+  "advantage",
+  "annotate",
+  "core",
+  "credit",
+  "critic",
+  "data",
+  "diagnose",
+  "env",
+  "env/users",
+  "feedback",
+  "helper",
+  "method",
+  "method/baseline",
+  "method/objective",
+  "objective",
+  "offpolicy",
+  "rollout",
+  "update",
+];
+/** Of these, the files that take long enough to run beside the others. */
+const alone = ["test/env/environments.test.ts"];
 
 const asked = process.argv.slice(2);
 const options = asked.filter((a) => a.startsWith("--"));
@@ -19,15 +48,36 @@ if (files.length === 0) {
   process.exit(2);
 }
 
+/** Files of a shared room become one, that imports them. */
+function inRooms(files: readonly string[]): string[] {
+  const folder = resolve("node_modules/.cache/rooms");
+  mkdirSync(folder, { recursive: true });
+  const rooms = Map.groupBy(files, (file) => {
+    const room = dirname(file).replace(/^test\//, "");
+    return shared.includes(room) && !alone.includes(file) ? room.replaceAll("/", "-") : file;
+  });
+  return [...rooms].flatMap(([room, its]) => {
+    if (its.length === 1) return its;
+    const file = join(folder, `${room}.test.mjs`);
+    writeFileSync(
+      file,
+      its.map((one) => `import ${JSON.stringify(pathToFileURL(resolve(one)).href)};\n`).join(""),
+    );
+    return [file];
+  });
+}
+
 const runner = spawn(
   process.execPath,
   [
     "--test",
-    `--test-concurrency=${Math.min(4, availableParallelism())}`,
+    // some wait for others' clocks, for disks and for processes that they have killed
+    `--test-concurrency=${Math.min(4, availableParallelism() + 1)}`,
     "--test-timeout=230000",
     "--test-reporter=spec",
     ...options,
-    ...files,
+    // rooms with the longest files come late in the alphabet: begun last, one would go on alone
+    ...inRooms(files).reverse(),
   ],
   {
     stdio: ["inherit", "pipe", "inherit"],

@@ -34,7 +34,11 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   const env = make();
   const { name } = env;
   const all = env.splits.map((split) => [split, env.tasks(split)] as const);
-  const some = (tasks: readonly Task[], n: number): readonly Task[] => tasks.slice(0, n);
+  /** Up to n of the tasks, from all over. */
+  const some = (tasks: readonly Task[], n: number): readonly Task[] =>
+    tasks.length <= n
+      ? tasks
+      : Array.from({ length: n }, (_, i) => tasks[Math.floor((i * tasks.length) / n)]!);
   const words = [...new Set((env.lexicon?.() ?? []).flatMap((t) => t.split(/\s+/)))];
   const babble: Player = (_task, _conversation, random) =>
     Array.from({ length: 1 + random.below(5) }, () => words[random.below(words.length)]!).join(" ");
@@ -92,7 +96,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
     for (const [, tasks] of all) {
       let solved = 0;
       let tried = 0;
-      for (const task of some(tasks, 40)) {
+      for (const task of some(tasks, 25)) {
         const plays: readonly Player[] = [() => "", babble, (_t, _c, r) => strange[r.below(strange.length)]!];
         for (const player of plays) {
           const played = await play(env, task, player);
@@ -136,7 +140,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
     const known = new Set(words);
     const players = [env.expert!, ...(env.flawed ? [env.flawed] : []), babble, chatter];
     for (const [, tasks] of all) {
-      for (const task of some(tasks, 300)) {
+      for (const task of some(tasks, 80)) {
         for (const player of players) {
           const { conversation, texts } = await play(env, task, player);
           const said = conversation.filter((m) => player !== chatter || m.role !== "assistant");
