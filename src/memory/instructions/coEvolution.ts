@@ -1,6 +1,5 @@
 /** Instructions and policy that learn from the same rewards, as pieces of a method. */
 import { z } from "zod";
-import { applied } from "../../core/applied.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
@@ -65,8 +64,9 @@ const badness = 0.2;
  *
  *     p(I) = 0.9 · exp(w / τ) / Σ exp(w / τ) + 0.1 / N        w ← (1 − η) w + η · mean reward of the group
  *
- * An instruction is applied as the system message of the task's prompt. Episodes of verification are counted as any
- * others. Stats: instruction.mean and instruction.best (weights), instructions.joined.
+ * An instruction is applied as the system message. What has earned most of late is in force, so that it is what the
+ * policy is measured under; a written instruction that gives a held-out task away is refused. Episodes of verification are
+ * counted as any others. Stats: instruction.mean and instruction.best (weights), instructions.joined.
  * Paper: "Agentic Policy Optimization via Instruction-Policy Co-Evolution".
  */
 export function coEvolved(options: CoEvolutionOptions): {
@@ -95,6 +95,7 @@ export function coEvolved(options: CoEvolutionOptions): {
       const due = (ctx.clock.iteration + 1) % every === 0;
       const after = due ? await evolved(ctx, members, buffer, options) : members;
       ctx.memory.set(populationKey, plain(after));
+      inForce(ctx, after);
       ctx.memory.set(attemptsKey, plain(buffer));
       const weights = after.map(({ weight }) => weight);
       const ids = new Set(members.map(({ id }) => id));
@@ -133,9 +134,9 @@ function played(
   attempt: number,
   { temperature }: CoEvolutionOptions,
 ): Promise<readonly Trajectory[]> {
-  const prompt = applied(instructionSet({ text, from: [] }), task.prompt).messages;
   return ctx.play({
-    task: { ...task, prompt },
+    task: task.id,
+    artefact: instructionSet({ text, from: [] }),
     attempt,
     ...(temperature === undefined ? {} : { temperature }),
   });
@@ -186,7 +187,7 @@ async function evolved(
     random: random.split("propose"),
   });
   const known = new Set(members.map(({ text }) => text));
-  const fresh = texts.filter((text) => !known.has(text) && known.add(text));
+  const fresh = texts.filter((text) => !known.has(text) && known.add(text) && mayBeUsed(ctx, { text, from }));
   const tried = fresh.map(async (text, c) => {
     const episodes = Array.from({ length: verification }, (_, i) =>
       played(ctx, ctx.practice[i % ctx.practice.length]!, text, verifying + c * verification + i, options),
@@ -199,6 +200,28 @@ async function evolved(
   });
   const best = (await Promise.all(tried)).toSorted((a, b) => b.reward - a.reward).slice(0, replaces);
   return replaced(members, best, leastDraws);
+}
+
+/** Whether it gives away no task that is held out; from then on it is known to the run. */
+const mayBeUsed = (ctx: Ctx, written: Pick<Instruction, "text" | "from">): boolean =>
+  "id" in proposed(ctx, written, "written from attempts that went badly");
+
+/** The instruction that has earned most of late is what the policy is told where nothing else is said, as when it is measured. */
+function inForce(ctx: Ctx, members: readonly Instruction[]): void {
+  const best = members.filter(({ draws }) => draws > 0).toSorted((a, b) => b.weight - a.weight)[0];
+  const version = best && proposed(ctx, best, `earned most of late: ${best.weight.toFixed(3)}`);
+  if (version && "id" in version) ctx.artefacts.adopt(version.id);
+}
+
+function proposed(ctx: Ctx, written: Pick<Instruction, "text" | "from">, why: string) {
+  const artefact = instructionSet(written);
+  return ctx.artefacts.propose({
+    name: "instructions",
+    artefact,
+    parents: [],
+    why,
+    origins: artefact.origins,
+  });
 }
 
 const membersIn = z.array(
