@@ -10,6 +10,7 @@ import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts"
 import { timeOf } from "./durations.ts";
 import { addCommand, duration, type Io } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
+import { withWeights } from "./tinker.ts";
 import { findWeights } from "./weights.ts";
 
 const weightForms = ["peft", "safetensors"] as const;
@@ -83,8 +84,11 @@ async function exportRun(
   const { weights, begun } = await findWeights("export", name, store);
   await requireEmpty(out);
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
-  if (to === "peft") await exportAdapter(weights, out, base ?? begun?.stated.model ?? "");
-  else await exportWeights(weights, out, type);
+  const stated = begun?.stated ?? {};
+  await withWeights(weights, stated, async (folder) => {
+    if (to === "peft") await exportAdapter(folder, out, base ?? stated.model ?? stated.baseModel ?? "");
+    else await exportWeights(folder, out, type);
+  });
   io.record({ type: "export", to, out: resolve(out), from: weights });
   io.say(`Written: ${out}`);
 }

@@ -1,4 +1,8 @@
 /** What `--engine tinker` is told: a server, what it is to train, and how that reads text. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Reduction } from "../engine/tinker/datum.ts";
@@ -41,6 +45,53 @@ export function statedServer({ url, baseModel, tokenizer, keyEnv, reduction, sam
 /** Where the official client finds its key. */
 const usualKey = "TINKER_API_KEY";
 
+/** @throws WhetstoneError `option.range` for a variable that was named and is not set. */
+function keyOf(keyEnv: string | undefined): string | undefined {
+  const key = process.env[keyEnv ?? usualKey] || undefined;
+  if (keyEnv !== undefined && key === undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--key-env",
+      got: `${keyEnv}, which is not set`,
+      expected: "an environment variable with the server's key",
+      mend: `Set it: export ${keyEnv}=…, or leave --key-env out for ${usualKey}.`,
+    });
+  }
+  return key;
+}
+
+/**
+ * Weights as the local engine reads them. Those of a server's model are downloaded into a folder that is gone afterwards.
+ * @param folder of a checkpoint. @param server where the run was.
+ * @throws WhetstoneError `checkpoint.missing` where nothing was learnt or no server is known, `engine.failed`.
+ */
+export async function withWeights<T>(
+  folder: string,
+  { url, keyEnv }: TrainingServer,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const file = join(folder, "tinker.json");
+  if (!existsSync(file)) return await use(folder);
+  const { path } = kept.parse(JSON.parse(readFileSync(file, "utf8")));
+  if (url === undefined || path === null) {
+    throw new WhetstoneError("checkpoint.missing", {
+      where: file,
+      got: path === null ? "a model before its first step" : "weights on a server, and no run that names it",
+      expected: "a checkpoint of a run on a server of the Tinker API",
+      mend: path === null ? "Choose a later checkpoint." : "Name the run's folder, or the checkpoint in it.",
+    });
+  }
+  const { downloadCheckpoint } = await import("../engine/tinker/download.ts");
+  const key = keyOf(keyEnv);
+  const aside = mkdtempSync(join(tmpdir(), "whetstone-weights-"));
+  try {
+    await downloadCheckpoint({ url, ...(key !== undefined && { key }), patienceSeconds: 30 }, path, aside);
+    return await use(aside);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+const kept = z.object({ path: z.string().nullable() });
+
 /**
  * @param rank of the adapter.
  * @param say takes lines about the server.
@@ -60,15 +111,7 @@ export async function serverEngine(
       mend: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
     });
   }
-  const key = process.env[keyEnv ?? usualKey] || undefined;
-  if (keyEnv !== undefined && key === undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "--key-env",
-      got: `${keyEnv}, which is not set`,
-      expected: "an environment variable with the server's key",
-      mend: `Set it: export ${keyEnv}=…, or leave --key-env out for ${usualKey}.`,
-    });
-  }
+  const key = keyOf(keyEnv);
   const { readCodec } = await import("../engine/local/checkpoint.ts");
   const { tinkerEngine } = await import("../engine/tinker/index.ts");
   return tinkerEngine({

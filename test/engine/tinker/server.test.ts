@@ -8,8 +8,9 @@ import type { Model, Objective } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
-import { localEngine } from "../../../src/engine/local/index.ts";
+import { exportAdapter, localEngine } from "../../../src/engine/local/index.ts";
 import { byteTokenizer } from "../../../src/engine/local/tokenizer.ts";
+import { downloadCheckpoint } from "../../../src/engine/tinker/download.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { grpo } from "../../../src/method/index.ts";
 import { openBase, tinkerServer } from "../../../src/serve/tinker/index.ts";
@@ -272,6 +273,19 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
   assert.ok(gap !== undefined && gap < 1e-4, `a gap of ${gap} in ${Object.keys(second[0]!.metrics)}`);
   const saved = JSON.parse(readFileSync(join(out, "run", "final", "tinker.json"), "utf8"));
   assert.equal(saved.version, 2);
+
+  // the last weights come here from the server, whole
+  const [aside, adapter] = [folder("downloaded"), folder("adapter")];
+  await downloadCheckpoint({ url: server.url, key: "tml-secret" }, saved.path, aside);
+  const [sent, held] = [await readCheckpoint(aside), await readCheckpoint(keptAt(join(out, "run", "final")))];
+  assert.deepEqual(sent.contents.weights, held.contents.weights);
+  await exportAdapter(aside, adapter, "tiny");
+  const { r, lora_alpha } = JSON.parse(readFileSync(join(adapter, "adapter_config.json"), "utf8"));
+  assert.deepEqual([r, lora_alpha], [4, 32]);
+  await assert.rejects(
+    downloadCheckpoint({ url: server.url, key: "tml-secret" }, "tinker://none/weights/x", aside),
+    withCode("engine.failed", /none/),
+  );
 });
 
 test("a method that needs more than the server gives is refused by name, before the run", async () => {
