@@ -3,6 +3,7 @@ import type { Chat } from "../core/chat.ts";
 import type { Critic } from "../core/critic.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import { marksOf } from "../core/marks.ts";
+import { transcript } from "../core/transcript.ts";
 import type { Task, Trajectory } from "../core/words.ts";
 
 /** Settings of {@link chatCritic}. */
@@ -73,16 +74,4 @@ function question(task: Task, t: Trajectory, { instructions, showsReference }: C
       : []),
     transcript(t),
   ].join("\n\n");
-}
-
-/** What was said to the agent and what it did, turn by turn. */
-export function transcript({ turns }: Trajectory): string {
-  let known = 0;
-  return turns
-    .map((turn, k) => {
-      const heard = turn.prompt.slice(known).map((m) => `${m.role}: ${m.content}`);
-      known = turn.prompt.length + 1;
-      return [...heard, `turn ${k + 1}, agent: ${turn.action.content}`].join("\n");
-    })
-    .join("\n");
 }

@@ -1,4 +1,5 @@
-export { type ChatCriticOptions, chatCritic, transcript } from "./chat.ts";
+export { transcript } from "../core/transcript.ts";
+export { type ChatCriticOptions, chatCritic } from "./chat.ts";
 export { discreet } from "./discreet.ts";
 export { chatJudge } from "./judge.ts";
 export { type ChatRubricJudgeOptions, chatRubricJudge } from "./rubricJudge.ts";

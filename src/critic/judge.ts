@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Chat } from "../core/chat.ts";
 import type { Ctx } from "../core/context.ts";
+import { transcript } from "../core/transcript.ts";
 import type { Trajectory } from "../core/words.ts";
-import { transcript, unlessFailed } from "./chat.ts";
+import { unlessFailed } from "./chat.ts";
 
 const written = z.object({
   why: z.string().describe("one sentence"),

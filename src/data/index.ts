@@ -1,4 +1,5 @@
 export { filtered } from "./filtered.ts";
+export { type HeldBackOptions, heldBack } from "./heldBack.ts";
 export {
   type Ladder,
   type LevelCurriculumOptions,

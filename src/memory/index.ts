@@ -11,6 +11,7 @@ export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
 export * as instructions from "./instructions/index.ts";
 export { type LikenessOptions, likeness } from "./likeness.ts";
+export * as reflective from "./reflective/index.ts";
 export {
   type Found,
   openRetrieval,

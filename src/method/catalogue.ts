@@ -10,6 +10,7 @@ import { cispo } from "./baseline/cispo.ts";
 import { dapo } from "./baseline/dapo.ts";
 import { dpo } from "./baseline/dpo.ts";
 import { drGrpo } from "./baseline/dr-grpo.ts";
+import { gepa } from "./baseline/gepa.ts";
 import { grpo } from "./baseline/grpo.ts";
 import { gspo } from "./baseline/gspo.ts";
 import { ipo } from "./baseline/ipo.ts";
@@ -122,6 +123,7 @@ export {
   entropyMechanism,
   epo,
   flr,
+  gepa,
   grpo,
   gspo,
   guiExplorationLab,
@@ -206,6 +208,7 @@ export const methods: readonly Recipe[] = [
   dapo,
   dpo,
   drGrpo,
+  gepa,
   grpo,
   gspo,
   ipo,
