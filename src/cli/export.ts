@@ -7,9 +7,16 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Dropped } from "../exchange/derived.ts";
 import { exportFile } from "../exchange/export/exportFile.ts";
 import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts";
+import {
+  exportRun as exportTrajectories,
+  type TrajectoryForm,
+  trajectoryForms,
+} from "../exchange/run/exportRun.ts";
 import { timeOf } from "./durations.ts";
-import { addCommand, duration, type Io } from "./output.ts";
+import { statedNumber } from "./options.ts";
+import { addCommand, duration, type Io, progressLine } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
+import { existingStore, requireRun } from "./runs.ts";
 import { withWeights } from "./tinker.ts";
 import { findWeights } from "./weights.ts";
 
@@ -17,7 +24,8 @@ const weightForms = ["peft", "safetensors"] as const;
 type WeightForm = (typeof weightForms)[number];
 
 interface ExportOptions {
-  readonly to: WeightForm | ExportFormat;
+  readonly to: WeightForm | ExportFormat | TrajectoryForm;
+  readonly iteration?: string;
   readonly out: string;
   readonly since?: string;
   readonly channel?: string;
@@ -32,21 +40,28 @@ export function addExport(program: Command, io: Io): void {
   addCommand(
     program,
     "export",
-    "Write a run's weights, or training data from production, as other tools take them.",
+    "Write a run's weights or trajectories, or training data from production, as other tools take them.",
     [
       "whetstone export facts-grpo-1 --to safetensors --out exported",
       "whetstone export runs/support/best --to peft --base Qwen/Qwen2.5-0.5B-Instruct --out adapter",
       "whetstone export --to trl-preference --out pairs.jsonl",
+      "whetstone export facts-grpo-1 --to verifiers --out traces.jsonl",
+      "whetstone export facts-grpo-1 --to minari --iteration 79 --out episodes.jsonl",
       "whetstone export --to messages --min-rating 0.75 --since 30d --out liked.jsonl",
     ],
   )
-    .argument("[run-or-checkpoint]", "of weights: a run's id or folder, or the folder of a checkpoint")
+    .argument(
+      "[run-or-checkpoint]",
+      "of weights: a run's id or folder, or the folder of a checkpoint; of trajectories: a run",
+    )
     .addOption(
       new Option(
         "--to <form>",
-        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; training data: conversations, or TRL's formats",
+        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; trajectories of a run: conversations, traces of verifiers, episodes of Minari; training data: conversations, or TRL's formats",
       )
-        .choices([...weightForms, ...Object.keys(exportFormats)])
+        .choices([
+          ...new Set([...weightForms, ...Object.keys(trajectoryForms), ...Object.keys(exportFormats)]),
+        ])
         .makeOptionMandatory(),
     )
     .requiredOption("--out <path>", "weights: a folder that is empty or not there yet; data: a new file")
@@ -54,6 +69,7 @@ export function addExport(program: Command, io: Io): void {
     .addOption(
       new Option("--type <type>", "of the numbers of merged weights").choices(["F32", "BF16"]).default("F32"),
     )
+    .option("--iteration <n>", "trajectories: only those of this iteration, from 0")
     .option("--since <when>", "data: only what was served since then: a date, or a time such as 30d")
     .option("--channel <name>", "data: only what follows from feedback on this channel")
     .option("--served-by <version>", "data: only conversations that this version answered")
@@ -62,11 +78,44 @@ export function addExport(program: Command, io: Io): void {
     .action(async (name: string | undefined, options: ExportOptions) => {
       const { to } = options;
       if (isWeights(to)) await exportRun(name, { ...options, to }, io);
-      else await exportData(name, { ...options, to }, io);
+      else if (isTrajectories(to) && (name !== undefined || !isData(to)))
+        await exportPlayed(name, { ...options, to }, io);
+      else if (isData(to)) await exportData(name, { ...options, to }, io);
     });
 }
 
 const isWeights = (to: ExportOptions["to"]): to is WeightForm => weightForms.some((form) => form === to);
+const isTrajectories = (to: ExportOptions["to"]): to is TrajectoryForm => to in trajectoryForms;
+const isData = (to: ExportOptions["to"]): to is ExportFormat => to in exportFormats;
+
+const unnamed = (to: string, whose: string): WhetstoneError =>
+  new WhetstoneError("name.unknown", {
+    where: "export",
+    got: `--to ${to} without a run`,
+    expected: `the run ${whose}`,
+    mend: "Name it; whetstone runs lists them.",
+  });
+
+async function exportPlayed(
+  name: string | undefined,
+  { to, out, store: file, iteration }: ExportOptions & { readonly to: TrajectoryForm },
+  io: Io,
+): Promise<void> {
+  if (name === undefined) throw unnamed(to, "whose trajectories are meant");
+  const store = await existingStore(file);
+  try {
+    const run = await requireRun(store, name);
+    const line = progressLine(io, "Exporting, %");
+    const filter = iteration === undefined ? {} : { iteration: statedNumber("--iteration", iteration) };
+    const progress = (rows: number, of: number): void => line.at(Math.floor((100 * rows) / of), 100);
+    const rows = await exportTrajectories(store, run.id, out, { to, filter, progress });
+    line.close();
+    io.record({ type: "export", to, out: resolve(out), rows });
+    io.say(`Written: ${out}, ${rows} trajectories`);
+  } finally {
+    await store.close();
+  }
+}
 
 async function exportRun(
   name: string | undefined,
@@ -74,12 +123,7 @@ async function exportRun(
   io: Io,
 ): Promise<void> {
   if (name === undefined) {
-    throw new WhetstoneError("name.unknown", {
-      where: "export",
-      got: `--to ${to} without a run`,
-      expected: "the run or checkpoint whose weights are meant",
-      mend: "Name it; whetstone runs lists them.",
-    });
+    throw unnamed(to, "or checkpoint whose weights are meant");
   }
   const { weights, begun } = await findWeights("export", name, store);
   await requireEmpty(out);

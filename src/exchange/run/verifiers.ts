@@ -1,0 +1,111 @@
+import { onlyOffers } from "../../core/toolCalls.ts";
+import type { Message, Trajectory, Turn } from "../../core/words.ts";
+import type { StoredTrajectory } from "../../store/store.ts";
+
+interface Node {
+  readonly parent: number | null;
+  readonly message: ReturnType<typeof messageOf>;
+  readonly sampled: boolean;
+  readonly token_ids?: readonly number[];
+  readonly mask?: readonly boolean[];
+  readonly logprobs?: readonly number[];
+  readonly advantages?: readonly number[];
+  readonly tools?: readonly object[];
+}
+
+/**
+ * A trajectory as a trace of verifiers (`Trace`, version 1): a graph of messages in which each stands once. A turn whose prompt
+ * goes on from the turn before, word for word and token for token, hangs on that turn's reply; any other begins a path of its
+ * own. Tokens that a turn's prompt adds stand on its reply, unmasked, before those that were sampled: along a path they are
+ * exactly what the model read and wrote. `logprobs` are those of the distribution that was drawn from.
+ */
+export function verifiersTrace({ trajectory, advantage, iteration, phase }: StoredTrajectory) {
+  const { turns, end, task, role, origin } = trajectory;
+  const nodes: Node[] = [];
+  const calls: object[] = [];
+  let [at, reply]: [number, number | null] = [0, null];
+  for (const [i, turn] of turns.entries()) {
+    const before = turns[i - 1];
+    const goesOn = before !== undefined && continues(before, turn);
+    const from = goesOn ? before.prompt.length + 1 : 0;
+    let parent: number | null = goesOn ? reply : null;
+    const tools = turn.prompt.flatMap((message) => message.tools ?? []);
+    for (const message of turn.prompt.slice(from)) {
+      if (onlyOffers(message)) continue;
+      const offered: Pick<Node, "tools"> = parent === null && tools.length > 0 ? { tools } : {};
+      parent = nodes.push({ parent, message: messageOf(message), sampled: false, ...offered }) - 1;
+    }
+    const said = turn.tokens?.action.length ?? 0;
+    const credit = advantage?.subarray(at, at + said);
+    at += said;
+    const tokens = tokensOf(turn, goesOn ? before : undefined);
+    const credited = credit ? { advantages: [...credit].filter((_, t) => !turn.tokens?.forced?.[t]) } : {};
+    reply =
+      nodes.push({ parent, message: messageOf(turn.action), sampled: true, ...tokens, ...credited }) - 1;
+    calls.push({ node: reply, model: `${turn.model}@${turn.version}`, finish_reason: finishOf(turn) });
+  }
+  return {
+    version: 1,
+    id: trajectory.id,
+    verifiers: { version: "0.4.0" },
+    task: { type: "Task", key: task, data: { id: task, prompt: (turns[0]?.prompt ?? []).map(messageOf) } },
+    agent: { config: {}, name: role, trainable: origin === "sampled" },
+    nodes,
+    calls,
+    rewards: Object.fromEntries(
+      Object.entries(rewardsOf(trajectory)).map(([name, score]) => [name, { score, weight: 1 }]),
+    ),
+    info: { phase, iteration, episode: trajectory.episode, origin },
+    is_completed: true,
+    ok: end.kind !== "failed",
+    stop_condition:
+      end.kind === "done" ? end.reason : end.kind === "truncated" ? `max_${end.limit}` : "error",
+    errors: end.kind === "failed" ? [{ type: end.boundary, message: end.message }] : [],
+  };
+}
+
+/** Whether a turn's prompt is the one before with its reply and more. */
+function continues(before: Turn, turn: Turn): boolean {
+  const words = [...before.prompt, before.action];
+  if (turn.prompt.length < words.length) return false;
+  if (!before.prompt.every((message, i) => same(message, turn.prompt[i]!))) return false;
+  if (!before.tokens || !turn.tokens) return before.tokens === turn.tokens;
+  const read = [...before.tokens.prompt, ...before.tokens.action];
+  return read.every((id, i) => turn.tokens?.prompt[i] === id);
+}
+
+const same = (a: Message, b: Message): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** What the turn adds to its path: the new part of its prompt, and the action. */
+function tokensOf({ tokens }: Turn, before: Turn | undefined) {
+  if (!tokens) return {};
+  const known = before?.tokens ? before.tokens.prompt.length + before.tokens.action.length : 0;
+  const read = [...tokens.prompt.subarray(known)];
+  const forced = tokens.forced;
+  const mask = Array.from(tokens.action, (_, i) => forced?.[i] !== 1);
+  return {
+    token_ids: [...read, ...tokens.action],
+    mask: [...read.map(() => false), ...mask],
+    logprobs: [...tokens.behaviour].filter((_, i) => mask[i]),
+  };
+}
+
+function messageOf({ role, content, name, toolCalls, toolCallId }: Message) {
+  if (role === "tool") return { role, content, tool_call_id: toolCallId ?? "", ...(name && { name }) };
+  if (role !== "assistant" || !toolCalls) return { role, content };
+  const tool_calls = toolCalls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments }));
+  return { role, content, tool_calls };
+}
+
+function finishOf({ stop, action }: Turn): "stop" | "length" | "tool_calls" {
+  if (action.toolCalls?.length) return "tool_calls";
+  return stop === "length" || stop === "cut" ? "length" : "stop";
+}
+
+/** Everything that the environment paid, by name. */
+function rewardsOf({ turns }: Trajectory): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const { rewards } of turns)
+    for (const [name, paid] of Object.entries(rewards)) sums[name] = (sums[name] ?? 0) + paid;
+  return sums;
+}

@@ -1,0 +1,137 @@
+/** Trajectories of a run in the forms of other tools. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Message, Trajectory, Turn } from "../../src/core/words.ts";
+import { exportRun } from "../../src/exchange/run/exportRun.ts";
+import { hfRow } from "../../src/exchange/run/messages.ts";
+import { minariEpisode } from "../../src/exchange/run/minari.ts";
+import { verifiersTrace } from "../../src/exchange/run/verifiers.ts";
+import { openStore } from "../../src/store/index.ts";
+import type { StoredTrajectory } from "../../src/store/store.ts";
+import { folder, runIn, settings, withCode } from "../train/world.ts";
+
+const user = (content: string): Message => ({ role: "user", content });
+const assistant = (content: string): Message => ({ role: "assistant", content });
+
+function turn(
+  prompt: readonly Message[],
+  action: Message,
+  [read, said]: readonly [readonly number[], readonly number[]],
+  rewards: Turn["rewards"],
+): Turn {
+  const logp = Float32Array.from(said, (_, i) => -(i + 1) / 4);
+  const tokens = { prompt: Int32Array.from(read), action: Int32Array.from(said), logp, behaviour: logp };
+  return {
+    role: "agent",
+    model: "policy",
+    version: "3",
+    prompt,
+    action,
+    tokens,
+    spans: {},
+    stop: "eos",
+    rewards,
+    ms: 0,
+  };
+}
+
+function stored(turns: readonly Turn[], end: Trajectory["end"], advantage?: Float32Array): StoredTrajectory {
+  const about = { id: "t", task: "task", episode: "e", role: "agent", origin: "sampled" } as const;
+  const kept = { run: "r", iteration: 2, phase: "train", turns: turns.length, end: end.kind, kept: "" };
+  return { ...about, ...kept, trajectory: { ...about, turns, end }, ...(advantage && { advantage }) };
+}
+
+// the second turn goes on from the first, the third begins anew
+const first = turn(
+  [user("a")],
+  assistant("b"),
+  [
+    [1, 2],
+    [3, 4],
+  ],
+  { right: 0.5 },
+);
+const second = turn([user("a"), assistant("b"), user("c")], assistant("d"), [[1, 2, 3, 4, 5], [6]], {
+  right: 1,
+  style: -1,
+});
+const third = turn([user("short")], assistant("e"), [[7], [8]], {});
+const whole = stored(
+  [first, second, third],
+  { kind: "done", reason: "said", success: true },
+  Float32Array.of(1, 2, 3, 4),
+);
+
+test("verifiers: each message once, paths that are what was read and written, rewards by name", () => {
+  const trace = verifiersTrace(whole);
+  assert.deepEqual(
+    trace.nodes.map(({ parent, message, sampled }) => [parent, message.content, sampled]),
+    [
+      [null, "a", false],
+      [0, "b", true],
+      [1, "c", false],
+      [2, "d", true],
+      [null, "short", false],
+      [4, "e", true],
+    ],
+  );
+  const path = [0, 1, 2, 3].flatMap((n) => trace.nodes[n]!.token_ids ?? []);
+  assert.deepEqual(path, [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(trace.nodes[1]!.mask, [false, false, true, true]);
+  assert.deepEqual(trace.nodes[1]!.logprobs, [-0.25, -0.5]);
+  assert.deepEqual(trace.nodes[3]!.advantages, [3]);
+  assert.deepEqual(trace.rewards, { right: { score: 1.5, weight: 1 }, style: { score: -1, weight: 1 } });
+  assert.deepEqual([trace.ok, trace.stop_condition], [true, "said"]);
+  const failed = verifiersTrace(stored([first], { kind: "failed", boundary: "tool", message: "gone" }));
+  assert.deepEqual([failed.ok, failed.errors], [false, [{ type: "tool", message: "gone" }]]);
+});
+
+test("verifiers: forced tokens are not sampled ones", () => {
+  const forced = { ...first, tokens: { ...first.tokens!, forced: Uint8Array.of(1, 0) } };
+  const [, node] = verifiersTrace(
+    stored([forced], { kind: "done", reason: "" }, Float32Array.of(9, 2)),
+  ).nodes;
+  assert.deepEqual(
+    [node!.mask, node!.logprobs, node!.advantages],
+    [[false, false, false, true], [-0.5], [2]],
+  );
+});
+
+test("minari: T actions between T + 1 observations; an end and a cut are told apart", () => {
+  const episode = minariEpisode(whole);
+  assert.deepEqual(episode.observations, ["a", "c", "short", ""]);
+  assert.deepEqual(episode.actions, ["b", "d", "e"]);
+  assert.deepEqual(episode.rewards, [0.5, 0, 0]);
+  assert.deepEqual(episode.terminations, [false, false, true]);
+  const cut = minariEpisode(stored([first], { kind: "truncated", limit: "turns", at: 1 }));
+  assert.deepEqual([cut.terminations, cut.truncations], [[false], [true]]);
+});
+
+test("messages: the conversation as it ended, with what it was worth", () => {
+  const row = hfRow(stored([first, second], { kind: "done", reason: "said", success: true }));
+  assert.deepEqual(
+    row.messages.map(({ content }) => content),
+    ["a", "b", "c", "d"],
+  );
+  assert.deepEqual([row.reward, row.success], [0.5, true]);
+});
+
+test("a run's trajectories go to a new file, a line each", async () => {
+  const root = folder();
+  await runIn(root, { ...settings("tabular"), iterations: 1 });
+  const store = await openStore(join(root, "whetstone.sqlite"));
+  try {
+    const [run] = await store.runs();
+    const out = join(root, "traces.jsonl");
+    const options = { to: "verifiers", filter: { phase: "train" } } as const;
+    assert.equal(await exportRun(store, run!.id, out, options), 12);
+    const lines = readFileSync(out, "utf8").trim().split("\n");
+    assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 12);
+    await assert.rejects(exportRun(store, run!.id, out, options), withCode("run.exists"));
+    assert.ok(!existsSync(`${out}.partial`));
+  } finally {
+    await store.close();
+  }
+});
