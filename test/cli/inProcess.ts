@@ -1,4 +1,7 @@
-/** A command line run in the test's own process: for commands that read nothing and leave nothing behind, of which there are many. */
+/**
+ * A command line run in the test's own process, and its working folder: for all that need no signal, no pipe and no fresh
+ * reading of a module. A process of its own takes a second before its first word.
+ */
 import { Writable } from "node:stream";
 import { createIo } from "../../src/cli/output.ts";
 import { runCommand } from "../../src/cli/program.ts";

@@ -1,6 +1,6 @@
 /** Runs whose environment or config is a module of the user's: resumed and measured without naming it again. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,20 +14,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inProcess } from "./inProcess.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-modules-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const before = process.cwd();
+process.chdir(folder);
+after(() => {
+  process.chdir(before);
+  rmSync(folder, { recursive: true, force: true });
+});
 
-function whetstone(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd: folder });
-    let out = "";
-    let err = "";
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-    child.on("close", (code) => resolve({ code, out, err }));
-  });
+const whetstone = (...args: readonly string[]): ReturnType<typeof inProcess> => inProcess(args);
+
+/** In a process that has not read the modules yet. */
+function afresh(...args: readonly string[]): { code: number | null; err: string } {
+  const { status, stderr } = spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: "utf8" });
+  return { code: status, err: stderr };
 }
 
 const cheap = ["--engine", "tabular", "--iterations", "2"];
@@ -63,8 +66,8 @@ test("an environment from a module, by --env or in a config: eval and --resume f
   assert.equal(again.code, 0, again.err);
 
   renameSync(join(folder, "environment.ts"), join(folder, "moved.ts"));
-  oneLine(await whetstone("eval", "runs/a"), 2, /this run used a module\. Give --env FILE/);
-  oneLine(await whetstone("train", "--resume", "--out", "runs/a"), 2, /this run used a module/);
+  oneLine(afresh("eval", "runs/a"), 2, /this run used a module\. Give --env FILE/);
+  oneLine(afresh("train", "--resume", "--out", "runs/a"), 2, /this run used a module/);
   assert.equal((await whetstone("eval", "runs/a", "--env", "moved.ts", "--tasks", "2")).code, 0);
   const moved = await whetstone("train", "--resume", "--out", "runs/a", "--env", "moved.ts");
   assert.equal(moved.code, 0, moved.err);
