@@ -8,7 +8,8 @@ import type { Arm, Choice } from "./check.ts";
 import type { Practised, PractiseOptions } from "./practise.ts";
 import { practise } from "./practise.ts";
 
-export interface PracticeArm extends Pick<PractiseOptions, "iterations" | "contextTokens" | "prepare"> {
+export interface PracticeArm
+  extends Pick<PractiseOptions, "iterations" | "episodes" | "contextTokens" | "prepare"> {
   /** Default: the recipe's summary. */
   readonly what?: string;
   readonly recipe: Recipe;
@@ -41,7 +42,7 @@ export const plainAscent = {
 
 /** @example armOf({ recipe: rloo, environment: () => corridor(), engine: () => tabularEngine(), iterations: 100, grid }) */
 export function armOf(of: PracticeArm): Arm {
-  const { recipe, settings, grid, iterations, contextTokens, prepare, follow } = of;
+  const { recipe, settings, grid, iterations, episodes, contextTokens, prepare, follow } = of;
   return {
     what: of.what ?? recipe.summary,
     grid: grid.map((choice): Choice => ({ ...choice })),
@@ -56,6 +57,7 @@ export function armOf(of: PracticeArm): Arm {
           engine,
           seed,
           iterations,
+          ...(episodes === undefined ? {} : { episodes }),
           ...(contextTokens === undefined ? {} : { contextTokens }),
           ...(prepare ? { prepare } : {}),
           ...(follow && {

@@ -23,6 +23,8 @@ export interface PractiseOptions {
   readonly engine: Engine;
   readonly seed: number;
   readonly iterations: number;
+  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  readonly episodes?: number;
   /** Longest sequence, in tokens. Default 256. */
   readonly contextTokens?: number;
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
@@ -89,7 +91,8 @@ export async function practise(options: PractiseOptions): Promise<Practised> {
     settle: () => blendAll(method, further),
   };
   const curve: Stats[] = [];
-  while (state.iteration < iterations) {
+  const { episodes = Number.POSITIVE_INFINITY } = options;
+  while (state.iteration < iterations && (state.counters.episodes ?? 0) < episodes) {
     stop.throwIfAborted();
     const done = await iterate(run);
     curve.push(metricsOf(done, state));
