@@ -10,7 +10,12 @@ import { inProcess } from "./inProcess.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-cli-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const before = process.cwd();
+process.chdir(folder);
+after(() => {
+  process.chdir(before);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 interface Ended {
   readonly code: number | null;
@@ -51,7 +56,11 @@ function whetstone(
   });
 }
 
-const records = ({ out }: Ended): { readonly type?: string; readonly [key: string]: unknown }[] =>
+const records = ({
+  out,
+}: {
+  readonly out: string;
+}): { readonly type?: string; readonly [key: string]: unknown }[] =>
   out
     .trim()
     .split("\n")
@@ -112,7 +121,7 @@ test("every command has help with examples", async () => {
 
 test("--json: JSON lines on stdout, text on stderr", async () => {
   for (const args of [["envs"], ["methods"], ["doctor"], ["play", "facts", "--player", "expert"]]) {
-    const ended = await whetstone([...args, "--json"]);
+    const ended = await inProcess([...args, "--json"]);
     assert.equal(ended.code, 0, ended.err);
     assert.ok(records(ended).length > 0);
     assert.notEqual(ended.err, "");
@@ -140,7 +149,7 @@ test("play by hand lists what is allowed, and not hundreds of names", async () =
 
 test("init writes a project whose own test passes, and refuses a folder that is not empty", async () => {
   const project = join(folder, "my-agent");
-  assert.equal((await whetstone(["init", "my-agent"])).code, 0);
+  assert.equal((await inProcess(["init", "my-agent"])).code, 0);
   assert.deepEqual(readdirSync(project).sort(), [
     ".gitignore",
     "README.md",
@@ -154,17 +163,17 @@ test("init writes a project whose own test passes, and refuses a folder that is 
     spawn(process.execPath, ["--test"], { cwd: project, env }).on("close", resolve),
   );
   assert.equal(code, 0);
-  const again = await whetstone(["init", "my-agent"]);
+  const again = await inProcess(["init", "my-agent"]);
   assert.equal(again.code, 2);
   assert.match(again.err, /not an empty folder/);
   assert.match((await whetstone(["play", "my-agent/environment.ts", "--player", "expert"])).out, /✔ success/);
 });
 
 test("runs and show without a store", async () => {
-  const runs = await whetstone(["runs"]);
+  const runs = await inProcess(["runs"]);
   assert.equal(runs.code, 0);
   assert.match(runs.out, /No runs yet/);
-  const show = await whetstone(["show", "x"]);
+  const show = await inProcess(["show", "x"]);
   assert.equal(show.code, 2);
   assert.match(show.err, /expected the store of some runs/);
 });
@@ -198,26 +207,26 @@ test("a run: documented lines, a store to look into, eval with a bar to clear", 
     ["high", "low", "mean"],
   );
 
-  const runs = records(await whetstone(["runs", "--json"]));
+  const runs = records(await inProcess(["runs", "--json"]));
   assert.deepEqual(
     runs.map((r) => [r.name, r.state]),
     [["bandit-1", "done"]],
   );
-  assert.match((await whetstone(["show", "bandit"])).out, /success, 6 iterations/);
+  assert.match((await inProcess(["show", "bandit"])).out, /success, 6 iterations/);
   assert.match(
-    (await whetstone(["show", "bandit-1", "--iteration", "0", "--limit", "1"])).out,
+    (await inProcess(["show", "bandit-1", "--iteration", "0", "--limit", "1"])).out,
     /iteration 0/,
   );
-  const unknown = await whetstone(["show", "bandti-1"]);
+  const unknown = await inProcess(["show", "bandti-1"]);
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /Did you mean bandit-1\?/);
 
-  assert.equal((await whetstone(["eval", out, "--tasks", "20", "--fail-under", "0"])).code, 0);
-  const barred = await whetstone(["eval", "bandit-1", "--tasks", "20", "--fail-under", "1", "--json"]);
+  assert.equal((await inProcess(["eval", out, "--tasks", "20", "--fail-under", "0"])).code, 0);
+  const barred = await inProcess(["eval", "bandit-1", "--tasks", "20", "--fail-under", "1", "--json"]);
   assert.equal(barred.code, 1, barred.err);
   assert.equal(records(barred)[0]!.passed, false);
 
-  const again = await whetstone([...args, "--out", out]);
+  const again = await inProcess([...args, "--out", out]);
   assert.equal(again.code, 2);
   assert.match(again.err, /--resume/);
 });
@@ -250,10 +259,10 @@ test("a config that does not fit, or does not load", async () => {
   mkdirSync(join(folder, "configs"));
   writeFileSync(join(folder, "configs", "unknown.ts"), "export default { metod: 'grpo' };\n");
   writeFileSync(join(folder, "configs", "broken.ts"), "export default {\n");
-  const unknown = await whetstone(["train", "configs/unknown.ts"]);
+  const unknown = await inProcess(["train", "configs/unknown.ts"]);
   assert.match(unknown.err, /unknown\.ts: got the unknown key "metod".*Did you mean method\?/);
   assert.equal(unknown.code, 2);
-  const broken = await whetstone(["train", "configs/broken.ts"]);
+  const broken = await inProcess(["train", "configs/broken.ts"]);
   assert.match(broken.err, /while loading it/);
   assert.equal(broken.code, 2);
 });
