@@ -8,7 +8,7 @@ export interface LineChange {
 /**
  * The fewest lines that have to go and to come to make one text the other: what stays is a longest common subsequence of
  * lines. Of the changes at one place, what goes stands before what comes. Time and memory grow with the product of the lines
- * between the first and the last difference.
+ * between the first and the last difference; where it is above four million, all of these lines go and come.
  */
 export function lineDiff(before: string, after: string): readonly LineChange[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
@@ -24,7 +24,16 @@ export function lineDiff(before: string, after: string): readonly LineChange[] {
   ];
 }
 
+/** Pairs of lines that are compared at the most: 16 MB, and some hundredths of a second. */
+const most = 4_000_000;
+
 function between(a: readonly string[], b: readonly string[]): LineChange[] {
+  if (a.length * b.length > most) {
+    return [
+      ...a.map((text) => ({ kind: "removed" as const, text })),
+      ...b.map((text) => ({ kind: "added" as const, text })),
+    ];
+  }
   const wide = b.length + 1;
   // longest common subsequence of a from i on and b from j on, at i * wide + j
   const longest = new Int32Array((a.length + 1) * wide);
@@ -47,14 +56,30 @@ function between(a: readonly string[], b: readonly string[]): LineChange[] {
   return changes;
 }
 
-/** The changes with some lines around them, as diffs are usually written. */
+/** The changes with some lines around them, and how many lines were left out in between. */
+export function foldedDiff(
+  changes: readonly LineChange[],
+  around = 2,
+): readonly (LineChange | { readonly kind: "left out"; readonly lines: number })[] {
+  const near = new Uint8Array(changes.length);
+  changes.forEach(({ kind }, i) => {
+    if (kind !== "same") near.fill(1, Math.max(0, i - around), i + around + 1);
+  });
+  const folded: (LineChange | { readonly kind: "left out"; readonly lines: number })[] = [];
+  changes.forEach((change, i) => {
+    const last = folded.at(-1);
+    if (near[i]) folded.push(change);
+    else if (last?.kind === "left out") folded[folded.length - 1] = { ...last, lines: last.lines + 1 };
+    else folded.push({ kind: "left out", lines: 1 });
+  });
+  return folded;
+}
+
+/** {@link foldedDiff} as diffs are usually written. */
 export function sayDiff(changes: readonly LineChange[], around = 2): readonly string[] {
-  const near = changes.map((_, i) =>
-    changes.slice(Math.max(0, i - around), i + around + 1).some(({ kind }) => kind !== "same"),
-  );
   const mark = { same: "  ", added: "+ ", removed: "- " } as const;
-  return changes.flatMap(({ kind, text }, i) => {
-    if (near[i]) return [`${mark[kind]}${text}`.trimEnd()];
-    return i > 0 && near[i - 1] ? ["  …"] : [];
+  return foldedDiff(changes, around).flatMap((change, i) => {
+    if (change.kind !== "left out") return [`${mark[change.kind]}${change.text}`.trimEnd()];
+    return i > 0 ? ["  …"] : [];
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { lineDiff, sayDiff } from "../../src/core/lineDiff.ts";
+import { foldedDiff, lineDiff, sayDiff } from "../../src/core/lineDiff.ts";
 
 test("what goes stands before what comes, and the rest stays", () => {
   assert.deepEqual(
@@ -47,4 +47,21 @@ test("only what is near a change is said", () => {
     "  5",
     "  …",
   ]);
+});
+
+test("what is left out is counted, at the ends as well", () => {
+  const folded = foldedDiff(lineDiff("1\n2\n3\n4\n5\n6", "1\n2\n3\nx\n5\n6"), 1);
+  assert.deepEqual(
+    folded.map((one) => (one.kind === "left out" ? one.lines : one.kind)),
+    [2, "same", "removed", "added", "same", 1],
+  );
+  assert.deepEqual(foldedDiff(lineDiff("a\nb", "a\nb")), [{ kind: "left out", lines: 2 }]);
+});
+
+test("texts too long to be compared line by line go and come whole, but for their ends", () => {
+  const lines = (word: string): string => Array.from({ length: 2100 }, (_, i) => `${word} ${i}`).join("\n");
+  // 2100² pairs are above four million
+  const changes = lineDiff(`first\n${lines("a")}\nlast`, `first\n${lines("b")}\nlast`);
+  const runs = changes.map(({ kind }) => kind).filter((kind, i, all) => kind !== all[i - 1]);
+  assert.deepEqual([runs, changes.length], [["same", "removed", "added", "same"], 4202]);
 });
