@@ -38,7 +38,7 @@ export type Counter =
   | "artefacts.refused";
 
 /** A policy that is a program: it sees what a model would see, and says what a model would say. */
-export interface Program {
+export interface ProgramPolicy {
   /** Unlike those of other programs: episodes are known by it. */
   readonly name: string;
   /** Pure: same conversation and stream, same action. */
@@ -74,7 +74,7 @@ export interface Play {
    */
   readonly player?: "expert" | "flawed";
   /** A program plays every role: a policy without weights or tokens, whose episodes end where the environment ends them. */
-  readonly program?: Program;
+  readonly program?: ProgramPolicy;
   /** Replay this trajectory's actions up to the turn, then go on. */
   readonly from?: {
     readonly trajectory: Trajectory;

@@ -1,32 +1,22 @@
-/** Commands about methods, comparisons and exports, as processes. */
+/** Commands about methods, comparisons and exports. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { inProcess } from "./inProcess.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-catalogue-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const before = process.cwd();
+process.chdir(folder);
+after(() => {
+  process.chdir(before);
+  rmSync(folder, { recursive: true, force: true });
+});
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+const whetstone = (...args: readonly string[]): ReturnType<typeof inProcess> => inProcess(args);
 
-const whetstone = (...args: readonly string[]): Promise<Ended> =>
-  new Promise((resolve) => {
-    const options = { cwd: folder, env: { ...process.env, NO_COLOR: "1" } };
-    execFile(process.execPath, [main, ...args], options, (e, out, err) =>
-      resolve({ code: typeof e?.code === "number" ? e.code : 0, out, err }),
-    );
-  });
-
-const records = ({ out }: Ended): Readonly<Record<string, unknown>>[] =>
+const records = ({ out }: { readonly out: string }): Readonly<Record<string, unknown>>[] =>
   out
     .trim()
     .split("\n")

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Program } from "../../src/core/context.ts";
+import type { ProgramPolicy } from "../../src/core/context.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { keyDoor } from "../../src/env/keyDoor.ts";
 import { method } from "../../src/method/method.ts";
 import { practise } from "../../src/train/practise.ts";
 
 /** A program that plays the key-door world by what it sees. */
-const program: Program = {
+const program: ProgramPolicy = {
   name: "by sight",
   act: (_task, conversation) => {
     const seen = conversation.at(-1)!.content;

@@ -1,4 +1,4 @@
-import type { Program } from "../../core/context.ts";
+import type { ProgramPolicy } from "../../core/context.ts";
 import { present } from "../../core/errors.ts";
 import type { Message } from "../../core/words.ts";
 import { readSituation, type Seen } from "./situation.ts";
@@ -16,7 +16,7 @@ export interface ProgramOptions extends RunOptions {
  * running it again over what was seen, so that it plays from any prefix; equal conversations, equal skills.
  * @throws WhetstoneError `shape.mismatch` for a neural node that has no function.
  */
-export function treeProgram(tree: Node, options: ProgramOptions): Program {
+export function treeProgram(tree: Node, options: ProgramOptions): ProgramPolicy {
   // a world says the same few things over and over
   const read = new Map<string, Seen>();
   const situationIn = ({ content }: Message): Seen => {
