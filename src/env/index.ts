@@ -119,6 +119,13 @@ export { type Gridworld, type GridworldOptions, gridMoves, gridworld } from "./g
 export type { Guessable, Oracle } from "./guessing/guessing.ts";
 export { type GuessMyCityOptions, guessMyCity } from "./guessing/guessMyCity.ts";
 export { type TwentyQuestionsOptions, twentyQuestions } from "./guessing/twentyQuestions.ts";
+export {
+  type BlackBox,
+  chatBlackBox,
+  type GuidedOptions,
+  type GuidedRequest,
+  guided,
+} from "./guided.ts";
 export { type HearsayOptions, hearsay } from "./hearsay.ts";
 export { bounds, boundsLexicon, type HiddenNumberOptions, hiddenNumber } from "./hiddenNumber.ts";
 export type { Asked, ExperienceModel, Imagined, ImaginedOptions, Transition } from "./imagined.ts";
