@@ -1,3 +1,4 @@
+import { WhetstoneError } from "../core/errors.ts";
 import { batchOf } from "../core/pack.ts";
 import type { Feedback } from "../core/slots.ts";
 import { actionTokens, type Ref } from "../core/words.ts";
@@ -8,6 +9,15 @@ export interface AnchorDivergenceOptions {
   readonly from?: string;
   /** Price per nat; or one for each turn, the last for all later ones, each turn paying for itself. Default 0.01. */
   readonly coefficient?: number | readonly number[];
+  /**
+   * Lets the coefficient follow the divergence that is measured, mean over an iteration's units. Needs one coefficient,
+   * which it begins with. Default: it stays.
+   */
+  readonly target?: {
+    readonly nats: number;
+    /** Default 0.1. */
+    readonly gain?: number;
+  };
   /** Default "divergence". */
   readonly channel?: string;
 }
@@ -19,29 +29,48 @@ export interface AnchorDivergenceOptions {
  *     value = −coefficient · Σ_t (ln π_old(t) − ln π_anchor(t))          over the action tokens, at temperature 1
  *
  * One signal for each trajectory of a unit that has tokens, or for each of its turns. Its expectation is −coefficient
- * times the divergence of the whole sequence, or of the turn; a single sample may gain.
+ * times the divergence of the whole sequence, or of the turn; a single sample may gain. With a target,
+ *
+ *     e = clip((KL − nats) / nats, −0.2, 0.2),   then   coefficient ← coefficient · (1 + gain · e)
+ *
+ * once per iteration and for the next one on; KL is the mean of the sums above. It is kept in the run's memory.
  * Papers: "Fine-Tuning Language Models from Human Preferences"; turn by turn: "Training Language Models to Self-Correct
  * via Reinforcement Learning".
  */
 export function anchorDivergence(options: AnchorDivergenceOptions = {}): Feedback {
-  const { from = "reference", coefficient = 0.01, channel = "divergence" } = options;
+  const { from = "reference", coefficient = 0.01, channel = "divergence", target } = options;
+  if (target && typeof coefficient !== "number") {
+    throw new WhetstoneError("config.invalid", {
+      where: "anchorDivergence",
+      got: "a coefficient for each turn, and a target",
+      expected: "one coefficient, where it is to follow a target",
+      mend: "Give one number as the coefficient, or leave the target out.",
+    });
+  }
+  const key = `${channel}.coefficient`;
   return async (ctx, { trajectories, units }) => {
     const none = new Map(trajectories.map((t) => [t.id, new Float32Array(actionTokens(t))]));
     const { batch } = batchOf(trajectories, units, none);
     if (batch.rows.length === 0) return [];
     const { logp } = await ctx.frozen(from).score(batch);
-    const price = (turn: number): number =>
-      typeof coefficient === "number" ? coefficient : (coefficient[turn] ?? coefficient.at(-1) ?? 0);
+    const kept = target && ctx.memory.get(key);
+    const now = typeof kept === "number" ? kept : coefficient;
+    const price = (turn: number): number => (typeof now === "number" ? now : (now[turn] ?? now.at(-1) ?? 0));
+    let divergence = 0;
     const values = new Map<string, { readonly about: Ref; readonly value: number }>();
     batch.rows.forEach(({ trajectory }, r) => {
       for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++) {
         const turn = batch.turn_A[a]!;
         const about: Ref = typeof coefficient === "number" ? { trajectory } : { trajectory, turn };
-        const key = JSON.stringify(about);
-        const before = values.get(key)?.value ?? 0;
-        values.set(key, { about, value: before - price(turn) * (batch.logp_A[a]! - logp[a]!) });
+        const place = JSON.stringify(about);
+        const before = values.get(place)?.value ?? 0;
+        const nats = batch.logp_A[a]! - logp[a]!;
+        divergence += nats;
+        values.set(place, { about, value: before - price(turn) * nats });
       }
     });
+    if (target && typeof now === "number")
+      ctx.memory.set(key, moved(now, divergence / values.size, target.nats, target.gain));
     return [...values.values()].map(({ about, value }) => ({
       kind: "reward",
       channel,
@@ -51,3 +80,7 @@ export function anchorDivergence(options: AnchorDivergenceOptions = {}): Feedbac
     }));
   };
 }
+
+/** The coefficient after one iteration, for what was measured in it. */
+const moved = (coefficient: number, measured: number, nats: number, gain = 0.1): number =>
+  coefficient * (1 + gain * Math.min(0.2, Math.max(-0.2, (measured - nats) / nats)));
