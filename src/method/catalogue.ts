@@ -64,6 +64,7 @@ import { srpoReflection } from "./language-feedback/srpo-reflection.ts";
 import { text2grad } from "./language-feedback/text2grad.ts";
 import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import { agentflyMemento } from "./memory/agentfly-memento.ts";
+import { directionalStimulus } from "./memory/directional-stimulus.ts";
 import { inspo } from "./memory/inspo.ts";
 import { portal } from "./memory/portal.ts";
 import { rewardharness } from "./memory/rewardharness.ts";
@@ -114,6 +115,7 @@ export {
   cpl,
   critiqueGrpo,
   dapo,
+  directionalStimulus,
   disco,
   distil,
   dpo,
@@ -262,6 +264,7 @@ export const methods: readonly Recipe[] = [
   text2grad,
   ufoTryAgain,
   agentflyMemento,
+  directionalStimulus,
   inspo,
   portal,
   rewardharness,
