@@ -5,6 +5,8 @@ import type { WordCodec } from "./codec.ts";
 export interface Reading {
   /** Whether a message that the policy did not write, by its text, is read this way. */
   readonly told: (message: string) => boolean;
+  /** Whether a message that was replied to is read with its reply, as "the message → the reply": examples. Default: none is. */
+  readonly replied?: (message: string) => boolean;
   /**
    * Added to the logit of `word` after `reply`, its words so far, for the messages told, in their order. Never learnt.
    * @param context what else the table goes by, in words: what was told may concern one place alone.
@@ -26,17 +28,30 @@ export interface Split {
 }
 
 /** Takes the messages that are told out of a prefix. */
-export function splitPrefix(prefix: Int32Array, codec: WordCodec, told: Reading["told"]): Split {
+export function splitPrefix(
+  prefix: Int32Array,
+  codec: WordCodec,
+  { told, replied = () => false }: Pick<Reading, "told" | "replied">,
+): Split {
   const isMarker = (id: number): boolean => id > 0 && id < codec.endId;
   const starts = [...prefix.keys()].filter((i) => isMarker(prefix[i]!));
   const heard: string[] = [];
   const kept: number[] = [...prefix.subarray(0, starts[0] ?? prefix.length)];
-  starts.forEach((from, m) => {
-    const message = prefix.subarray(from, starts[m + 1] ?? prefix.length);
-    const text = codec.decode(message.subarray(1));
-    if (codec.nameOf(message[0]!) !== "<assistant>" && told(text)) heard.push(text);
-    else kept.push(...message);
+  const messages = starts.map((from, m) => {
+    const tokens = prefix.subarray(from, starts[m + 1] ?? prefix.length);
+    const own = codec.nameOf(tokens[0]!) === "<assistant>";
+    return { tokens, own, text: codec.decode(tokens.subarray(1)) };
   });
+  for (let m = 0; m < messages.length; m++) {
+    const { tokens, own, text } = messages[m]!;
+    const next = messages[m + 1];
+    // the last message is the reply that is being written
+    if (!own && next?.own && m + 2 < messages.length && replied(text)) {
+      heard.push(`${text} → ${next.text}`);
+      m++;
+    } else if (!own && told(text)) heard.push(text);
+    else kept.push(...tokens);
+  }
   const reply = prefix.subarray((starts.at(-1) ?? -1) + 1);
   return {
     kept: Int32Array.from(kept),

@@ -137,3 +137,26 @@ test("what is told may concern one context alone", async () => {
   near(await chances(model, [user("a"), user("not b")], "b"), [0.25 / 5.25]);
   near(await chances(model, [user("c"), user("not b")], "b"), [1 / 6]);
 });
+
+test("a message that was replied to is read with its reply, and is no context; the one that is replied to now is context", async () => {
+  const copying = tabularEngine({
+    context: "message",
+    reading: {
+      told: () => false,
+      replied: (message) => message.startsWith("say"),
+      shift: (heard, _reply, word) => (heard.includes(`say a → ${word}`) ? Math.log(4) : 0),
+    },
+  });
+  const model = await copying.create({
+    id: "policy",
+    seed: 1,
+    lexicon: ["a b c", "not", "say"],
+    contextTokens: 32,
+  });
+  const shown = [user("say a"), assistant("b")];
+  // what is added to a logit multiplies the odds: by 4
+  const [before] = await chances(model, [user("say a")], "b");
+  const [after] = await chances(model, [...shown, user("say a")], "b");
+  near([after! / (1 - after!)], [(4 * before!) / (1 - before!)]);
+  near(await chances(model, [user("not"), assistant("b"), user("say a")], "b"), [before!]);
+});
