@@ -7,6 +7,7 @@ export {
   type WithCasesOptions,
   withCases,
 } from "./caseMemory.ts";
+export * as demonstrations from "./demonstrations/index.ts";
 export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
 export * as instructions from "./instructions/index.ts";

@@ -6,6 +6,7 @@ import { loop } from "./advantage/loop.ts";
 import { mapo } from "./advantage/mapo.ts";
 import { odysseus } from "./advantage/odysseus.ts";
 import { bestOfN } from "./baseline/best-of-n.ts";
+import { bootstrapFewShot } from "./baseline/bootstrap-few-shot.ts";
 import { cispo } from "./baseline/cispo.ts";
 import { dapo } from "./baseline/dapo.ts";
 import { dpo } from "./baseline/dpo.ts";
@@ -108,6 +109,7 @@ export {
   archer,
   ariadneMazes,
   bestOfN,
+  bootstrapFewShot,
   causalrm,
   cispo,
   cleaner,
@@ -206,6 +208,7 @@ export const methods: readonly Recipe[] = [
   mapo,
   odysseus,
   bestOfN,
+  bootstrapFewShot,
   cispo,
   dapo,
   dpo,

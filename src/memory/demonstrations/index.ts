@@ -1,0 +1,2 @@
+/** Successful episodes as examples in the prompt. */
+export { type BootstrapOptions, bootstrapped, demonstrationsKey, exampleOf } from "./bootstrap.ts";
