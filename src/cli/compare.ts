@@ -5,22 +5,25 @@ import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { replaceFile } from "../core/files.ts";
 import { mean } from "../core/statistics.ts";
+import { unknownName } from "../core/suggest.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe, Settings } from "../method/index.ts";
 import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
-import { type EngineName, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number } from "./output.ts";
 
 interface CompareOptions {
   readonly env: string;
-  readonly engine: EngineName;
+  readonly engine: string;
   readonly seeds: string;
   readonly seed: string;
   readonly iterations: string;
+  readonly episodes?: string;
   readonly rates?: string;
   readonly tuningSeeds: string;
   readonly out?: string;
@@ -33,13 +36,18 @@ export function addCompare(program: Command, io: Io): void {
     "whetstone compare grpo rloo reinforce --env contextual-bandit --engine tabular --seeds 8",
     "whetstone compare grpo igpo a2tgpo turn-ppo --env facts --seeds 5",
     "whetstone compare grpo gspo --env facts --rates 2e-4,5e-4,1e-3    # each tuned on other seeds",
+    "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
   ])
     .argument("<methods...>", "two or more; the first is what the others are compared with")
     .option("--env <name>", "environment, or a module that exports one", "facts")
-    .option("--engine <name>", "what computes: local or tabular", "local")
+    .option("--engine <name>", "what computes: local, tabular, or a module that exports an engine", "local")
     .option("--seeds <n>", "runs of each method", "5")
     .option("--seed <n>", "first seed", "1")
     .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")
+    .option(
+      "--episodes <n>",
+      "in place of --iterations: practice ends once so many were played, those of selection included",
+    )
     .option("--rates <list>", "step sizes to choose from for each method, on seeds that are not reported")
     .option("--tuning-seeds <n>", "runs for each step size", "2")
     .option("--tasks <n>", "held-out tasks per split", "200")
@@ -56,9 +64,11 @@ export function addCompare(program: Command, io: Io): void {
 /** Everything that the runs of a comparison share. */
 interface Plan {
   readonly environment: Environment;
-  readonly engine: EngineName;
+  readonly engine: string;
   readonly out: string;
   readonly iterations: number;
+  /** What ends practice, where that is not iterations. */
+  readonly episodes?: number;
   readonly tasks: number;
   readonly contextTokens: number;
   readonly stop: AbortSignal;
@@ -88,6 +98,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     engine: options.engine,
     out,
     iterations,
+    ...(options.episodes === undefined ? {} : { episodes: statedNumber("--episodes", options.episodes, 1) }),
     tasks: statedNumber("--tasks", options.tasks, 1),
     contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
     stop: control.signal,
@@ -104,18 +115,30 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     const chosen = new Map<string, { readonly learningRate: number }>();
     const runs: ComparedRun[] = [];
     const tuning = rates
-      ? recipes.length * rates.length * statedNumber("--tuning-seeds", options.tuningSeeds, 1)
+      ? recipes.filter(({ weightFree }) => !weightFree).length *
+        rates.length *
+        statedNumber("--tuning-seeds", options.tuningSeeds, 1)
       : 0;
     const tell = teller(recipes.length * seeds + tuning, io);
     for (const recipe of recipes) {
-      if (rates) chosen.set(recipe.id, await tuned(recipe, rates, Number(options.tuningSeeds), plan, tell));
+      // what touches no weights makes no steps
+      if (rates && !recipe.weightFree)
+        chosen.set(recipe.id, await tuned(recipe, rates, Number(options.tuningSeeds), plan, tell));
     }
     // seed by seed, so that a comparison that is cut short has whole pairs
     const list = Array.from({ length: seeds }, (_, i) => first + i);
     for (const seed of list)
       for (const recipe of recipes)
         runs.push(await tell(recipe.id, seed, () => oneRun(recipe, seed, plan, chosen.get(recipe.id))));
-    const about = { env: environment.name, engine: plan.engine, seeds: list, iterations };
+    const { engine, episodes } = plan;
+    const about = {
+      env: environment.name,
+      engine,
+      seeds: list,
+      iterations,
+      ...(episodes === undefined ? {} : { episodes }),
+      weightFree: recipes.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
+    };
     const comparison = compareRuns(about, runs, chosen);
     await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
     await replaceFile(join(out, "report.md"), comparisonPage(comparison));
@@ -182,7 +205,8 @@ async function oneRun(
   plan: Plan,
   settings: Partial<Settings> = {},
 ): Promise<ComparedRun> {
-  const { environment, out, iterations, tasks, contextTokens, stop } = plan;
+  const { environment, out, episodes, tasks, contextTokens, stop } = plan;
+  const iterations = iterationsOf(recipe, settings, plan);
   const rate = settings.learningRate === undefined ? "" : `-${settings.learningRate}`;
   const name = `${recipe.id}${rate}-${seed}`;
   const memory = join(out, "runs.jsonl");
@@ -203,6 +227,7 @@ async function oneRun(
         engine,
         seed,
         iterations,
+        ...(episodes === undefined ? {} : { episodes }),
         contextTokens,
         out: folder,
         store,
@@ -228,6 +253,13 @@ async function oneRun(
   } finally {
     await engine.dispose();
   }
+}
+
+/** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
+function iterationsOf(recipe: Recipe, settings: Partial<Settings>, { iterations, episodes }: Plan): number {
+  if (episodes === undefined) return iterations;
+  const { tasks, groupSize } = { ...recipe.defaults, ...settings };
+  return recipe.weightFree ? episodes : Math.ceil(episodes / (tasks * groupSize));
 }
 
 function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {
@@ -275,7 +307,7 @@ async function startingWeights(seed: number, plan: Plan): Promise<string | undef
   const weights = join(folder, "final");
   if (existsSync(weights)) return weights;
   const { train } = await import("../train/run.ts");
-  const engine = await makeEngine(plan.engine);
+  const engine = await engineFor(plan.engine);
   io.error(`start-${seed}: the policy that all methods begin from imitates a scripted player first`);
   try {
     await train(
@@ -301,14 +333,32 @@ async function startingWeights(seed: number, plan: Plan): Promise<string | undef
 }
 
 /** An engine whose policies begin from these weights; further models of a method begin as they would. */
-async function startedFrom(weights: string | undefined, name: EngineName): Promise<Engine> {
-  const engine = await makeEngine(name);
+async function startedFrom(weights: string | undefined, name: string): Promise<Engine> {
+  const engine = await engineFor(name);
   if (weights === undefined) return engine;
   return {
     ...engine,
     create: (request) => (request.id === "policy" ? engine.open("policy", weights) : engine.create(request)),
   };
 }
+
+/** An engine by its name, or the one that a module exports. */
+async function engineFor(name: string): Promise<Engine> {
+  const known = engineNames.find((one) => one === name);
+  if (known) return await makeEngine(known);
+  if (!/\.[cm]?[jt]s$/.test(name)) throw unknownName("--engine", name, engineNames);
+  const made = await loadModule(name);
+  if (isEngine(made)) return made;
+  throw new WhetstoneError("config.invalid", {
+    where: name,
+    got: "a default export that is no engine",
+    expected: "one with name, create and open",
+    mend: "Export the engine by default: export default tabularEngine({ … }).",
+  });
+}
+
+const isEngine = (made: unknown): made is Engine =>
+  typeof made === "object" && made !== null && "create" in made && "open" in made && "dispose" in made;
 
 function positive(flag: string, text: string): number {
   const value = Number(text);

@@ -50,12 +50,16 @@ export interface Comparison {
   readonly engine: string;
   readonly seeds: readonly number[];
   readonly iterations: number;
+  /** What ended practice in place of iterations. */
+  readonly episodes?: number;
+  /** Ids of methods that leave the weights as they are. */
+  readonly weightFree?: readonly string[];
   readonly methods: readonly ComparedMethod[];
 }
 
 /** @param runs of every method on every seed. The first method is what the others are compared with. */
 export function compareRuns(
-  about: Pick<Comparison, "env" | "engine" | "seeds" | "iterations">,
+  about: Omit<Comparison, "methods">,
   runs: readonly ComparedRun[],
   chosen: ReadonlyMap<string, Readonly<Record<string, number>>> = new Map(),
 ): Comparison {
@@ -118,7 +122,7 @@ export function comparisonPage(c: Comparison): string {
   const lines = [
     `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
     "",
-    `${c.engine} engine, ${c.seeds.length} seeds (${c.seeds.join(", ")}), ${c.iterations} iterations, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+    `${c.engine} engine, ${c.seeds.length} seeds (${c.seeds.join(", ")}), ${c.episodes === undefined ? `${c.iterations} iterations` : `${c.episodes} episodes of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", `## Held out: ${split}`, "");
@@ -130,7 +134,7 @@ export function comparisonPage(c: Comparison): string {
       const against = m.against?.[split];
       lines.push(
         `| ${[
-          `\`${m.method}\`${
+          `\`${m.method}\`${c.weightFree?.includes(m.method) ? ", no weights" : ""}${
             m.chosen
               ? ` (${Object.entries(m.chosen)
                   .map(([k, v]) => `${k} ${v}`)
