@@ -9,9 +9,11 @@ export interface ReturnsToGoOptions extends ChannelOptions {
   readonly discount?: number;
   /**
    * What a turn's return is compared with: the returns at the same turn of its group ("turn") or of the whole batch
-   * ("stage"), at all turns of its group ("group") or of the batch ("batch"), or nothing ("none"). Default "turn".
+   * ("stage"), at all turns of its group ("group") or of the batch ("batch"), at those of its group that began in the
+   * same state of the environment ("state", by `Turn.stateKey`; a turn without one stands alone), or nothing ("none").
+   * Default "turn".
    */
-  readonly baseline?: "turn" | "stage" | "group" | "batch" | "none";
+  readonly baseline?: "turn" | "stage" | "group" | "batch" | "state" | "none";
   /**
    * Compare with the others alone, which keeps the gradient unbiased however few are left at a turn. Where there is
    * nobody else the baseline is 0 and the return stays as it is. Default false.
@@ -41,7 +43,8 @@ export interface ReturnsToGoOptions extends ChannelOptions {
  *
  * Papers: the same turn of a group, left out, in "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel
  * Generations"; stages and batches, normalised, in "MAPO: Mixed Advantage Policy Optimization for Long-Horizon
- * Multi-Turn Dialogue".
+ * Multi-Turn Dialogue"; the same state of a group in "SLEA-RL: Step-Level Experience Augmented Reinforcement Learning for
+ * Multi-Turn Agentic Training".
  */
 export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
   const { discount = 1, baseline = "turn", least = 1, weight = 1 } = options;
@@ -61,22 +64,22 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
           returns.push({ t, group: unit.group, toGo });
         }
       }
-      const pooled = (key: (group: Id, k: number) => string): Map<string, Pool> => {
-        const places = returns.flatMap(({ group, toGo }) =>
-          [...toGo].map((g, k) => [key(group, k), g] as const),
+      const pooled = (key: Key): Map<string, Pool> => {
+        const places = returns.flatMap(({ t, group, toGo }) =>
+          [...toGo].map((g, k) => [key(group, k, t), g] as const),
         );
         const byKey = Map.groupBy(places, ([name]) => name);
         return new Map([...byKey].map(([name, of]) => [name, poolOf(of.map(([, g]) => g))]));
       };
       const pools = pooled(keys[baseline]);
       const stages = least > 1 ? pooled(keys.stage) : pools;
-      const comparedAt = (group: Id, k: number): Pool => {
-        const own = pools.get(keys[baseline](group, k))!;
-        return baseline === "turn" && own.size < least ? stages.get(keys.stage(group, k))! : own;
+      const comparedAt = (group: Id, k: number, t: Trajectory): Pool => {
+        const own = pools.get(keys[baseline](group, k, t))!;
+        return baseline === "turn" && own.size < least ? stages.get(keys.stage(group, k, t))! : own;
       };
       const advantages = new Map<Id, Float32Array>();
       for (const { t, group, toGo } of returns) {
-        const perTurn = toGo.map((g, k) => weight * against(g, comparedAt(group, k), options));
+        const perTurn = toGo.map((g, k) => weight * against(g, comparedAt(group, k, t), options));
         advantages.set(t.id, overTurns(t, perTurn));
       }
       const dead = [...pools.values()].filter((p) => p.deviation === 0).length;
@@ -87,14 +90,15 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
 }
 
 /** Returns with equal keys are compared with each other. Without a baseline the group still gives the deviation. */
-const keys: Readonly<Record<NonNullable<ReturnsToGoOptions["baseline"]>, (group: Id, k: number) => string>> =
-  {
-    turn: (group, k) => `${k} ${group}`,
-    stage: (_group, k) => `${k}`,
-    group: (group) => group,
-    batch: () => "",
-    none: (group) => group,
-  };
+const keys: Readonly<Record<NonNullable<ReturnsToGoOptions["baseline"]>, Key>> = {
+  turn: (group, k) => `${k} ${group}`,
+  stage: (_group, k) => `${k}`,
+  group: (group) => group,
+  batch: () => "",
+  state: (group, k, t) => JSON.stringify([group, t.turns[k]?.stateKey ?? [t.id, k]]),
+  none: (group) => group,
+};
+type Key = (group: Id, k: number, t: Trajectory) => string;
 
 interface Pool {
   readonly mean: number;

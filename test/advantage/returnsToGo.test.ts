@@ -154,3 +154,32 @@ test("where groups shrink, one left out samples the exact gradient; centred by t
     assert.ok(Math.abs(x - factors[k]! * exact[k]!) < 1e-6, `turn ${k}: ${x / exact[k]!}`);
   });
 });
+
+test("against the same state: whoever was there, at whatever turn, and as often as it was", () => {
+  const evidence = paid([[[0, 0, 1], [0, 0], [0]]]);
+  const states = [["a", "a", "b"], ["b", "a"], [undefined]];
+  const placed = evidence.trajectories.map((t, i) => ({
+    ...t,
+    turns: t.turns.map((turn, k) => {
+      const stateKey = states[i]![k];
+      return stateKey === undefined ? turn : { ...turn, stateKey };
+    }),
+  }));
+  const there = { ...evidence, trajectories: placed };
+  const { advantages, stats } = returnsToGo({ baseline: "state", discount: 0.5 }).apply(
+    there,
+    null,
+    undefined,
+  );
+  // returns 0.25 0.5 1, 0 0 and 0; at a 0.25, 0.5, 0 with mean 0.25; at b 1, 0 with mean 0.5; the last one stands alone
+  near(
+    ["0.0", "0.1", "0.2"].map((id) => [...advantages.get(id)!]),
+    [
+      [0, 0, 0.25, 0.25, 0.5, 0.5],
+      [-0.5, -0.5, -0.25, -0.25],
+      [0, 0],
+    ],
+    1e-6,
+  );
+  assert.deepEqual(stats, { groups: 3, deadGroups: 1 / 3 });
+});
