@@ -9,9 +9,10 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import { methods, type Recipe } from "../method/index.ts";
 import { loadModule } from "./module.ts";
+import { type TalkingModel, talkingEngine, talkingModelKeys } from "./talking.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 
-export const engineNames = ["local", "tabular", "tinker"] as const;
+export const engineNames = ["local", "tabular", "tinker", "chat"] as const;
 export type EngineName = (typeof engineNames)[number];
 
 /**
@@ -54,7 +55,7 @@ export function requireMethod(where: string, id: string): Recipe {
 }
 
 /** What an engine can be told. */
-export interface EngineOptions extends TrainingServer {
+export interface EngineOptions extends TrainingServer, TalkingModel {
   readonly model?: string | undefined;
   readonly size?: DecoderSize | undefined;
   readonly lora?: number | LoraOptions | undefined;
@@ -81,6 +82,7 @@ export async function makeEngine(
   const surplus = stated.find((option) => !known.includes(option));
   if (surplus !== undefined) throw notFor(name, surplus);
   if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
+  if (name === "chat") return await talkingEngine(options, say);
   if (name === "tinker") {
     if (typeof lora === "object") throw notFor(name, "lora");
     return await serverEngine(options, lora, say);
@@ -109,6 +111,7 @@ const optionsOf: Readonly<Record<EngineName, readonly (keyof EngineOptions)[]>> 
   local: ["model", "size", "lora", "device", "threads", "memory"],
   tabular: [],
   tinker: [...trainingServerKeys, "lora"],
+  chat: talkingModelKeys,
 };
 
 const flagOf = (option: string): string => `--${option.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`;

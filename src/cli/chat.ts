@@ -12,6 +12,8 @@ export interface ChatFlags {
   readonly keyEnv: string;
   readonly spend?: string;
   readonly price?: string;
+  /** Most requests to the provider. */
+  readonly calls?: number;
   readonly cache: string;
 }
 
@@ -70,7 +72,10 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal): Chat {
   });
   return chatModel({
     model: provider(model),
-    budget: budget(usd === undefined ? {} : { usd }),
+    budget: budget({
+      ...(usd === undefined ? {} : { usd }),
+      ...(flags.calls === undefined ? {} : { calls: flags.calls }),
+    }),
     cache,
     stop,
     ...(input === undefined || output === undefined ? {} : { price: { input, output } }),

@@ -42,8 +42,18 @@ export interface RunConfig {
   readonly reduction: Reduction;
   /** Sampling sessions that share the requests of each version of the weights. */
   readonly samplers: number;
+  /** Dollars that a model behind an API may cost. */
+  readonly spend: number;
+  /** Dollars per million tokens read and written, as in "0.25,2". */
+  readonly price: string;
+  /** Most requests to it. */
+  readonly calls: number;
+  /** Folder of its replies. */
+  readonly cache: string;
   readonly seed: number;
   readonly iterations: number;
+  /** Practice ends once so many were played. */
+  readonly episodes: number;
   readonly budget: string;
   readonly out: string;
   readonly store: string;
@@ -126,12 +136,12 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   engine: {
     flag: "--engine <name>",
-    help: "what computes: local (transformers), tabular (exact tables) or tinker (a server of the Tinker API)",
+    help: "what computes: local (transformers), tabular (exact tables), tinker (a server of the Tinker API) or chat (any OpenAI-compatible API, for methods without weights)",
     schema: z.enum(engineNames),
   },
   model: {
     flag: "--model <folder|owner/name>",
-    help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights)",
+    help: "checkpoint to begin from, here or on the Hugging Face Hub (default: random weights); with --engine chat: which model of the API",
     schema: text,
   },
   size: {
@@ -156,7 +166,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "room for the activations of a training step (default: an eighth of memory, 1024 at most)",
     schema: count(1),
   },
-  url: { flag: "--url <address>", help: "with --engine tinker: where the server is", schema: text },
+  url: { flag: "--url <address>", help: "with --engine tinker or chat: where the server is", schema: text },
   baseModel: {
     flag: "--base-model <name>",
     help: "with --engine tinker: which of the server's models to train",
@@ -169,7 +179,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   keyEnv: {
     flag: "--key-env <NAME>",
-    help: "with --engine tinker: environment variable with the server's key (default: TINKER_API_KEY)",
+    help: "with --engine tinker or chat: environment variable with the server's key (default: TINKER_API_KEY, OPENAI_API_KEY)",
     schema: text,
   },
   reduction: {
@@ -182,12 +192,37 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "with --engine tinker: sampling sessions for each version of the weights, of 64 requests at a time (default: 1)",
     schema: count(1),
   },
+  spend: {
+    flag: "--spend <usd>",
+    help: "with --engine chat and --price: stop before more than this is spent; --resume with more goes on",
+    schema: above,
+  },
+  price: {
+    flag: "--price <in,out>",
+    help: "with --engine chat: dollars per million tokens read and written, e.g. 0.25,2",
+    schema: text,
+  },
+  calls: {
+    flag: "--calls <n>",
+    help: "with --engine chat: stop before more requests than this reach the provider",
+    schema: count(1),
+  },
+  cache: {
+    flag: "--cache <folder>",
+    help: "with --engine chat: where replies are kept, so that none is paid for twice (default: runs/chat)",
+    schema: text,
+  },
   seed: {
     flag: "--seed <n>",
     help: "seed of every random stream",
     schema: z.number("a whole number").int("a whole number"),
   },
   iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: count(0) },
+  episodes: {
+    flag: "--episodes <n>",
+    help: "end practice with the iteration in which so many episodes have been played",
+    schema: count(1),
+  },
   budget: {
     flag: "--budget <time>",
     help: "longest practice: 90s, 10m, 1h; warm start and final evaluation come on top",

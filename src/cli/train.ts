@@ -24,6 +24,7 @@ export function addTrain(program: Command, io: Io): void {
     "whetstone train --env facts --live",
     "whetstone train --env facts --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
     "whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny --lora 16",
+    "whetstone train --engine chat --url https://api.openai.com/v1 --model gpt-5-mini --method gepa --spend 2 --price 0.25,2",
     "whetstone train --from-feedback runs/whetstone.sqlite --method dpo --model Qwen/Qwen2.5-0.5B-Instruct --lora 16",
   ]).argument("[config.ts]", "a module whose default export states the run; options win over it");
   addRunOptions(command)
@@ -69,6 +70,10 @@ export async function trainRun(
     keyEnv,
     reduction,
     samplers,
+    spend,
+    price,
+    calls,
+    cache,
     seed = 1,
     budget,
     settings,
@@ -94,7 +99,7 @@ export async function trainRun(
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
-    { model, size, lora, device, threads, memory, ...server },
+    { model, size, lora, device, threads, memory, ...server, spend, price, calls, cache },
     downloading(io),
     (line) => io.say(line),
   );

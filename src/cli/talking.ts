@@ -1,0 +1,48 @@
+/** What `--engine chat` is told: whose model, and what it may cost. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** A model behind an OpenAI-compatible address, as the command line or a config file states it. */
+export interface TalkingModel {
+  readonly model?: string | undefined;
+  readonly url?: string | undefined;
+  /** Name of the environment variable that holds the key. */
+  readonly keyEnv?: string | undefined;
+  /** Dollars. */
+  readonly spend?: number | undefined;
+  /** Dollars per million tokens read and written, as in "0.25,2". */
+  readonly price?: string | undefined;
+  /** Most requests to the provider. */
+  readonly calls?: number | undefined;
+  /** Folder of replies. */
+  readonly cache?: string | undefined;
+}
+
+export const talkingModelKeys = ["model", "url", "keyEnv", "spend", "price", "calls", "cache"] as const;
+
+/**
+ * The model as the policy of a run, for methods without weights.
+ * @param say is told at the end what was used.
+ * @throws WhetstoneError `option.range`.
+ */
+export async function talkingEngine(told: TalkingModel, say: (line: string) => void): Promise<Engine> {
+  const { model, url, keyEnv = "OPENAI_API_KEY", spend, price, calls, cache = "runs/chat" } = told;
+  if (url === undefined || model === undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--engine chat",
+      got: url === undefined ? "no --url" : "no --model",
+      expected: "the address of an OpenAI-compatible API, and which of its models",
+      mend: "For example: whetstone train --engine chat --url http://127.0.0.1:8080/v1 --model qwen3 --method gepa.",
+    });
+  }
+  const { chatOf, spendLine } = await import("./chat.ts");
+  const { chatEngine } = await import("../engine/chat/index.ts");
+  const limits = {
+    ...(spend === undefined ? {} : { spend: String(spend) }),
+    ...(price === undefined ? {} : { price }),
+    ...(calls === undefined ? {} : { calls }),
+  };
+  // a run stops its episodes by itself
+  const chat = chatOf({ chat: url, model, keyEnv, cache, ...limits }, new AbortController().signal);
+  return { ...chatEngine(chat), dispose: async () => say(`${chat.id}: ${spendLine(chat.spent())}`) };
+}
