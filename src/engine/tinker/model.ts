@@ -18,7 +18,7 @@ import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { idsFor, mostWords, outputsOf, severalAt, severalCotangents, severalData } from "./several.ts";
-import { openTrainer, type Trainer } from "./trainer.ts";
+import { gradientNormIn, openTrainer, type Trainer } from "./trainer.ts";
 
 export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -225,8 +225,8 @@ export async function tinkerModel(
     await learnt();
     const metrics = await stepped;
     version++;
-    const norm = Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name));
-    return norm ? { gradientNorm: norm[1] } : {};
+    const gradientNorm = gradientNormIn(metrics);
+    return gradientNorm === undefined ? {} : { gradientNorm };
   }
 
   /** @throws what went wrong in a backward pass of this step. */

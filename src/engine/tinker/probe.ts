@@ -42,6 +42,8 @@ const aim = 0.3;
 /** So large that a step goes along the gradient, and not along its sign. */
 const epsilon = 1e3;
 const share = 0.01;
+/** Samples of a token. */
+const draws = 6;
 
 /** Datums of a backward pass. */
 interface Sent {
@@ -87,14 +89,21 @@ function past(rows: TokenRows, logp: Float32Array): Sent {
   return { data, lossFn: "ppo", config: { clip_low_threshold: 0.8, clip_high_threshold: 1.2 } };
 }
 
-/** How far what comes with a sample at temperature 0.5 is from the log-probabilities at temperature 1. */
+/**
+ * How far what comes with samples at temperature 0.5 is from the log-probabilities at temperature 1. They are asked for in
+ * the form of a score, a token each, since servers that compile a program for every form take half a minute for one.
+ */
 async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
   const { sequences } = await sampler.ask(prompt, {
-    sampling_params: { max_tokens: 6, temperature: 0.5, seed: 1 },
+    num_samples: draws,
+    prompt_logprobs: true,
+    sampling_params: { max_tokens: 1, temperature: 0.5, seed: 1 },
   });
-  const { tokens = new Int32Array(), logprobs } = sequences[0] ?? {};
-  const own = await sampler.logp(concatIds([prompt, tokens]));
-  return distance(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
+  const gaps = sequences.map(async ({ tokens, logprobs }) => {
+    const own = await sampler.logp(concatIds([prompt, tokens]));
+    return distance(Float32Array.from(logprobs ?? []), own.subarray(prompt.length));
+  });
+  return Math.max(0, ...(await Promise.all(gaps)));
 }
 
 const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);

@@ -166,6 +166,10 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   };
 }
 
+/** Of what a server measured in a step: the norm of the gradient, where it told it under whatever name. */
+export const gradientNormIn = (metrics: Readonly<Record<string, number>>): number | undefined =>
+  Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name))?.[1];
+
 /** With zstd, where the server asks for it and this Node has it: 22.15 and later. */
 async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promise<Body> {
   if (!asked || typeof zlib.zstdCompress !== "function") return { protobuf };

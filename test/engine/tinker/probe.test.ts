@@ -25,8 +25,10 @@ interface Habits {
   readonly thresholds: "ratio" | "epsilon" | undefined;
   /** Samplers have the weights of now. */
   readonly fresh: boolean;
-  /** Reads JSON alone. */
-  readonly json?: boolean;
+  /** Reads JSON alone, and answers other bodies with this status. */
+  readonly json?: 422 | 500;
+  /** Leaves out the first token in a prompt's log-probabilities, which has none. */
+  readonly headless?: boolean;
 }
 const usual: Habits = { byCount: false, byLength: false, clips: true, thresholds: "ratio", fresh: true };
 
@@ -80,7 +82,8 @@ function tryOut(habits: Habits) {
     const { prompt, sampling_session_id, sampling_params } = sampleRequest.parse(body);
     const of = habits.fresh ? samplers[Number(sampling_session_id)]! : new Float64Array(64);
     const n = prompt.chunks.reduce((sum, c) => sum + (c.type === "encoded_text" ? c.tokens.length : 0), 0);
-    const logp = Array.from({ length: n }, (_, i) => (i === 0 ? null : of[i - 1]! - 3));
+    const all = Array.from({ length: n }, (_, i) => (i === 0 ? null : of[i - 1]! - 3));
+    const logp = habits.headless ? all.slice(1) : all;
     const own = [of[n - 1]! - 3];
     return later({
       sequences: [{ stop_reason: "length", tokens: [sampling_params.max_tokens ?? 1], logprobs: own }],
@@ -101,10 +104,11 @@ function tryOut(habits: Habits) {
   };
   const over = transport({
     url: "http://stub",
+    wait: async () => {},
     fetch: async (url, init) => {
       const body = Buffer.from(await new Response(init?.body).arrayBuffer());
       const isProtobuf = new Headers(init?.headers).get("Content-Type") === protobufType;
-      if (habits.json && isProtobuf) return Response.json({ detail: "no JSON" }, { status: 422 });
+      if (habits.json && isProtobuf) return Response.json({ detail: "no JSON" }, { status: habits.json });
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
       if (!(given instanceof Uint8Array)) return Response.json(given);
       return new Response(given, { headers: { "Content-Type": protobufType } });
@@ -159,7 +163,15 @@ test("samples of the weights of before are found out", async () => {
   await assert.rejects(tryOut({ ...usual, fresh: false }), /samples from old weights/);
 });
 
-test("one that reads JSON alone is written to in JSON, under the same numbers", async () => {
-  const [read, written] = [await tryOut(usual), await tryOut({ ...usual, json: true })];
-  assert.deepEqual(written.found, read.found);
+test("one that reads JSON alone is written to in JSON, under the same numbers, even if it breaks on protobuf", async () => {
+  const read = await tryOut(usual);
+  for (const json of [422, 500] as const) {
+    assert.deepEqual((await tryOut({ ...usual, json })).found, read.found);
+  }
+});
+
+test("log-probabilities of a prompt that begin with its second token are those of the same tokens", async () => {
+  const [whole, headless] = [await tryOut(usual), await tryOut({ ...usual, headless: true })];
+  assert.ok(whole.found.samplerGap < 1e-5);
+  assert.deepEqual(headless.found, whole.found);
 });
