@@ -1,12 +1,14 @@
 /** How a sum over tokens becomes a loss: said aloud in every objective. */
 import { type Batch, rowCount } from "../core/batch.ts";
+import type { Id } from "../core/words.ts";
 
 /**
  * - "tokens": the mean over all tokens of the batch; long rows weigh more.
  * - "rows": the mean over rows of each row's mean; every row weighs the same, its tokens less the longer it is.
+ * - "trajectories": the mean over trajectories of the mean over all tokens of each, whatever rows they are cut into.
  * - { constant }: the sum divided by rows × constant; no token's weight depends on any length.
  */
-export type Normaliser = "tokens" | "rows" | { readonly constant: number };
+export type Normaliser = "tokens" | "rows" | "trajectories" | { readonly constant: number };
 
 /** Whole-batch counts that parts of it are scaled by. */
 export interface Totals {
@@ -14,20 +16,26 @@ export interface Totals {
   readonly tokens: number;
   /** Rows with any weight that counts. */
   readonly rows: number;
+  /** Sum of the weights that count by trajectory, of those that have any. */
+  readonly trajectories: ReadonlyMap<Id, number>;
 }
 
 /** Which tokens train: those with a weight, without the ones that `counts` refuses. */
 export function totalsOf(batch: Batch, counts: (a: number) => boolean = () => true): Totals {
   let tokens = 0;
   let rows = 0;
+  const trajectories = new Map<Id, number>();
   for (let r = 0; r < rowCount(batch); r++) {
     let own = 0;
     for (let a = batch.targetOffset[r]!; a < batch.targetOffset[r + 1]!; a++)
       if (counts(a)) own += batch.weight_A[a]!;
     tokens += own;
-    if (own > 0) rows++;
+    if (own === 0) continue;
+    rows++;
+    const { trajectory } = batch.rows[r]!;
+    trajectories.set(trajectory, (trajectories.get(trajectory) ?? 0) + own);
   }
-  return { tokens, rows };
+  return { tokens, rows, trajectories };
 }
 
 /**
@@ -48,7 +56,9 @@ export function scales(
     let own = 0;
     for (let a = from; a < to; a++) if (counts(a)) own += batch.weight_A[a]!;
     if (own === 0) continue;
-    const divisor = divisorOf(normaliser, totals, own);
+    const whole =
+      normaliser === "trajectories" ? (totals.trajectories.get(batch.rows[r]!.trajectory) ?? own) : own;
+    const divisor = divisorOf(normaliser, totals, whole);
     for (let a = from; a < to; a++) if (counts(a)) out_A[a] = batch.weight_A[a]! / divisor;
   }
   return out_A;
@@ -57,6 +67,7 @@ export function scales(
 function divisorOf(normaliser: Normaliser, totals: Totals, own: number): number {
   if (normaliser === "tokens") return totals.tokens;
   if (normaliser === "rows") return totals.rows * own;
+  if (normaliser === "trajectories") return totals.trajectories.size * own;
   return totals.rows * normaliser.constant;
 }
 

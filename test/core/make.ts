@@ -74,6 +74,8 @@ export interface RowSpec {
   readonly weight?: readonly number[];
   readonly turn?: readonly number[];
   readonly group?: string;
+  /** Default: one of its own. */
+  readonly trajectory?: string;
 }
 
 /** A batch of rows that begin with one prompt token. */
@@ -83,7 +85,7 @@ export function batchOfRows(specs: readonly RowSpec[]): Batch {
     const group = spec.group ?? "group";
     return {
       info: {
-        trajectory: `t${r}`,
+        trajectory: spec.trajectory ?? `t${r}`,
         task: group,
         role: "agent",
         model: "policy",

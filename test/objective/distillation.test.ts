@@ -75,7 +75,11 @@ test("a frozen model that is the teacher is asked at the rows themselves, for it
   assert.deepEqual(columns?.["base.id.1"], Float32Array.from(codec.encode("say")));
   near(columns?.["base.logp.0"]?.[0] ?? Number.NaN, Math.log(3 / 7));
   near(columns?.["base.logp.1"]?.[0] ?? Number.NaN, Math.log(2 / 7));
-  assert.deepEqual(objective.wants({ tokens: 1, rows: 1 }, withColumns(batch, columns ?? {})).at?.width, 2);
+  assert.deepEqual(
+    objective.wants({ tokens: 1, rows: 1, trajectories: new Map() }, withColumns(batch, columns ?? {})).at
+      ?.width,
+    2,
+  );
 });
 
 test("without any teacher nothing is wanted and nothing learnt", async () => {

@@ -13,7 +13,7 @@ import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { batchOfRows, ctxOf } from "../core/make.ts";
 import { agrees } from "./gradients.ts";
 
-const normalisers: readonly Normaliser[] = ["tokens", "rows", { constant: 8 }];
+const normalisers: readonly Normaliser[] = ["tokens", "rows", "trajectories", { constant: 8 }];
 // biome-ignore lint/suspicious/noExplicitAny: rows of one table, each with its own aux
 const table: { name: string; objective: Objective<any> }[] = normalisers.flatMap((normaliser) => [
   ...(["token", "turn", "sequence"] as const).map((level) => ({
@@ -98,6 +98,21 @@ test("clippedRatio: normalisers weigh long and short rows as they say", async ()
   near(await slopes("tokens"), [1 / 4, 1 / 4, 1 / 4, 1 / 4]);
   near(await slopes("rows"), [1 / 6, 1 / 6, 1 / 6, 1 / 2]);
   near(await slopes({ constant: 5 }), [0.1, 0.1, 0.1, 0.1]);
+});
+
+test("clippedRatio: by trajectories, the rows that one was cut into share its weight", async () => {
+  const batch = batchOfRows([
+    { behaviour: [-1, -1], advantage: [1, 1], trajectory: "a" },
+    { behaviour: [-1], advantage: [1], trajectory: "a" },
+    { behaviour: [-1], advantage: [1], trajectory: "b" },
+  ]);
+  const { cotangents } = await run(clippedRatio({ normaliser: "trajectories" }), batch, [-1, -1, -1, -1]);
+  // two trajectories, half of the loss each: a's over three tokens, b's on one
+  const want = [-1 / 6, -1 / 6, -1 / 6, -1 / 2];
+  assert.ok(
+    want.every((w, i) => Math.abs(cotangents.logp![i]! - w) < 1e-6),
+    `${cotangents.logp}`,
+  );
 });
 
 test("clippedRatio can leave dead groups out of the normaliser", async () => {

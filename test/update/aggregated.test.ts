@@ -26,7 +26,8 @@ function setUp(model: Model) {
       seen.push(batch.rows.map(({ task }) => task));
       return likelihood().prepare(ctx, batch);
     },
-    evaluate: (outputs, batch) => likelihood().evaluate(outputs, batch, { tokens: 1, rows: 1 }),
+    evaluate: (outputs, batch) =>
+      likelihood().evaluate(outputs, batch, { tokens: 1, rows: 1, trajectories: new Map() }),
   };
   const ctx = ctxOf({
     random: randomStream(1),
