@@ -41,6 +41,16 @@ export function memory(responses: readonly ServedResponse[] = []) {
         yield* kept.filter((s) => about(s, filter));
       },
       sessions: async () => [],
+      versions: async () => [],
+      splits: async () => [],
+      artefacts: {
+        add: async () => true,
+        get: async () => undefined,
+        list: async () => [],
+        async measure() {},
+        measures: async () => [],
+        async addFolder() {},
+      },
     },
   };
 }

@@ -7,6 +7,8 @@ import { Missing } from "./parts/notice.tsx";
 import "./style.css";
 
 const pages = {
+  artefact: lazy(() => import("./pages/artefact.tsx").then((m) => m.Artefact)),
+  artefacts: lazy(() => import("./pages/artefacts.tsx").then((m) => m.Artefacts)),
   compare: lazy(() => import("./pages/compare.tsx").then((m) => m.Compare)),
   episode: lazy(() => import("./pages/episode.tsx").then((m) => m.Episode)),
   episodes: lazy(() => import("./pages/episodes.tsx").then((m) => m.Episodes)),
@@ -36,6 +38,8 @@ function App() {
             <Route path="/sessions" component={pages.sessions} />
             <Route path="/sessions/:id" component={pages.session} />
             <Route path="/versions" component={pages.versions} />
+            <Route path="/artefacts" component={pages.artefacts} />
+            <Route path="/artefacts/:id" component={pages.artefact} />
             <Route path="/login" component={pages.login} />
             <Route path="/methods" component={pages.methods} />
             <Route path="/methods/:id" component={pages.method} />

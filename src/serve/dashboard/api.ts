@@ -11,6 +11,7 @@ import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { isRefused, refusal } from "../refusal.ts";
 import { spellings } from "../spelling.ts";
+import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
 import { compared } from "./compare.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
@@ -33,7 +34,11 @@ import { json } from "./values.ts";
 const lookEvery = 1000;
 
 /** Routes below `/api`: all may be read by who may read, and tags be set by who may change things. */
-export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
+export function dashboardApi(
+  store: Store,
+  production: ArtefactSources["production"],
+  gate: Gate,
+): Hono<Gated> {
   const rows = runRows(store);
   const spelling = spellings();
   const rangesOf = curveRanges(store);
@@ -134,6 +139,7 @@ export function dashboardApi(store: Store, gate: Gate): Hono<Gated> {
     return c.json(episodeDetail(shown, there, await spelling(run.folder)) satisfies EpisodeDetail);
   });
   api.route("/methods", methodRoutes());
+  api.route("/artefacts", artefactRoutes({ store, production }));
   // or the page would answer, which is there at every path
   api.all("*", (c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {

@@ -4,6 +4,7 @@ import type { Production, Store } from "../../store/index.ts";
 import { type Gate, type Gated, narrowPages } from "../auth.ts";
 import { refusal } from "../refusal.ts";
 import { dashboardApi } from "./api.ts";
+import type { ArtefactSources } from "./artefacts.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { loginRoutes } from "./login.ts";
 import { dashboardPages } from "./pages.ts";
@@ -14,7 +15,7 @@ export interface DashboardOptions {
   /** Runs. */
   readonly store: Store;
   /** What was served, and what people said of it. */
-  readonly production: Pick<Production, "response" | "responses" | "signals">;
+  readonly production: Pick<Production, "response" | "responses" | "signals"> & ArtefactSources["production"];
   /** Of the built pages; see {@link builtPages}. */
   readonly folder: string;
   readonly gate: Gate;
@@ -26,6 +27,6 @@ export function dashboard({ store, production, folder, gate }: DashboardOptions)
     .route("/", loginRoutes(gate))
     .use("/api/*", gate.allow("read"), async (c, next) => (c.var.caller.only ? refusal(narrowPages) : next()))
     .route("/", inboxRoutes(production, gate))
-    .route("/api", dashboardApi(store, gate))
+    .route("/api", dashboardApi(store, production, gate))
     .route("/", dashboardPages(folder));
 }

@@ -1,5 +1,7 @@
 /** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
+import type { ArtefactPart, PartChange } from "../../core/artefactDiff.ts";
 import type { Json } from "../../core/json.ts";
+import type { foldedDiff } from "../../core/lineDiff.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthNote } from "../../diagnose/health.ts";
@@ -250,6 +252,91 @@ export interface InboxPage {
   readonly items: readonly InboxItem[];
   /** Of these, those that want a look and had none. */
   readonly waiting: number;
+}
+
+/** How well a version of an artefact did somewhere. */
+export interface ArtefactSuccess {
+  /** Name of an environment and its split. */
+  readonly where: string;
+  /** The run that measured it. */
+  readonly run?: string;
+  readonly success: Range;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A version that answers with an artefact. */
+export interface ServedAs {
+  readonly version: string;
+  readonly name: string;
+  /** Of the traffic, by the split that counts. Absent: no split names it. */
+  readonly share?: number;
+}
+
+/** A version of an artefact as it stands in a lineage. */
+export interface ArtefactRow {
+  readonly id: string;
+  readonly name: string;
+  /** "instruction set", "experience library"… */
+  readonly is: string;
+  /** Lessons, cases or examples. */
+  readonly parts: number;
+  readonly parents: readonly string[];
+  readonly why: string;
+  /** Who made it: "person", "feedback", "reflection"… */
+  readonly by: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  /** Parts that were erased since. */
+  readonly erased?: number;
+  /** How much was read when it was made. */
+  readonly from: { readonly signals: number; readonly sessions: number; readonly episodes: number };
+  /** Oldest first. */
+  readonly success: readonly ArtefactSuccess[];
+  readonly served: readonly ServedAs[];
+}
+
+export interface ArtefactsPage {
+  /** The last made, oldest of them first. */
+  readonly artefacts: readonly ArtefactRow[];
+  /** Of all versions, how many there are. */
+  readonly total: number;
+}
+
+export interface ArtefactDetail extends ArtefactRow {
+  readonly contents: readonly ArtefactPart[];
+  /** Against each version that it was made from, as far as these are known. */
+  readonly changes: readonly {
+    readonly before: string;
+    /** With the lines around what changed; see {@link foldedDiff}. */
+    readonly parts: readonly FoldedChange[];
+    /** Parts that are the same in both. */
+    readonly same: number;
+  }[];
+  /** What it was made from and what was made from it, over generations, oldest first: itself among them. */
+  readonly lineage: readonly ArtefactRow[];
+  /** The feedback that led to it, as far as it is still there, with the session that it is about. */
+  readonly feedback: readonly { readonly signal: ReceivedSignal; readonly session?: string }[];
+  readonly sessions: readonly string[];
+  /** Episodes of runs that were read when it was made; with the place where one is still kept. */
+  readonly episodes: readonly { readonly id: string; readonly at?: EpisodePlace }[];
+  /** Splits that gave a version with it a share, oldest first. */
+  readonly splits: readonly {
+    readonly since: number;
+    readonly shares: readonly { readonly version: string; readonly share: number }[];
+    readonly why: string;
+  }[];
+}
+
+export interface FoldedChange extends Omit<PartChange, "lines"> {
+  readonly lines: ReturnType<typeof foldedDiff>;
+}
+
+/** Where an episode is found among those of its run. */
+export interface EpisodePlace {
+  readonly run: string;
+  readonly phase: string;
+  readonly iteration: number;
 }
 
 /** Who looks at the pages. */

@@ -57,7 +57,7 @@ export function Versions() {
       <ul>
         {versions.map((v) => (
           <li key={v.id}>
-            <b>{v.name}</b> <span class="faint">{v.id}</span> {backendOf(v)}
+            <b>{v.name}</b> <span class="faint">{v.id}</span> <Backend of={v} />
             {v.note && (
               <>
                 {": "}
@@ -116,16 +116,21 @@ function Splits({ splits, versions }: SplitsProps) {
 const nameOf = (versions: readonly Version[], id: string): string =>
   versions.find((v) => v.id === id)?.name ?? id;
 
-function backendOf({ backend }: Version): string {
+function Backend({ of: { backend } }: { readonly of: Version }) {
   switch (backend.kind) {
     case "upstream":
-      return backend.url;
+      return <>{backend.url}</>;
     case "run":
-      return backend.folder;
+      return <>{backend.folder}</>;
     case "artefact":
-      return `${backend.over} + ${backend.artefact}`;
+      return (
+        <>
+          {backend.over}, told{" "}
+          <a href={`/artefacts/${encodeURIComponent(backend.artefact)}`}>{backend.artefact}</a>
+        </>
+      );
     default:
-      return backend.kind;
+      return <>{backend.kind}</>;
   }
 }
 

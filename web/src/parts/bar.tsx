@@ -9,6 +9,7 @@ const places: readonly (readonly [path: string, name: string])[] = [
   ["/methods", "Methods"],
   ["/inbox", "Inbox"],
   ["/sessions", "Sessions"],
+  ["/artefacts", "Artefacts"],
   ["/versions", "Versions"],
 ];
 
