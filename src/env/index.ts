@@ -38,6 +38,7 @@ import { kernels } from "./kernels.ts";
 import { keyDoor } from "./keyDoor.ts";
 import { keyGrid } from "./keyGrid.ts";
 import { lamps } from "./lamps.ts";
+import { ledger } from "./ledger.ts";
 import { lock } from "./lock.ts";
 import { lookups } from "./lookups.ts";
 import { maze } from "./maze.ts";
@@ -92,6 +93,7 @@ export { type Chores, type ChoresOptions, chores } from "./chores.ts";
 export { type ClarificationOptions, clarification } from "./clarification.ts";
 export { type CodewordsOptions, codeOf, codewords } from "./codewords.ts";
 export { type CombinationOptions, combination, prizeOf } from "./combination.ts";
+export { type ConstantMemoryOptions, constantMemory, stateAndAction } from "./constantMemory.ts";
 export { type ControlledMazeOptions, controlledMaze } from "./controlledMaze.ts";
 export { type CorridorOptions, corridor } from "./corridor.ts";
 export { type CounselOptions, counsel, moodAfter } from "./counsel.ts";
@@ -138,6 +140,7 @@ export { fastOf, type KernelsOptions, kernels } from "./kernels.ts";
 export { type KeyDoorOptions, keyDoor, rightAction } from "./keyDoor.ts";
 export { type KeyGridOptions, keyGrid } from "./keyGrid.ts";
 export { type LampsOptions, lamps } from "./lamps.ts";
+export { type LedgerOptions, ledger, valuesAsked } from "./ledger.ts";
 export { firstWrong, type LockOptions, lock, settingsOf } from "./lock.ts";
 export { type LoggedPromptsOptions, loggedPrompts } from "./loggedPrompts.ts";
 export { hopsOf, type LookupsOptions, lookups, spelling } from "./lookups.ts";
@@ -153,6 +156,7 @@ export { type QueriesOptions, queries } from "./queries.ts";
 export { type QuerySlots, type QuerySlotsOptions, querySlots } from "./querySlots.ts";
 export { type RankedSearchOptions, rankedSearch } from "./rankedSearch.ts";
 export { type ReactionsOptions, reactions } from "./reactions.ts";
+export { type RecentHistoryOptions, recentHistory } from "./recentHistory.ts";
 export { type ScreensOptions, screens } from "./screens.ts";
 export { type SecondThoughtsOptions, secondThoughts } from "./secondThoughts.ts";
 export { isHard, type Pay, type Sequences, type SequencesOptions, sequences } from "./sequences.ts";
@@ -281,6 +285,11 @@ export const environments: readonly EnvironmentEntry[] = [
     name: "tickets",
     summary: "mend what a ticket of a help desk is about; most of its words only say who wrote it",
     make: () => tickets(),
+  },
+  {
+    name: "ledger",
+    summary: "turn the pages, each with one value among chatter, and list all the values at the end",
+    make: () => ledger(),
   },
   {
     name: "feed",
