@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import axe from "axe-core";
-import type { Browser, Page } from "playwright-core";
-import { noBrowser, openBrowser } from "../browser.ts";
+import type { Page } from "playwright-core";
+import { noBrowser } from "../browser.ts";
 import { folder } from "../train/world.ts";
-import { converse, practise, type Shown, settled, show, sideways, watched } from "./world.ts";
+import { browser, type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
 
 interface Violation {
   readonly id: string;
@@ -24,58 +24,48 @@ async function serious(page: Page, rules?: readonly string[]): Promise<string[]>
 }
 
 describe("pages over real runs and traffic", { skip: noBrowser }, () => {
-  let browser: Browser;
-  let shown: Shown;
+  let shown: Peopled;
   let page: Page;
   let bad: readonly string[];
-  const runs: string[] = [];
-  let episode = "";
+  let artefact = "";
 
   const root = folder();
 
   before(async () => {
-    for (const method of ["grpo", "rloo"] as const) {
-      for (const seed of [1, 2])
-        runs.push(await practise(root, `${method}-${seed}`, { method, seed, iterations: 2 }));
-    }
-    const local = await practise(root, "local", { engine: "local", iterations: 2 });
-    runs.push(local);
-    shown = await show(root);
-    await converse(shown.production);
-    const { found } = await shown.store.searchTrajectories(local, {
-      phase: "train",
-      order: "best",
-      offset: 0,
-      limit: 1,
-    });
-    const { id, phase, iteration } = found[0]!;
-    episode = `/runs/${encodeURIComponent(local)}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}`;
-    browser = await openBrowser();
-    page = await browser.newPage();
+    shown = await showPeopled(root);
+    artefact = await tell(shown.production);
+    page = await (await browser()).newPage();
     bad = watched(page, shown.url);
   });
   after(async () => {
-    await browser?.close();
+    await page?.close();
     await shown?.close();
   });
 
-  const run = (): string => `/runs/${encodeURIComponent(runs.at(-1)!)}`;
+  const run = (): string => `/runs/${encodeURIComponent(shown.runs.at(-1)!)}`;
   const places: readonly (readonly [name: string, path: () => string, says: RegExp])[] = [
     ["runs", () => "/", /local.*rloo-2.*grpo-1/s],
     ["run", run, /grpo on echo · local engine · seed 1.*Success.*Entropy/s],
     ["episodes", () => `${run()}/episodes`, /Outcome.*success/s],
-    ["episode", () => episode, /Advantage.*Turn 1 · credit/s],
+    ["episode", () => shown.episode, /Advantage.*Turn 1 · credit/s],
     [
       "compare",
-      () => `/compare?${new URLSearchParams(runs.slice(0, 4).map((id): [string, string] => ["run", id]))}`,
+      () =>
+        `/compare?${new URLSearchParams(shown.runs.slice(0, 4).map((id): [string, string] => ["run", id]))}`,
       /grpo.*rloo.*P\(better\)/s,
     ],
-    ["methods", () => "/methods", /igpo/],
+    ["methods", () => "/methods?family=credit", /igpo/],
     ["method", () => "/methods/igpo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],
     ["sessions", () => "/sessions", /s1.*ann/s],
     ["session", () => "/sessions/s1", /I asked where it is\..*Asmara is in Kenya\..*Correct/s],
     ["versions", () => "/versions", /base baseline.*tuned.*Splits/s],
+    ["artefacts", () => "/artefacts", /geography.*3 versions.*a capital that was wrong.*60\.0 %/s],
+    [
+      "artefact",
+      () => `/artefacts/${artefact}`,
+      /a capital that was wrong.*− Be brief\.\s*\+ Asmara is in Eritrea\..*Correction: Asmara is in Eritrea\..*The session.*places\/test.*60\.0 % \[50\.0 %, 70\.0 %\].*told to told/s,
+    ],
     ["login", () => "/login", /Log in.*Key.*whetstone keys create/s],
     ["no page", () => "/nothing/here", /There is no such page/],
   ];
@@ -100,7 +90,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   }
 
   test("what is wrong is found", async () => {
-    const wrong = await browser.newPage();
+    const wrong = await (await browser()).newPage();
     await wrong.setContent(
       '<main><h1>x</h1><img src="data:,"><p style="color: #bbb; background: #fff">faint',
     );

@@ -1,10 +1,12 @@
 /** The dashboard as it is served, over a store that real runs and traffic have written, and a browser that looks at it. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { after } from "node:test";
 import { Hono } from "hono";
-import type { Page } from "playwright-core";
-import { build } from "vite";
+import type { Browser, Page } from "playwright-core";
+import { artefactVersion, type Origins } from "../../src/core/artefact.ts";
+import { writtenBy } from "../../src/core/origins.ts";
 import type { ReceivedSignal } from "../../src/core/served.ts";
 import { listen } from "../../src/env/agent/listen.ts";
 import type { Environment } from "../../src/env/environment.ts";
@@ -15,12 +17,22 @@ import { inbox } from "../../src/serve/inbox.ts";
 import { versionRoutes } from "../../src/serve/versions.ts";
 import { openProduction, openStore, type Production, recorder } from "../../src/store/index.ts";
 import { train } from "../../src/train/run.ts";
+import { openBrowser } from "../browser.ts";
 import { traffic, version } from "../release/traffic.ts";
 import { served } from "../serve/memory.ts";
-import { echo, engines, settings } from "../train/world.ts";
+import { echo, engines, folder, settings } from "../train/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const web = join(root, "web");
+
+let launched: Promise<Browser> | undefined;
+after(async () => (await launched)?.close());
+
+/** One for all tests of a process: what is asked for with `newPage` shares neither cookies nor caches, and is to be closed. */
+export const browser = (): Promise<Browser> => {
+  launched ??= openBrowser();
+  return launched;
+};
 
 /** The pages as the sources are now: built once for each state of the sources, and kept. */
 export async function pages(): Promise<string> {
@@ -31,6 +43,7 @@ export async function pages(): Promise<string> {
   const kept = join(root, "node_modules", ".cache", "pages", hash.digest("hex").slice(0, 16));
   if (existsSync(kept)) return kept;
   const outDir = `${kept}.${process.pid}`;
+  const { build } = await import("vite");
   await build({ configFile: join(web, "vite.config.ts"), logLevel: "warn", build: { outDir } });
   try {
     renameSync(outDir, kept);
@@ -49,9 +62,11 @@ export interface Shown {
   close(): Promise<void>;
 }
 
+const storeIn = (folder: string): string => join(folder, "whetstone.sqlite");
+
 /** What `whetstone dashboard` serves, over the store `whetstone.sqlite` of a folder. */
 export async function show(folder: string): Promise<Shown> {
-  const file = join(folder, "whetstone.sqlite");
+  const file = storeIn(folder);
   const [store, production] = [await openStore(file), await openProduction(file)];
   const writing = recorder(production);
   const door = gate({ production, open: true, signing: randomBytes(32) });
@@ -109,6 +124,41 @@ export async function practise(folder: string, name: string, of: Practice = {}):
   }
 }
 
+const practised = folder();
+let runs: Promise<readonly string[]> | undefined;
+
+async function makeRuns(): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const method of ["grpo", "rloo"] as const) {
+    for (const seed of [1, 2])
+      ids.push(await practise(practised, `${method}-${seed}`, { method, seed, iterations: 2 }));
+  }
+  ids.push(await practise(practised, "local", { engine: "local", iterations: 2 }));
+  return ids;
+}
+
+export interface Peopled extends Shown {
+  /** Ids of four runs of two methods over two seeds, and last of one of a transformer, `local`. */
+  readonly runs: readonly string[];
+  /** The best episode of `local`, as a path. */
+  readonly episode: string;
+}
+
+/** The dashboard over runs, which are made once for a process, and over traffic of its own, which its tests may change. */
+export async function showPeopled(folder: string): Promise<Peopled> {
+  runs ??= makeRuns();
+  const ids = await runs;
+  copyFileSync(storeIn(practised), storeIn(folder));
+  const shown = await show(folder);
+  await converse(shown.production);
+  const local = ids.at(-1)!;
+  const search = { phase: "train", order: "best", offset: 0, limit: 1 } as const;
+  const { found } = await shown.store.searchTrajectories(local, search);
+  const { id, phase, iteration } = found[0]!;
+  const query = new URLSearchParams({ id, phase, iteration: String(iteration) });
+  return { ...shown, runs: ids, episode: `/runs/${encodeURIComponent(local)}/episode?${query}` };
+}
+
 export const word = (more: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id">): ReceivedSignal => ({
   kind: "critique",
   channel: "comment",
@@ -160,6 +210,52 @@ export async function converse(production: Production): Promise<void> {
       }),
     },
   ]);
+}
+
+/**
+ * An instruction set of three versions: by hand, from the correction of {@link converse}, and from episodes of a run, with what
+ * they did to success; a version that answers with the second one.
+ * @returns the id of the second one.
+ */
+export async function tell(production: Production): Promise<string> {
+  const { artefacts } = production;
+  const corrected: Origins = {
+    by: "feedback",
+    from: { sessions: ["s1"], users: ["ann"], responses: ["r2"], signals: ["sig_wrong"] },
+    trajectories: [],
+  };
+  const made: string[] = [];
+  const add = async (
+    system: string,
+    why: string,
+    origins: Origins,
+    parents: readonly string[],
+  ): Promise<void> => {
+    const artefact = { kind: "instructions", system, tools: {}, examples: [], origins } as const;
+    const version = artefactVersion({
+      name: "geography",
+      artefact,
+      parents,
+      why,
+      origins,
+      created: Date.now(),
+    });
+    await artefacts.add(version);
+    made.push(version.id);
+  };
+  await add("You know places.\nBe brief.", "read from geography.md", writtenBy("person"), []);
+  const [first = ""] = made;
+  await add("You know places.\nAsmara is in Eritrea.", "a capital that was wrong", corrected, [first]);
+  const episodes = { ...writtenBy("reflection"), trajectories: ["0/echo/0", "0/echo/1"] };
+  await add("You know places.\nThink first.", "failures of a run", episodes, [first]);
+  for (const [i, artefact] of made.entries()) {
+    const success = { mean: 0.4 + 0.2 * i, low: 0.3 + 0.2 * i, high: 0.5 + 0.2 * i, n: 100 };
+    await artefacts.measure({ id: `m${i}`, artefact, where: "places/test", success, at: Date.now() });
+  }
+  const [, second = ""] = made;
+  const told = version("told");
+  await production.addVersion({ ...told, backend: { kind: "artefact", artefact: second, over: "base" } });
+  return second;
 }
 
 /** What a page did that it must not: errors, and requests to anybody but its own server. */
