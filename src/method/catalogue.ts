@@ -67,6 +67,7 @@ import { ufoTryAgain } from "./language-feedback/ufo-try-again.ts";
 import { agentflyMemento } from "./memory/agentfly-memento.ts";
 import { directionalStimulus } from "./memory/directional-stimulus.ts";
 import { inspo } from "./memory/inspo.ts";
+import { mem1 } from "./memory/mem1.ts";
 import { portal } from "./memory/portal.ts";
 import { rewardharness } from "./memory/rewardharness.ts";
 import type { Recipe } from "./method.ts";
@@ -144,6 +145,7 @@ export {
   loop,
   mapo,
   matchtir,
+  mem1,
   miniO3,
   minirl,
   multiturninstruct,
@@ -269,6 +271,7 @@ export const methods: readonly Recipe[] = [
   agentflyMemento,
   directionalStimulus,
   inspo,
+  mem1,
   portal,
   rewardharness,
   ahpo,
