@@ -10,9 +10,9 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 /**
- * Rooms of which all tests share one process: they only calculate, and starting a process and reading the modules costs
+ * Rooms of which all tests share one process: most only calculate, and starting a process and reading the modules costs
  * more than what most of their files do. A test that starts a server or a program, or changes the environment or the
- * working folder, belongs elsewhere.
+ * working folder, belongs elsewhere. Tests of pages share one browser as well, and the runs that they look at.
  */
 const shared = [
   "advantage",
@@ -33,6 +33,7 @@ const shared = [
   "offpolicy",
   "rollout",
   "update",
+  "web",
 ];
 /** Of these, the files that take long enough to run beside the others. */
 const alone = ["test/env/environments.test.ts"];

@@ -1,35 +1,25 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { ReceivedSignal } from "../../src/core/served.ts";
-import { noBrowser, openBrowser } from "../browser.ts";
+import { noBrowser } from "../browser.ts";
 import { folder } from "../train/world.ts";
-import { converse, practise, type Shown, settled, show, watched } from "./world.ts";
+import { browser, type Peopled, settled, show, showPeopled, watched } from "./world.ts";
 
 describe("what people do on pages", { skip: noBrowser }, () => {
   const root = folder();
-  let browser: Browser;
-  let shown: Shown;
+  let shown: Peopled;
   let page: Page;
   let bad: readonly string[];
-  let run = "";
-  let episode = "";
 
   before(async () => {
-    run = await practise(root, "local", { engine: "local", iterations: 2 });
-    shown = await show(root);
-    await converse(shown.production);
-    const search = { phase: "train", order: "best", offset: 0, limit: 1 } as const;
-    const { found } = await shown.store.searchTrajectories(run, search);
-    const { id, phase, iteration } = found[0]!;
-    episode = `/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}`;
-    browser = await openBrowser();
-    page = await browser.newPage();
+    shown = await showPeopled(root);
+    page = await (await browser()).newPage();
     page.setDefaultTimeout(20_000);
     bad = watched(page, shown.url);
   });
   after(async () => {
-    await browser?.close();
+    await page?.close();
     await shown?.close();
   });
 
@@ -40,7 +30,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
   };
 
   test("an address points at a token, keys walk on from it, and the address follows", async () => {
-    await page.goto(`${shown.url + episode}#t0.1`);
+    await page.goto(`${shown.url + shown.episode}#t0.1`);
     const chosen = page.locator(".token.chosen");
     await chosen.waitFor();
     assert.equal(await chosen.getAttribute("id"), "t0.1");
@@ -187,14 +177,14 @@ describe("what people do on pages", { skip: noBrowser }, () => {
   });
 
   test("what is not there, or cannot be asked for, is said", async () => {
-    const gone = await browser.newPage();
+    const gone = await (await browser()).newPage();
     const says = async (path: string, words: RegExp): Promise<void> => {
       await gone.goto(shown.url + path);
       assert.match(await gone.getByRole("alert").innerText(), words, path);
     };
     await says("/runs/none", /The run could not be loaded\. There is no run none in this store\./);
     await says(
-      `/runs/${encodeURIComponent(run)}/episode?id=none&phase=train&iteration=1`,
+      `/runs/${encodeURIComponent(shown.runs.at(-1)!)}/episode?id=none&phase=train&iteration=1`,
       /Episode none of iteration 1 is not kept/,
     );
     await says("/compare?run=none", /There is no run none/);
@@ -207,7 +197,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
 
   test("an empty store says on each page what would fill it", async () => {
     const empty = await show(folder());
-    const fresh = await browser.newPage();
+    const fresh = await (await browser()).newPage();
     const wrong = watched(fresh, empty.url);
     try {
       for (const [path, heading, command] of [

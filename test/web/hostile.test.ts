@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Environment } from "../../src/env/environment.ts";
-import { noBrowser, openBrowser } from "../browser.ts";
+import { noBrowser } from "../browser.ts";
 import { served } from "../serve/memory.ts";
 import { echo, folder } from "../train/world.ts";
-import { practise, settled, show, sideways, watched, word } from "./world.ts";
+import { browser, practise, settled, show, sideways, watched, word } from "./world.ts";
 
 const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script><style>*{display:none}</style>`;
 /** What turns the words that follow around, rings, moves the cursor, or is no character at all. */
@@ -39,7 +39,7 @@ test("what others wrote is text, whatever it is", { skip: noBrowser }, async () 
     iterations: 1,
   });
   const shown = await show(root);
-  const browser = await openBrowser();
+  const page = await (await browser()).newPage({ viewport: { width: 360, height: 800 } });
   try {
     await shown.store.setTags(run, ["<i>tag</i>", "\u202etag"]);
     const choices = [{ message: { role: "assistant" as const, content: hostile }, stop: "eos" as const }];
@@ -84,7 +84,6 @@ test("what others wrote is text, whatever it is", { skip: noBrowser }, async () 
     });
     const { id, phase, iteration } = found[0]!;
     const at = `/runs/${encodeURIComponent(run)}`;
-    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
     page.setDefaultTimeout(20_000);
     const bad = watched(page, shown.url);
     const places: readonly (readonly [path: string, ...words: string[]])[] = [
@@ -108,7 +107,7 @@ test("what others wrote is text, whatever it is", { skip: noBrowser }, async () 
     }
     assert.deepEqual(bad, []);
   } finally {
-    await browser.close();
+    await page.close();
     await shown.close();
   }
 });

@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Hono } from "hono";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { listen } from "../../src/env/agent/listen.ts";
 import { type Gated, gate } from "../../src/serve/auth.ts";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { mintKey } from "../../src/serve/keys.ts";
 import { openProduction, openStore } from "../../src/store/index.ts";
-import { noBrowser, openBrowser } from "../browser.ts";
+import { noBrowser } from "../browser.ts";
 import { folder } from "../train/world.ts";
-import { pages, settled } from "./world.ts";
+import { browser, pages, settled } from "./world.ts";
 
 /** Opens a page that leads away while it loads: to wait for its load event would be to wait for what may never come. */
 const ledAway = (page: Page, url: string): Promise<unknown> => page.goto(url, { waitUntil: "commit" });
@@ -19,7 +19,6 @@ const ledAway = (page: Page, url: string): Promise<unknown> => page.goto(url, { 
 describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
   const root = folder();
   const { secret, key } = mintKey({ label: "me", scopes: ["read"] }, Date.now());
-  let browser: Browser;
   let page: Page;
   let url = "";
   let revoke: () => Promise<void>;
@@ -44,12 +43,11 @@ describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
       await production.close();
       await store.close();
     };
-    browser = await openBrowser();
-    page = await browser.newPage();
+    page = await (await browser()).newPage();
     page.setDefaultTimeout(20_000);
   });
   after(async () => {
-    await browser?.close();
+    await page?.close();
     await close?.();
   });
 
