@@ -8,7 +8,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import type { EpisodesPage, InboxPage, RunRow, RunsPage } from "../src/serve/dashboard/types.ts";
+import type {
+  ArtefactsPage,
+  EpisodesPage,
+  InboxPage,
+  RunRow,
+  RunsPage,
+} from "../src/serve/dashboard/types.ts";
 import { noBrowser, openBrowser } from "../test/browser.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "dashboard");
@@ -74,6 +80,12 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
     session: async () => {
       const { items } = await ask<InboxPage>("/api/inbox");
       return `/sessions/${encodeURIComponent(items.find((item) => item.wanting)?.reply?.session ?? "")}`;
+    },
+    artefacts: () => "/artefacts",
+    artefact: async () => {
+      const { artefacts } = await ask<ArtefactsPage>("/api/artefacts");
+      const read = artefacts.findLast(({ from, parents }) => from.signals > 0 && parents.length > 0);
+      return `/artefacts/${encodeURIComponent((read ?? artefacts.at(-1))?.id ?? "")}`;
     },
     versions: () => "/versions",
   };

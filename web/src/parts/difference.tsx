@@ -27,10 +27,12 @@ export function Difference({ parts, same }: DifferenceProps) {
           {change.lines.length > 0 && <Lines of={change} />}
         </section>
       ))}
-      <p class="faint">
-        {parts.length === 0 ? "Nothing that is told has changed." : ""} {same}{" "}
-        {same === 1 ? "part is" : "parts are"} the same.
-      </p>
+      {parts.length === 0 && <p>Nothing that is told has changed.</p>}
+      {same > 0 && (
+        <p class="faint">
+          {same} {same === 1 ? "part is" : "parts are"} the same.
+        </p>
+      )}
     </>
   );
 }
