@@ -88,10 +88,16 @@ function addShow(artefacts: Command, io: Io): void {
         store,
         async ({ artefacts: kept }) => {
           const version = await artefactNamed(kept, text, "artefacts show");
-          io.record({ type: "artefact", ...version });
+          const children = (await kept.list()).filter(({ parents }) => parents.includes(version.id));
+          const measures = (await kept.measures()).filter(({ artefact }) => artefact === version.id);
+          io.record({ type: "artefact", ...version, children: children.map(({ id }) => id), measures });
           io.say(
             `${version.name} ${version.id}, ${artefactWords[version.artefact.kind]}, made ${time(version.created)} UTC: ${version.why}`,
             ...(version.erased ? [`${version.erased} parts were erased since.`] : []),
+            ...sayLineage(version, children),
+            ...measures.map(({ where, run, success }) => {
+              return `success on ${where}: ${interval(success)}${run === undefined ? "" : `, run ${run}`}`;
+            }),
             "",
             await textOf(version),
           );
@@ -99,6 +105,32 @@ function addShow(artefacts: Command, io: Io): void {
         "there",
       ),
     );
+}
+
+/** What it was made from, and what was made from it; each id with a way to look at it. */
+function sayLineage(
+  { origins, parents }: ArtefactVersion,
+  children: readonly ArtefactSummary[],
+): readonly string[] {
+  const { signals, sessions } = origins.from;
+  const named: readonly (readonly [string, readonly string[]])[] = [
+    ["made from version", parents],
+    ["led to version", children.map(({ id }) => id)],
+    ["from signal", signals],
+    ["in session", sessions],
+    ["from episode", origins.trajectories],
+  ];
+  return [`made by: ${origins.by}`, ...named.flatMap(([what, ids]) => sayIds(what, ids))];
+}
+
+/** Ids that are named one by one. */
+const mostNamed = 5;
+
+function sayIds(what: string, ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return [];
+  const rest = ids.length - mostNamed;
+  const more = rest > 0 ? ` and ${rest} more: --json names them all` : "";
+  return [`${what}${ids.length === 1 ? "" : "s"}: ${ids.slice(0, mostNamed).join(", ")}${more}`];
 }
 
 function addDiff(artefacts: Command, io: Io): void {

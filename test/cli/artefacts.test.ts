@@ -43,7 +43,15 @@ test("a prompt's way: brought in, edited by hand, compared, and told to a versio
     (await run("artefacts", "list")).out,
     new RegExp(`${edited.id}.*${backend.artefact.slice(0, 8)}.*class too`),
   );
-  assert.match((await run("artefacts", "show", "support")).out, /You help with trains/);
+  const shown = (await run("artefacts", "show", "support")).out;
+  assert.match(
+    shown,
+    new RegExp(`made by: .*made from version: ${backend.artefact}.*You help with trains`, "s"),
+  );
+  assert.match(
+    (await run("artefacts", "show", backend.artefact)).out,
+    new RegExp(`led to version: ${edited.id}`),
+  );
   assert.match(
     (await run("versions", "add", "--artefact", "support", "--over", "base")).out,
     /Added: support-on-base/,
