@@ -1,3 +1,4 @@
+import { asHeldBack } from "../core/heldBack.ts";
 import type { Json } from "../core/json.ts";
 import { shuffled } from "../core/random.ts";
 import type { Data } from "../core/slots.ts";
@@ -17,7 +18,7 @@ export type HeldBackState<State extends Json> = Readonly<Record<string, Json>> &
 
 /**
  * Keeps some tasks out of practice for the whole run, so that what was learnt on the others can be selected on them. An
- * iteration's tasks are those that `each` chooses from the rest, and after them all that are held back, in one order.
+ * iteration's tasks are those that `each` chooses from the rest, and after them all that are held back, in one order: `isHeldBack` tells them apart.
  */
 export function heldBack<State extends Json>(
   each: Data<State>,
@@ -40,7 +41,7 @@ export function heldBack<State extends Json>(
       const byId = new Map(tasks.map((task) => [task.id, task]));
       const chosen = each.choose(rest, state.each ?? each.init(rest), random.split("rest"), clock);
       return {
-        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? [])],
+        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? []).map(asHeldBack)],
         next: { held, each: chosen.next },
       };
     },

@@ -4,6 +4,7 @@ import { additionOf } from "../../core/applied.ts";
 import type { Example, InstructionSet } from "../../core/artefact.ts";
 import type { Ctx } from "../../core/context.ts";
 import { noInstructions } from "../../core/gathered.ts";
+import { isHeldBack } from "../../core/heldBack.ts";
 import type { Json } from "../../core/json.ts";
 import { joinedOrigins, originsIn, writtenBy } from "../../core/origins.ts";
 import { shuffled } from "../../core/random.ts";
@@ -13,8 +14,6 @@ import { paid, succeeded, type Task, type Trajectory } from "../../core/words.ts
 
 /** Settings of {@link bootstrapped}. */
 export interface BootstrapOptions {
-  /** How many of the iteration's last tasks are held back: sets of examples are selected on them. */
-  readonly heldBack: number;
   /** Most examples in a prompt. Default 4. */
   readonly examples?: number;
   /** Most characters of one example: a longer episode is none. Default 2000. */
@@ -43,7 +42,7 @@ type Kept = z.output<typeof stateSchema>;
 
 /**
  * The rollout practises under what is in force; episodes that succeed become examples. The update draws a random set of
- * them, one of a task, plays it on the tasks held back, and puts it in force if it earns more there than what is: later
+ * them, one of a task, plays it on the tasks held back (`isHeldBack`), and puts it in force if it earns more there than what is: later
  * successes come from better prompts. A set that gives away a task which is held out is refused.
  * Stats: successes, score.best, proposals, proposals.refused, joined.
  * Paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines".
@@ -52,10 +51,10 @@ export function bootstrapped(options: BootstrapOptions): {
   readonly rollout: Rollout;
   readonly update: Update;
 } {
-  const { heldBack, groupSize = 1, tries = 1, selects = true } = options;
+  const { groupSize = 1, tries = 1, selects = true } = options;
   return {
     async rollout(ctx) {
-      const tasks = ctx.practice.slice(0, -heldBack);
+      const tasks = ctx.practice.filter((task) => !isHeldBack(task));
       const attempts = Array.from({ length: groupSize }, (_, attempt) =>
         played(ctx, currentOf(ctx), tasks, attempt, options),
       );
@@ -64,7 +63,7 @@ export function bootstrapped(options: BootstrapOptions): {
     async update(ctx, _batch, _objectives, { trajectories }) {
       const before = stateOf(ctx);
       const base = currentOf(ctx);
-      const held = ctx.practice.slice(-heldBack);
+      const held = ctx.practice.filter(isHeldBack);
       const successes = remembered(before, trajectories.filter(succeeded), base, options);
       let score = before.score ?? (await earned(ctx, base, held, groupSize, options));
       const stats = { proposals: 0, "proposals.refused": 0, joined: 0 };

@@ -3,6 +3,7 @@ import type { InstructionSet } from "../../core/artefact.ts";
 import type { Ctx } from "../../core/context.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import { noInstructions } from "../../core/gathered.ts";
+import { isHeldBack } from "../../core/heldBack.ts";
 import type { Hint } from "../../core/hints.ts";
 import { joinedOrigins, writtenBy } from "../../core/origins.ts";
 import type { Experience, Rollout, Update } from "../../core/slots.ts";
@@ -17,8 +18,6 @@ import { chatReflector, quoting, type Reflector, type Told } from "./reflector.t
 
 /** Settings of {@link reflectiveSearch}. */
 export interface ReflectiveSearchOptions {
-  /** How many of the iteration's last tasks are held back from reflection: candidates are selected on them. */
-  readonly heldBack: number;
   /** What the agent is told at first. Default: what is in force, else nothing. */
   readonly first?: InstructionSet;
   /** Default: the policy reflects by itself where it is a model that talks; else what is said is quoted. */
@@ -39,7 +38,7 @@ export interface ReflectiveSearchOptions {
 }
 
 /**
- * One iteration rewrites one text of one candidate. The rollout plays a candidate of the Pareto front on the iteration's
+ * One iteration rewrites one text of one candidate. Its tasks are those to practise on and those held back (`isHeldBack`). The rollout plays a candidate of the Pareto front on the iteration's
  * tasks; the update lets a reflector rewrite one of its texts, in turn, from these attempts and what was said of them, and
  * plays the new candidate on the same tasks. If it earns more in sum, it is played on the tasks held back and joins the pool.
  * After an iteration that found one, two candidates of the front are merged instead, where two fit; a merge joins if it
@@ -91,7 +90,7 @@ interface Plan {
 function planOf(ctx: Ctx, options: ReflectiveSearchOptions): Plan {
   const pool = poolOf(ctx);
   const random = ctx.random.split("reflective search");
-  const tasks = ctx.practice.slice(0, -options.heldBack);
+  const tasks = practisedOf(ctx);
   if (!pool) return { pool, set: firstOfAll(ctx, options), tasks };
   const { merges = 5, mergeTasks = 5 } = options;
   if (pool.found && pool.waiting > 0 && pool.merged < merges) {
@@ -129,7 +128,7 @@ async function begin(ctx: Ctx, set: InstructionSet, options: ReflectiveSearchOpt
       mend: "Take the answers out of them.",
     });
   }
-  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx, options), 1, options));
+  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx), 1, options));
   const member = { id: proposed.id, parents: [], scores, turn: 0 };
   return { members: [member], tried: [], waiting: 0, merged: 0, found: false };
 }
@@ -181,7 +180,7 @@ async function mutate(
     origins,
   });
   if ("refused" in proposed || pool.members.some(({ id }) => id === proposed.id)) return refused;
-  const tasks = ctx.practice.slice(0, -options.heldBack);
+  const tasks = practisedOf(ctx);
   const [before, after] = [
     scoresOf(evidence.trajectories),
     scoresOf(await played(ctx, child, tasks, 2, options)),
@@ -234,7 +233,7 @@ async function joined(
   parents: readonly Id[],
   options: ReflectiveSearchOptions,
 ): Promise<Pool> {
-  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx, options), 3, options));
+  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx), 3, options));
   const waiting = pool.waiting + Number(pool.merged + pool.waiting < (options.merges ?? 5));
   return {
     ...pool,
@@ -244,8 +243,8 @@ async function joined(
   };
 }
 
-const heldBackOf = ({ practice }: Ctx, { heldBack }: ReflectiveSearchOptions): readonly Task[] =>
-  practice.slice(-heldBack);
+const practisedOf = ({ practice }: Ctx): readonly Task[] => practice.filter((task) => !isHeldBack(task));
+const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isHeldBack);
 
 const firstOfAll = (ctx: Ctx, { first }: ReflectiveSearchOptions): InstructionSet => {
   const begun = ctx.artefacts.current()?.artefact;

@@ -10,14 +10,11 @@ const selection = 16;
 /** The method with other numbers of examples. */
 export const bootstrappedWith = (
   { tasks, groupSize, temperature }: Settings,
-  options: Partial<BootstrapOptions> = {},
-): SlotChoices => {
-  const held = options.heldBack ?? selection;
-  return {
-    data: heldBack(uniform({ tasks }), { tasks: held }),
-    ...bootstrapped({ groupSize, temperature, ...options, heldBack: held }),
-  };
-};
+  { heldBack: held = selection, ...options }: BootstrapOptions & { readonly heldBack?: number } = {},
+): SlotChoices => ({
+  data: heldBack(uniform({ tasks }), { tasks: held }),
+  ...bootstrapped({ groupSize, temperature, ...options }),
+});
 
 export const bootstrapFewShot = method({
   id: "bootstrap-few-shot",

@@ -10,14 +10,11 @@ const selection = 16;
 /** The method with a reflector, instructions to begin with, or hints from production. */
 export const reflectingWith = (
   { tasks, temperature }: Settings,
-  options: Partial<ReflectiveSearchOptions> = {},
-): SlotChoices => {
-  const held = options.heldBack ?? selection;
-  return {
-    data: heldBack(uniform({ tasks }), { tasks: held }),
-    ...reflectiveSearch({ temperature, ...options, heldBack: held }),
-  };
-};
+  { heldBack: held = selection, ...options }: ReflectiveSearchOptions & { readonly heldBack?: number } = {},
+): SlotChoices => ({
+  data: heldBack(uniform({ tasks }), { tasks: held }),
+  ...reflectiveSearch({ temperature, ...options }),
+});
 
 export const gepa = method({
   id: "gepa",

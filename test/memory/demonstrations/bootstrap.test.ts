@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applied } from "../../../src/core/applied.ts";
 import { noInstructions } from "../../../src/core/gathered.ts";
+import { asHeldBack } from "../../../src/core/heldBack.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Message, Stats, Task, Trajectory } from "../../../src/core/words.ts";
 import { type BootstrapOptions, bootstrapped, exampleOf } from "../../../src/memory/demonstrations/index.ts";
@@ -10,7 +11,6 @@ import { freshState } from "../../../src/train/state.ts";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../core/make.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
-const assistant = (content: string): Message => ({ role: "assistant", content });
 
 test("exampleOf: the conversation, without the system message and without the examples that were shown in it", () => {
   const told = {
@@ -31,16 +31,18 @@ test("exampleOf: the conversation, without the system message and without the ex
 });
 
 /** Tasks that succeed where an example of their kind is shown; of kind 0 by themselves. Four practised, four held back. */
-async function learnt(options: Partial<BootstrapOptions>, iterations: number, refuse = false) {
+async function learnt(options: BootstrapOptions, iterations: number, refuse = false) {
   const taskOf = (id: string, i: number): Task => ({
     id,
     prompt: [user(`kind ${i % 2}`)],
     metadata: { kind: i % 2 },
     seed: 1,
   });
-  const practice = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"].map(taskOf);
+  const practice = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
+    .map(taskOf)
+    .map((task) => (task.id.startsWith("h") ? asHeldBack(task) : task));
   const state = freshState("train");
-  const { rollout, update } = bootstrapped({ heldBack: 4, ...options });
+  const { rollout, update } = bootstrapped(options);
   const stats: Stats[] = [];
   const seen: (readonly Trajectory[])[] = [];
   let plays = 0;

@@ -4,6 +4,7 @@ import type { InstructionSet } from "../../../src/core/artefact.ts";
 import type { Chat } from "../../../src/core/chat.ts";
 import { WhetstoneError } from "../../../src/core/errors.ts";
 import { noInstructions } from "../../../src/core/gathered.ts";
+import { asHeldBack } from "../../../src/core/heldBack.ts";
 import { writtenBy } from "../../../src/core/origins.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Stats, Task, Trajectory } from "../../../src/core/words.ts";
@@ -49,7 +50,7 @@ interface Seen {
   readonly members: readonly { readonly id: string; readonly parents: readonly string[] }[];
 }
 
-async function searched(search: Partial<ReflectiveSearchOptions>, iterations: number) {
+async function searched(search: ReflectiveSearchOptions, iterations: number) {
   const seen: Seen[] = [];
   const recipe = method({
     id: "test",
@@ -134,12 +135,14 @@ async function twoKinds(iterations: number) {
     metadata: {},
     seed: 1,
   });
-  const practice = ["a1", "a2", "b1", "a3", "a4", "b2", "b3"].map(taskOf);
+  const practice = [
+    ...["a1", "a2", "b1"].map(taskOf),
+    ...["a3", "a4", "b2", "b3"].map(taskOf).map(asHeldBack),
+  ];
   const reward = (task: string, { system, tools }: InstructionSet): number =>
     task.startsWith("a") ? (system === "A" ? 1 : 0.5) : tools.code === "B" ? 1 : system === "A" ? 0 : 0.5;
   const state = freshState("train");
   const { rollout, update } = reflectiveSearch({
-    heldBack: 4,
     first: { ...noInstructions, tools: { code: "" } },
     reflect: async ({ component }) => (component === "system text" ? "A" : "B"),
   });
