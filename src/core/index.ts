@@ -22,6 +22,7 @@ export * from "./encoder.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
 export { askedToReact, followUp, type Speaker } from "./followUps.ts";
 export { noInstructions, noLessons, withEntries, withExamples } from "./gathered.ts";
+export { asHeldBack, isHeldBack } from "./heldBack.ts";
 export * from "./hindsight.ts";
 export { type Hint, sayHint } from "./hints.ts";
 export { imaginedTask, isImagined } from "./imagined.ts";
@@ -70,5 +71,6 @@ export {
   writeMessage,
   writeTools,
 } from "./toolCalls.ts";
+export { transcript, transcriptUntold } from "./transcript.ts";
 export type * from "./words.ts";
 export { actionTokens, succeeded } from "./words.ts";

@@ -1,4 +1,12 @@
-export { type Budget, budget, type ChatOptions, chatModel, type Limits, type Price } from "./chat/index.ts";
+export {
+  type Budget,
+  budget,
+  type ChatOptions,
+  chatEngine,
+  chatModel,
+  type Limits,
+  type Price,
+} from "./chat/index.ts";
 export type { Engine, ModelRequest } from "./engine.ts";
 export {
   type DecoderConfig,
