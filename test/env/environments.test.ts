@@ -24,6 +24,7 @@ const promises: Readonly<Record<string, Promised>> = {
   "follow-ups": { garbage: 0.2 },
   tastes: { garbage: 0.6, flawed: [0, 0.5] },
   tickets: { garbage: 0.3 },
+  ledger: { garbage: 0.2 },
   feed: { garbage: 0.2, flawed: [0, 0] },
   chores: { garbage: 0.05 },
   "preference-game": { garbage: 0.25 },

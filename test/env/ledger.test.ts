@@ -2,9 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
 import { ledger, valuesAsked } from "../../src/env/ledger.ts";
-import { obeysTheLaws } from "./laws.ts";
-
-obeysTheLaws(() => ledger(), { garbage: 0.2 });
 
 test("ledger: an answer is paid for the values it names in any order, with as many words as there are questions", async () => {
   const environment = ledger({ questions: 3 });
