@@ -8,6 +8,7 @@ export {
   withCases,
 } from "./caseMemory.ts";
 export * as demonstrations from "./demonstrations/index.ts";
+export * as experience from "./experience/index.ts";
 export type { Hit } from "./greatest.ts";
 export { type HashedTextOptions, hashedText, hashedVector } from "./hashedText.ts";
 export * as instructions from "./instructions/index.ts";

@@ -70,6 +70,7 @@ import { inspo } from "./memory/inspo.ts";
 import { mem1 } from "./memory/mem1.ts";
 import { portal } from "./memory/portal.ts";
 import { rewardharness } from "./memory/rewardharness.ts";
+import { sleaRl } from "./memory/slea-rl.ts";
 import type { Recipe } from "./method.ts";
 import { ahpo } from "./objective/ahpo.ts";
 import { cpl } from "./objective/cpl.ts";
@@ -188,6 +189,7 @@ export {
   seppo,
   sft,
   siop,
+  sleaRl,
   spaRl,
   speakrl,
   srpoReflection,
@@ -274,6 +276,7 @@ export const methods: readonly Recipe[] = [
   mem1,
   portal,
   rewardharness,
+  sleaRl,
   ahpo,
   cpl,
   disco,
