@@ -1,10 +1,13 @@
 // Protocols against the implementations of others, both ways; see bench/README.md.
 //
-//     node bench/interop.ts openenv mcp chat data
+//     node bench/interop.ts openenv mcp chat data trajectories adapters
 //
-// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp, transformers with fastapi and uvicorn, and trl.
+// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp, transformers with fastapi and uvicorn, and trl; for
+// trajectories verifiers and minari[arrow]; for adapters bench/peers/requirements.txt, llama.cpp under bench/peers, and in
+// WHETSTONE_LLAMA_SCRIPTS the folder of llama.cpp's convert_lora_to_gguf.py (the source of llama-cpp-python on PyPI has it,
+// in vendor/llama.cpp). What a part found replaces its section of bench/results/interop.md.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -26,6 +29,8 @@ import { serveOpenEnv } from "../src/serve/openenv.ts";
 import { openProduction, type Write } from "../src/store/index.ts";
 import { evaluate } from "../src/train/evaluate.ts";
 import { echo, runIn, settings, tiny } from "../test/train/world.ts";
+import { adapters } from "./interop/adapters.ts";
+import { trajectories } from "./interop/trajectories.ts";
 
 const python = process.env.WHETSTONE_PEERS_PYTHON ?? "python3";
 const peer = (name: string): string => join(import.meta.dirname, "peers", name);
@@ -48,10 +53,42 @@ async function started(
   throw new Error(`nothing at ${url} after 150 s`);
 }
 
+/** What the part that runs has found. */
+let found: string[] = [];
 const say = (what: string, passed: boolean): void => {
   console.log(`${passed ? "passed" : "FAILED"}  ${what}`);
+  found.push(`| ${what.replaceAll("|", "\\|")} | ${passed ? "yes" : "**no**"} |`);
   if (!passed) process.exitCode = 1;
 };
+
+/** A section of the page of results for each part; those of other parts stay. */
+function keep(part: string): void {
+  const file = join(import.meta.dirname, "results", "interop.md");
+  const [, ...kept] = existsSync(file) ? readFileSync(file, "utf8").split(/^(?=## )/m) : [];
+  const head = "# With the tools of others\n\nWritten by `node bench/interop.ts`, a section for each part.\n";
+  const table = ["", "| checked | passed |", "| --- | --- |", ...found, ""].join("\n");
+  const rest = kept
+    .filter((section) => !section.startsWith(`## ${part}\n`))
+    .map((section) => section.trimEnd());
+  const sections = [...rest, `## ${part}\n${table}`.trimEnd()].sort();
+  writeFileSync(
+    file,
+    [head, ...sections]
+      .join("\n\n")
+      .replace(/\n{3,}/g, "\n\n")
+      .concat("\n"),
+  );
+}
+
+/** Gives work a folder that is gone afterwards. */
+async function inFolder(work: (root: string) => Promise<void>): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "whetstone-interop-"));
+  try {
+    await work(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
 
 /** Halves the numbers that are left. */
 const bisects: Player = (_, conversation) => {
@@ -307,12 +344,24 @@ const taught: readonly Write[] = [
   })),
 ];
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { openenv, mcp, chat, data };
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  openenv,
+  mcp,
+  chat,
+  data,
+  trajectories: () => inFolder((root) => trajectories(root, python, say)),
+  adapters: () => inFolder((root) => adapters(root, process.env.WHETSTONE_LLAMA_SCRIPTS, say)),
+};
 try {
   for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {
     const part = parts[name];
     if (!part) throw new Error(`No "${name}"; there are ${Object.keys(parts).join(", ")}.`);
-    await part();
+    found = [];
+    try {
+      await part();
+    } finally {
+      keep(name);
+    }
   }
 } catch (e) {
   console.error(`interop: ${messageOf(e)}`);

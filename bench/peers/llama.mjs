@@ -33,8 +33,11 @@ async function reply(sequence, prompt, maxTokens, temperature) {
 const handlers = {
   about: () => ({ versions: { "llama.cpp": llama.llamaCppRelease.release } }),
 
-  /** With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning. */
-  async open({ file, tokens, use }) {
+  /**
+   * With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning.
+   * `adapter` is a GGUF file.
+   */
+  async open({ file, tokens, use, adapter }) {
     await context?.dispose();
     await model?.dispose();
     model = await llama.loadModel({ modelPath: file, useMmap: false });
@@ -43,9 +46,30 @@ const handlers = {
       contextSize: tokens,
       batchSize: 512,
       threads: { ideal: use, min: use },
+      ...(adapter && { lora: adapter }),
       // its default cache of keys and values has 16 bits, which is also its fastest
     });
     sequences = Array.from({ length: parallel }, () => context.getSequence());
+  },
+
+  /** Log-probabilities of each row's tokens but the first. */
+  async logp({ rows }) {
+    const options = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+    const logp = [];
+    for (const row of rows) {
+      await sequences[0].clearHistory();
+      const asked = row.map((token) => [token, { generateNext: { logits: true, options } }]);
+      const said = await sequences[0].controlledEvaluate(asked);
+      logp.push(
+        row.slice(1).map((token, i) => {
+          const { logits } = said[i].next;
+          const most = Math.max(...logits.values());
+          const total = [...logits.values()].reduce((sum, x) => sum + Math.exp(x - most), 0);
+          return logits.get(token) - most - Math.log(total);
+        }),
+      );
+    }
+    return { logp };
   },
 
   async sample({ prompts, maxTokens, times = 1, temperature = 1 }) {

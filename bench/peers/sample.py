@@ -1,4 +1,4 @@
-"""Sampling with Transformers' generate, and the same model as a GGUF file for llama.cpp.
+"""Sampling and scoring with Transformers and PEFT, and the same model as a GGUF file for llama.cpp.
 
 Kept fair: nothing ends a reply early, so no logits processor watches for it, and none narrows the distribution.
 """
@@ -14,9 +14,13 @@ lines.threads_and()
 model = None
 
 
-def open_model(folder, **_):
+def open_model(folder, adapter=None, **_):
     global model
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa")
+    if adapter:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, adapter)
     model.eval()
 
 
@@ -49,6 +53,33 @@ def score(rows):
         total += picked.sum().item()
         count += len(picked)
     return {"logp": total / count}
+
+
+@torch.inference_mode()
+def logp(rows):
+    """Log-probabilities of each row's tokens but the first."""
+
+    def one(tokens):
+        tokens = torch.tensor([tokens])
+        return F.log_softmax(model(input_ids=tokens).logits[0, :-1], dim=-1).gather(1, tokens[0, 1:, None])[:, 0].tolist()
+
+    return {"logp": [one(tokens) for tokens in rows]}
+
+
+def convert_adapter(scripts, folder, adapter, file):
+    """An adapter as GGUF, by llama.cpp's own script in the folder `scripts`."""
+    import os
+    import subprocess
+    import sys
+
+    script = os.path.join(scripts, "convert_lora_to_gguf.py")
+    said = subprocess.run(
+        [sys.executable, script, "--base", folder, "--outtype", "f32", "--outfile", file, adapter],
+        capture_output=True,
+        text=True,
+    )
+    if said.returncode:
+        raise RuntimeError(f"{script}: {said.stderr[-2000:]}")
 
 
 def write_gguf(folder, file):
@@ -137,6 +168,8 @@ lines.serve(
         "open": open_model,
         "sample": sample,
         "score": score,
+        "logp": logp,
         "gguf": write_gguf,
+        "gguf_adapter": convert_adapter,
     }
 )
