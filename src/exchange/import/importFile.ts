@@ -10,9 +10,10 @@ import { openai } from "./openai.ts";
 import { places } from "./places.ts";
 import { readRecords } from "./records.ts";
 import { trl } from "./trl.ts";
+import { verifiers } from "./verifiers.ts";
 
 /** Formats that can be read. */
-export const importers = { langfuse, langsmith, openai, trl } as const satisfies Readonly<
+export const importers = { langfuse, langsmith, openai, trl, verifiers } as const satisfies Readonly<
   Record<string, MakeImporter>
 >;
 export type ImportFormat = keyof typeof importers;

@@ -1,0 +1,98 @@
+/** Traces of verifiers, read in. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { importFile } from "../../src/exchange/import/importFile.ts";
+import { gathered } from "../../src/exchange/sessions.ts";
+import { openProduction } from "../../src/store/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whetstone-verifiers-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const said = (role: string, content: string, more: object = {}) => ({ role, content, ...more });
+
+/** Asks, calls a tool, hears, answers; and from the first question on a second path. */
+const trace = {
+  version: 1,
+  id: "t",
+  nodes: [
+    {
+      parent: null,
+      message: said("user", "door?"),
+      sampled: false,
+      tools: [{ name: "look", description: "looks", parameters: {} }],
+    },
+    {
+      parent: 0,
+      message: said("assistant", "", { tool_calls: [{ id: "c", name: "look", arguments: '{"at":"it"}' }] }),
+      sampled: true,
+    },
+    { parent: 1, message: said("tool", "blue", { tool_call_id: "c" }), sampled: false },
+    { parent: 2, message: said("assistant", "It is blue."), sampled: true },
+    { parent: 0, message: said("assistant", "Which?"), sampled: true },
+  ],
+  calls: [{ node: 3, model: "m", finish_reason: "length" }],
+  rewards: { right: { score: 0.5, weight: 2 }, style: null },
+  ok: true,
+  errors: [],
+};
+
+async function brought(...rows: readonly unknown[]) {
+  const file = join(folder, "traces.jsonl");
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const production = await openProduction(":memory:");
+  try {
+    const imported = await importFile(production, file, { from: "verifiers", now: 1_800_000_000_000 });
+    return {
+      imported,
+      responses: await gathered(production.responses()),
+      signals: await gathered(production.signals()),
+    };
+  } finally {
+    await production.close();
+  }
+}
+
+test("every sampled message is a response to its path; rewards are about the session", async () => {
+  const { imported, responses, signals } = await brought(trace, { ...trace, id: "f", ok: false });
+  assert.deepEqual(imported.ignored, { "trace that failed": 1 });
+  // an empty message of the system offers the tools
+  assert.deepEqual(
+    responses.map(({ id, prompt, choices }) => [
+      id,
+      prompt.map(({ content }) => content),
+      choices[0]!.message.content,
+    ]),
+    [
+      ["verifiers:t/1", ["", "door?"], ""],
+      ["verifiers:t/3", ["", "door?", "", "blue"], "It is blue."],
+      ["verifiers:t/4", ["", "door?"], "Which?"],
+    ],
+  );
+  const [call, answer, other] = responses;
+  assert.deepEqual(call!.choices[0]!.message.toolCalls, [
+    { id: "c", name: "look", arguments: '{"at":"it"}' },
+  ]);
+  assert.deepEqual(
+    call!.prompt.flatMap(({ tools = [] }) => tools.map(({ name }) => name)),
+    ["look"],
+  );
+  assert.deepEqual([answer!.model, answer!.choices[0]!.stop], ["m", "length"]);
+  // the call and its answer are one trajectory, the other path is one of its own
+  assert.deepEqual([answer!.trajectory, answer!.turn], [call!.trajectory, 1]);
+  assert.notEqual(other!.trajectory, call!.trajectory);
+  // 0.5 · 2
+  assert.deepEqual(
+    signals.map(({ kind, channel, value, about }) => ({ kind, channel, value, about })),
+    [{ kind: "reward", channel: "right", value: 1, about: [{ session: "verifiers:t" }] }],
+  );
+});
+
+test("a graph that is none is named by its line", async () => {
+  const circle = { ...trace, nodes: [{ parent: 0, message: said("user", "a"), sampled: false }] };
+  await assert.rejects(brought(trace, circle), /line 2.*node 0 whose parent is 0/s);
+  await assert.rejects(brought({ ...trace, version: 2 }), /version 2/);
+  await assert.rejects(brought({ messages: [] }), /no id or no nodes/);
+});
