@@ -6,7 +6,7 @@ import { useLoaded } from "../api.ts";
 import { Curves } from "../parts/curves.tsx";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { csv, save } from "../parts/save.ts";
-import { theme } from "../parts/theme.tsx";
+import { dark } from "../parts/theme.tsx";
 
 export function Compare() {
   useRoute();
@@ -32,7 +32,7 @@ export function Compare() {
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="the comparison" />;
   if (now.state === "failed") return <Failed what="The comparison" why={now.why} />;
-  return <Whole groups={now.data.groups} key={theme.value} />;
+  return <Whole groups={now.data.groups} key={String(dark.value)} />;
 }
 
 function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {

@@ -1,5 +1,6 @@
 /** One run: what it is, what is off with it, its curves as it goes on, and how well it did. */
 import { signal } from "@preact/signals";
+import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { Curves, RunDetail, RunRow } from "../../../src/serve/dashboard/types.ts";
@@ -73,7 +74,7 @@ export function Run() {
   return <Whole run={now.data} path={path} />;
 }
 
-function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }) {
+const Whole = memo(({ run, path }: { readonly run: RunDetail; readonly path: string }) => {
   useEffect(() => {
     document.title = `${run.name} · Whetstone`;
   }, [run.name]);
@@ -81,10 +82,11 @@ function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }
     <>
       <h1>{run.name}</h1>
       <p class="facts">
-        <span class={`state ${run.state}`}>{run.state}</span> · {run.method} on {run.env} · {run.engine}{" "}
-        engine · seed {run.seed} · since {moment(run.started)} ·{" "}
-        {/* last and in one piece: it grows while one looks */}
-        {`${run.iterations} iterations in ${duration(run.seconds)}`}
+        {run.method} on {run.env} · {run.engine} engine · seed {run.seed} · since {moment(run.started)} ·{" "}
+        {/* last and in one piece: it changes while one looks */}
+        <span class={`state ${run.state}`}>
+          {`${run.state}, ${run.iterations} iterations in ${duration(run.seconds)}`}
+        </span>
       </p>
       <p>
         <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>
@@ -99,7 +101,7 @@ function Whole({ run, path }: { readonly run: RunDetail; readonly path: string }
       </details>
     </>
   );
-}
+});
 
 function Notes({ run }: { readonly run: RunDetail }) {
   if (run.notes.length === 0) {
@@ -138,13 +140,20 @@ function zoomIn({ from, until }: Readonly<Record<string, string>>): Zoom | undef
 }
 
 function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: string }) {
-  const [smoothing, setSmoothing] = useState(0);
-  const [log, setLog] = useState(false);
   const { query, path: here, route } = useLocation();
+  /** The address has what was chosen, but for smoothing; what is left out has been put back. */
+  const choose = (choice: Readonly<Record<string, string | undefined>>): void => {
+    const chosen = Object.entries({ ...query, ...choice }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    route(chosen.length > 0 ? `${here}?${new URLSearchParams(chosen)}` : here, true);
+  };
   const zoom = zoomIn(query);
   const setZoom = (to: Zoom | undefined): void =>
-    route(to ? `${here}?from=${to.from}&until=${to.until}` : here, true);
-  const [more, setMore] = useState<readonly string[]>([]);
+    choose({ from: to && String(to.from), until: to && String(to.until) });
+  const log = query.log === "true";
+  const [smoothing, setSmoothing] = useState(0);
+  const more = query.more?.split(",").filter((name) => run.metrics.includes(name)) ?? [];
   const [curves, setCurves] = useState<Loaded<Curves>>({ state: "waiting" });
   const panels = panelsOf(run.metrics);
   const claimed = new Set(panels.flatMap(({ names }) => names));
@@ -197,7 +206,12 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
           />
         </label>
         <label>
-          <input type="checkbox" checked={log} onChange={(e) => setLog(e.currentTarget.checked)} /> Log axis
+          <input
+            type="checkbox"
+            checked={log}
+            onChange={(e) => choose({ log: e.currentTarget.checked ? "true" : undefined })}
+          />{" "}
+          Log axis
         </label>
         <button type="button" disabled={!zoom} onClick={() => setZoom(undefined)}>
           {zoom ? `Iterations ${zoom.from} to ${zoom.until - 1}: show all` : "Drag over a chart to zoom"}
@@ -209,7 +223,7 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
               value=""
               onChange={(e) => {
                 const name = e.currentTarget.value;
-                if (name) setMore([...more.filter((n) => n !== name), name]);
+                if (name) choose({ more: [...more.filter((n) => n !== name), name].join(",") });
               }}
             >
               <option value="">choose…</option>

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import type { Extent } from "../../../src/serve/dashboard/types.ts";
 import { inks } from "./ink.ts";
 import { decades, scaled, steps, unscaled, wholeDecades } from "./scale.ts";
-import { theme } from "./theme.tsx";
+import { dark } from "./theme.tsx";
 import { digits } from "./words.ts";
 
 export interface Line {
@@ -64,9 +64,9 @@ export function Chart({
   const latest = useRef({ data, log });
   latest.current = { data, log };
   const names = lines.map(({ name }) => name).join("\n");
-  const colours = theme.value;
+  const night = dark.value;
 
-  // names stand for the lines, colours for what the sheet says: the chart is made anew only where its shape changes, and new
+  // names stand for the lines, night for the colours of the sheet: the chart is made anew only where its shape changes, and new
   // points are set into it
   useEffect(() => {
     const node = place.current;
@@ -160,7 +160,7 @@ export function Chart({
       observer.disconnect();
       chart.destroy();
     };
-  }, [names, colours]);
+  }, [names, night]);
 
   useEffect(() => plot.current?.setData(latest.current.data), [x, lines, log, smoothing]);
 

@@ -1,10 +1,18 @@
 /** Light, dark, or as the system has it; remembered. */
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 const themes = ["system", "light", "dark"] as const;
 type Theme = (typeof themes)[number];
 const kept = localStorage.getItem("theme");
-export const theme = signal<Theme>(themes.find((t) => t === kept) ?? "system");
+const theme = signal<Theme>(themes.find((t) => t === kept) ?? "system");
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const systemDark = signal(system.matches);
+system.addEventListener("change", () => {
+  systemDark.value = system.matches;
+});
+/** Whether it is dark: what is drawn in colours of its own is drawn anew when this changes. */
+export const dark = computed(() => (theme.value === "system" ? systemDark.value : theme.value === "dark"));
 
 effect(() => {
   if (theme.value === "system") delete document.documentElement.dataset.theme;
