@@ -36,7 +36,7 @@ const frozen = () =>
 /** What can be said of a reply, a word at a time. */
 const stock = words.flatMap((word) => Array.from({ length }, (_, place) => `not ${word} at ${place + 1}`));
 const blind: Reflector = async ({ text, random }) => {
-  const member = { id: "", text, weight: 0, draws: 0 };
+  const member = { id: "", text, weight: 0, draws: 0, from: [] };
   const [edited] = await lineEditor(stock, 32)({ members: [member], attempts: [], count: 1, random });
   return edited;
 };
