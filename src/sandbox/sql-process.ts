@@ -6,9 +6,11 @@ import type { Cell } from "../core/tables.ts";
 import { longestMessage, type Stopped } from "./outcome.ts";
 import type { SqlLimits, SqlOutcome, SqlStart } from "./sql.ts";
 import { allowedFunctions } from "./sql-functions.ts";
+import type { Watched } from "./sql-watch.ts";
 
 const watch = import.meta.url.endsWith(".ts") ? "./sql-watch.ts" : "./sql-watch.js";
 process.on("disconnect", () => process.exit());
+const parent = process.ppid;
 
 process.once("message", ({ setup, limits }: SqlStart) => {
   const database = new DatabaseSync(":memory:");
@@ -19,9 +21,8 @@ process.once("message", ({ setup, limits }: SqlStart) => {
   if ("limits" in database) database.limits.length = limits.characters;
   database.setAuthorizer(permit);
   process.on("message", (sql: string) => process.send?.(answer(database, sql, limits)));
-  const watching = new Worker(new URL(watch, import.meta.url), {
-    workerData: process.memoryUsage.rss() + limits.memory,
-  });
+  const watched: Watched = { limit: process.memoryUsage.rss() + limits.memory, parent };
+  const watching = new Worker(new URL(watch, import.meta.url), { workerData: watched });
   watching.once("online", () => process.send?.("ready"));
 });
 

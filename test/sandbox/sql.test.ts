@@ -145,6 +145,13 @@ test("sqlSandbox: a statement that never ends does not outlive a run that is kil
   assert.ok(!runs(children[0]!));
 });
 
+test("sqlSandbox: a process whose parent was gone before it was watched ends as well", async () => {
+  const watcher = new URL("../../src/sandbox/sql-watch.ts", import.meta.url).href;
+  const code = `new (require("node:worker_threads").Worker)(new URL("${watcher}"), { workerData: { limit: Infinity, parent: 0 } })`;
+  const [, signal] = await once(spawn(process.execPath, ["-e", code]), "exit");
+  assert.equal(signal, "SIGKILL");
+});
+
 /** Whether a process is there and no zombie, which is what is left of one until its parent looks. */
 function runs(pid: string): boolean {
   try {
