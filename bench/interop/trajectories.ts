@@ -33,7 +33,10 @@ export async function trajectories(
       const file = join(root, `${to}.jsonl`);
       const rows = await exportRun(store, run!.id, file, { to });
       const { stdout } = await promisify(execFile)(python, [script, to, file]);
-      say(`${rows} trajectories of a search agent as ${to}: ${stdout.trim()}`, stdout.includes(`${rows} `));
+      say(
+        `${rows} trajectories of a search agent as ${to}: ${stdout.split("\n", 1)[0]}`,
+        stdout.includes(`${rows} `),
+      );
     }
   } finally {
     await store.close();
