@@ -3,7 +3,7 @@
  *
  *     node bench/tinker-golden.ts --python /path/to/python
  *
- * The Python has tinker and torch. Writes test/serve/tinker/golden.json, which the tests send to a server again.
+ * The Python has tinker and torch. Writes test/serve/tinker/golden.data.json, which the tests send to a server again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { type Exchange, numbered } from "../test/serve/tinker/golden.ts";
 const { values } = parseArgs({
   options: {
     python: { type: "string", default: "python3" },
-    out: { type: "string", default: join(import.meta.dirname, "../test/serve/tinker/golden.json") },
+    out: { type: "string", default: join(import.meta.dirname, "../test/serve/tinker/golden.data.json") },
   },
 });
 const folder = await mkdtemp(join(tmpdir(), "tinker-"));

@@ -1,4 +1,4 @@
-"""A short session of the tinker SDK's own client, call after call: what test/serve/tinker/golden.json was recorded from."""
+"""A short session of the tinker SDK's own client, call after call: what test/serve/tinker/golden.data.json was recorded from."""
 
 import sys
 

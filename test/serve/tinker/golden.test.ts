@@ -1,5 +1,5 @@
 /**
- * What the official client sent when golden.json was recorded, sent again byte for byte: the tinker SDK 0.38.0, unmodified
+ * What the official client sent when golden.data.json was recorded, sent again byte for byte: the tinker SDK 0.38.0, unmodified
  * (bench/tinker-golden.ts). Answers have the recorded numbers, and our codec writes every recorded message again as it was.
  */
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ import { openBase, type TinkerServer, tinkerServer, tinyBase } from "../../../sr
 import { type Exchange, numbered } from "./golden.ts";
 
 const recorded: readonly Exchange[] = JSON.parse(
-  await readFile(join(import.meta.dirname, "golden.json"), "utf8"),
+  await readFile(join(import.meta.dirname, "golden.data.json"), "utf8"),
 );
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
 const isSample = (bytes: Uint8Array): boolean => {
