@@ -9,7 +9,7 @@
  * bench/results/tinker-peers.md, with the reason where a server could not be run.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -120,10 +120,11 @@ try {
   whetstone("export", made, "--to", "safetensors", "--out", base);
   const here = await measuredHere();
   const there: Found[] = [];
-  for (const name of chosen) there.push(await measured(name));
-  const page = pageOf(here, there, { env: values.env, rank });
-  await writeFile(values.out, page);
-  console.log(page);
+  for (const name of chosen) {
+    there.push(await measured(name));
+    await writeFile(values.out, pageOf(here, there, { env: values.env, rank }));
+  }
+  console.log(await readFile(values.out, "utf8"));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

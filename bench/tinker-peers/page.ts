@@ -21,6 +21,12 @@ const notes: Readonly<Record<string, string>> = {
 };
 
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
+/** A mean and the standard error of it. */
+function withDeviation(xs: readonly number[]): string {
+  const middle = mean(xs);
+  const squares = xs.reduce((sum, x) => sum + (x - middle) ** 2, 0);
+  return `${middle.toFixed(2)} ± ${Math.sqrt(squares / (xs.length - 1) / xs.length).toFixed(2)}`;
+}
 const ends = 3;
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -31,9 +37,10 @@ function scaleRow(name: string, loss: string, of: Scale, local: Scale): string[]
   return [
     name,
     loss,
-    (of.twice / of.one).toFixed(3),
-    (of.long / of.one / (local.long / local.one)).toFixed(3),
-    (of.one / local.one).toFixed(3),
+    of.factor.toFixed(3),
+    of.twice.toFixed(3),
+    (of.long / local.long).toFixed(3),
+    withDeviation(of.growths.map((growth) => growth / mean(local.growths))),
     apart.toExponential(1),
   ];
 }
@@ -73,13 +80,17 @@ model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter 
 
 ## What a step is worth
 
-A step of plain gradient descent on the loss Σ −ln p of a row's targets. The *same row twice* should be worth 2 steps on it, and a
-*longer row* as much more as it is locally (1 here), or a learning rate and a method mean something else than elsewhere. \`cross_entropy\`
-is the API's own loss as the server takes it; *made equal* is what \`--engine tinker\` sends. *Of local* is the whole effect over the
-local engine's: what is left in it is how the server draws its adapters and scales them by alpha. *Apart* is the largest difference of a
-log-probability before any step, in nats.
+A step of plain gradient descent on the loss Σ −ln p of a row's targets. *Times the loss* is what the server multiplies that loss by:
+rate · |G|² / growth, with the gradient's norm |G| as the server tells it and the growth of the row's log-probability, whatever its
+adapters were drawn from. The *same row twice* should be worth 2 steps on it, and a *longer row* as much more as it is locally (1 here),
+or a learning rate and a method mean something else than elsewhere; this one changes with the adapter that is drawn, by some tenths.
+\`cross_entropy\` is the API's own loss as the server takes it; *made equal* is what \`--engine tinker\` sends. *Growth of local* is the
+whole effect over the mean of the local engine's, with its standard error, from adapters of ${here.equal.growths.length} seeds: what is left in it once the
+loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is 1/width, SkyRL's
+(\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and alpha is 32 in both.
+*Apart* is the largest difference of a log-probability before any step, in nats.
 
-${table(["server", "loss", "same row twice", "longer row", "of local", "apart"], scales)}
+${table(["server", "loss", "times the loss", "same row twice", "longer row", "growth of local", "apart"], scales)}
 
 ## Whole runs
 

@@ -45,6 +45,14 @@ interface Command {
 
 type Make = (options: PeerOptions, port: number) => Promise<Command> | Command;
 
+/** Settings of its own that leave JAX few shapes to compile: rows are read one by one, and samples drawn by so many. */
+const skyrlBackend = {
+  max_lora_adapters: 8,
+  max_lora_rank: 8,
+  train_micro_batch_size: 1,
+  sample_max_num_sequences: 32,
+};
+
 const commands: Readonly<Record<PeerName, Make>> = {
   whetstone: ({ base, folder }, port) => ({
     line: [
@@ -64,17 +72,20 @@ const commands: Readonly<Record<PeerName, Make>> = {
       line: [
         join(venv, "bin/uv"),
         ...["run", "--no-project", "--active", "-m", "skyrl.tinker.api", "--backend", "jax"],
-        ...[
-          "--base-model",
-          base,
-          "--backend-config",
-          JSON.stringify({ max_lora_adapters: 8, max_lora_rank: 8 }),
-        ],
+        ...["--base-model", base, "--backend-config", JSON.stringify(skyrlBackend)],
         ...["--host", "127.0.0.1", "--port", `${port}`],
         ...["--database-url", `sqlite:///${join(folder, "tinker.db")}`],
         ...["--checkpoints-base", join(folder, "checkpoints")],
       ],
-      env: { VIRTUAL_ENV: venv, PATH: `${join(venv, "bin")}:${process.env.PATH}`, JAX_PLATFORMS: "cpu" },
+      env: {
+        VIRTUAL_ENV: venv,
+        PATH: `${join(venv, "bin")}:${process.env.PATH}`,
+        JAX_PLATFORMS: "cpu",
+        // what was compiled once is there for the next start
+        JAX_COMPILATION_CACHE_DIR: join(venvs, "compiled"),
+        JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: "0",
+        JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES: "0",
+      },
       baseModel: base,
       reduction: "sequence-mean",
     };
