@@ -35,6 +35,12 @@ const typed = (selector: string, text: string): string =>
   `{ const field = ${one(selector)}; field.value = "${text}"; field.dispatchEvent(new Event("input", { bubbles: true })); }`;
 /** What stands on the first chart. */
 const drawn = `${one(".chart canvas")}?.toDataURL()`;
+/** The last iteration on the first chart. */
+const last = `Number(${one(".plot")}?.ariaValueMax)`;
+/** Points of a curve that the page asks for. */
+const points = 600;
+const ended = (what: string): string =>
+  `performance.getEntriesByType("resource").some(({ name, responseEnd }) => name.includes("${what}") && responseEnd > 0)`;
 const status = `${one(".tools [role=status]")}.textContent`;
 
 function looks({ runs, long, tokens, line }: Made): readonly Look[] {
@@ -78,7 +84,8 @@ function looks({ runs, long, tokens, line }: Made): readonly Look[] {
       page: "run",
       path: `/runs/${long}`,
       useful: ".chart canvas",
-      settled: `performance.getEntriesByType("resource").some(({ name, responseEnd }) => name.includes("ranges=true") && responseEnd > 0)`,
+      // what lies between points is asked for only where there are more than a chart shows
+      settled: `(${ended("ranges=true")}) || (${last} > 0 && ${last} < ${points})`,
       acts: [
         {
           what: "smooth",
