@@ -23,7 +23,7 @@ export function sleaRlWith(options: SleaRlOptions = {}): Recipe {
     id: "slea-rl",
     family: "memory",
     summary:
-      "shows lessons of earlier episodes at every step, while the policy learns from whole episodes and steps",
+      "shows lessons of earlier episodes at every step; the policy learns from episodes and from steps",
     paper: "SLEA-RL: Step-Level Experience Augmented Reinforcement Learning for Multi-Turn Agentic Training",
     mechanism:
       "What to do next depends on where one is, and no advice given at the start can know that. A library keeps short lessons by clusters of like observations: what helped there, written from the best episodes, and what to beware of, from the worst. Before every action those of the place at hand are shown, and stay in the prompt that is trained on. Actions are judged twice: by how their episode did within its group, and by what followed them, against all that the group did from the same state.",
