@@ -17,7 +17,7 @@ export interface Found {
 const notes: Readonly<Record<string, string>> = {
   tuft:
     "TuFT 0.2.2 needs a GPU: its trainer asks Ray for one and calls CUDA in every pass, and samples come from vLLM alone, whose package is made for CUDA. " +
-    "Without one its server starts, and no model of it ever does; TUFT_CPU_TEST=1 computes toy numbers that learn nothing.",
+    "Without one its server starts, and no model of it ever does; TUFT_CPU_TEST=1 computes toy numbers that learn nothing. On a busy machine it does not come that far: Ray's agents have 15 seconds to answer.",
 };
 
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
