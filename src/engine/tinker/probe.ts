@@ -42,6 +42,8 @@ const aim = 0.3;
 /** So large that a step goes along the gradient, and not along its sign. */
 const epsilon = 1e3;
 const share = 0.01;
+/** A prime: the ids of a row lie far apart, and hardly ever meet. */
+const spread = 7919;
 /** Samples of a token. */
 const draws = 6;
 
@@ -117,10 +119,11 @@ export async function probeServer(
   options: TrainerOptions,
   codec: Codec,
 ): Promise<Findings> {
-  const text = codec.encode(
-    "Seven wet foxes juggle zinc kites by night, quietly; my box of jade vase lids hums.",
+  // from all over the vocabulary: what a text is worth depends on the tokenizer, and one that knows no word of it says nothing
+  const tokens = Int32Array.from(
+    { length: longer * targets + 1 },
+    (_, i) => 1 + ((i * spread) % (codec.vocabulary - 1)),
   );
-  const tokens = Int32Array.from({ length: longer * targets + 1 }, (_, i) => text[i % text.length] ?? 0);
   const [short, long] = [tokens.subarray(0, targets + 1), tokens];
   const trainer = await openTrainer(session, options);
   const open = async () => openSampler(session, await trainer.sampler(), codec);
