@@ -1,6 +1,6 @@
 // A guide learns, on the local engine, to write hints for a policy that is reached through an OpenAI-compatible API alone.
 //
-//     node bench/guide.ts --seeds 4            # seeds in bench/results/guide.jsonl are not run again
+//     node bench/guide.ts --seeds 8            # seeds in bench/results/guide.jsonl are not run again
 //
 // The frozen policy knows the plan for any three symptoms that a hint names, and has never learnt to find them in a ticket.
 // The guide sees the ticket. It imitates keywords of 40 labelled tickets, then is reinforced by what the frozen policy
@@ -25,7 +25,7 @@ import { progress } from "./report.ts";
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: "string", default: "4" },
+    seeds: { type: "string", default: "8" },
     first: { type: "string", default: "1" },
     school: { type: "string", default: "300" },
     imitation: { type: "string", default: "60" },
