@@ -75,6 +75,7 @@ test("compare: equal budgets, paired intervals, a report; the same command goes 
     engine: report!.engine,
     seeds: report!.seeds,
     iterations: report!.iterations,
+    weightFree: [],
     methods,
   });
   const lines = readFileSync(join(folder, "both", "runs.jsonl"), "utf8");

@@ -91,13 +91,13 @@ test("what is missing is said: no store, no such lessons, a run where data was m
     "export",
     "some-run",
     "--to",
-    "messages",
+    "trl-preference",
     "--store",
     at("empty.sqlite"),
     "--out",
     at("x"),
   ]);
-  assert.match(both.err, /"some-run" beside --to messages/);
+  assert.match(both.err, /"some-run" beside --to trl-preference/);
   const neither = await inProcess([
     "export",
     "--to",

@@ -50,9 +50,9 @@ for (const page of pages) {
 }
 
 test("README.md: its code stands in a program that is run", () => {
-  const programs = readdirSync(join(root, "examples")).map((f) =>
-    readFileSync(join(root, "examples", f), "utf8"),
-  );
+  const programs = readdirSync(join(root, "examples"))
+    .filter((f) => f.endsWith(".ts"))
+    .map((f) => readFileSync(join(root, "examples", f), "utf8"));
   const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n(.*?)```/gs)].map(
     (m) => m[1]!,
   );
