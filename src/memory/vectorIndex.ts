@@ -8,7 +8,7 @@ import { greatest, type Hit } from "./greatest.ts";
 export interface VectorIndexOptions {
   /** Bits of a sketch for each number of a vector. Default 1. */
   readonly bits?: number;
-  /** Entries whose vectors are compared, of the nearest sketches. All of them where there are no more. Default 2000. */
+  /** Entries whose vectors are compared, of the nearest sketches. All of them where there are no more. Default 4000. */
   readonly shortlist?: number;
 }
 
@@ -35,7 +35,7 @@ export interface VectorIndex {
  * Distance" (fast rotations).
  */
 export function vectorIndex(width: number, options: VectorIndexOptions = {}): VectorIndex {
-  const { bits = 1, shortlist = 2000 } = options;
+  const { bits = 1, shortlist = 4000 } = options;
   const padded = 2 ** Math.ceil(Math.log2(Math.max(32, width)));
   const words = (padded / 32) * bits;
   const flips = Array.from({ length: 2 * bits }, (_, round) => signsOf(padded, round));
