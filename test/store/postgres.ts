@@ -133,15 +133,24 @@ export async function startPostgres(
     };
     const options = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     let said = "";
-    server = spawn(join(bin!, "postgres"), ["-D", data, ...options], { ...user, cwd: folder });
-    server.stderr?.on("data", (text) => (said += text));
+    function launch(): ChildProcess {
+      said = "";
+      const launched = spawn(join(bin!, "postgres"), ["-D", data, ...options], { ...user, cwd: folder });
+      launched.stderr.on("data", (text) => (said += text));
+      return launched;
+    }
+    server = launch();
     for (let tries = 0; ; tries++) {
       try {
         return await query(root, "select 1");
       } catch (e) {
-        if (tries === 200 || server.exitCode !== null)
+        const ended = server.exitCode !== null;
+        // whoever served under the one that was killed may not be gone yet
+        const held = ended && /shared memory block .* is still in use/.test(said);
+        if (tries === 200 || (ended && !held))
           throw new Error(`PostgreSQL does not start: ${said}`, { cause: e });
         await pause(50);
+        if (held) server = launch();
       }
     }
   }

@@ -76,6 +76,9 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       await page.emulateMedia({ colorScheme: "light" });
       await page.goto(shown.url + path());
       await settled(page);
+      // what is long is drawn in parts
+      for (let tries = 0; tries < 100 && !says.test(await page.innerText("main")); tries++)
+        await page.waitForTimeout(50);
       assert.match(await page.innerText("main"), says);
       await page.evaluate(axe.source);
       assert.deepEqual(await serious(page), [], "light");
