@@ -3,7 +3,6 @@ import { z } from "zod";
 import { additionOf } from "../../core/applied.ts";
 import type { Example, InstructionSet } from "../../core/artefact.ts";
 import type { Ctx } from "../../core/context.ts";
-import { noInstructions } from "../../core/gathered.ts";
 import { isHeldBack } from "../../core/heldBack.ts";
 import type { Json } from "../../core/json.ts";
 import { joinedOrigins, originsIn, writtenBy } from "../../core/origins.ts";
@@ -11,6 +10,7 @@ import { shuffled } from "../../core/random.ts";
 import type { Rollout, Update } from "../../core/slots.ts";
 import { mean } from "../../core/statistics.ts";
 import { paid, succeeded, type Task, type Trajectory } from "../../core/words.ts";
+import { instructionsOf, playedUnder } from "../instructed.ts";
 
 /** Settings of {@link bootstrapped}. */
 export interface BootstrapOptions {
@@ -56,13 +56,13 @@ export function bootstrapped(options: BootstrapOptions): {
     async rollout(ctx) {
       const tasks = ctx.practice.filter((task) => !isHeldBack(task));
       const attempts = Array.from({ length: groupSize }, (_, attempt) =>
-        played(ctx, currentOf(ctx), tasks, attempt, options),
+        playedUnder(ctx, instructionsOf(ctx.artefacts.current()), tasks, attempt, options),
       );
       return { trajectories: (await Promise.all(attempts)).flat(), units: [] };
     },
     async update(ctx, _batch, _objectives, { trajectories }) {
       const before = stateOf(ctx);
-      const base = currentOf(ctx);
+      const base = instructionsOf(ctx.artefacts.current());
       const held = ctx.practice.filter(isHeldBack);
       const successes = remembered(before, trajectories.filter(succeeded), base, options);
       let score = before.score ?? (await earned(ctx, base, held, groupSize, options));
@@ -98,22 +98,6 @@ export function bootstrapped(options: BootstrapOptions): {
 const stateOf = (ctx: Ctx): Kept =>
   stateSchema.parse(ctx.memory.get(demonstrationsKey) ?? { successes: [], score: null });
 
-const currentOf = (ctx: Ctx): InstructionSet => {
-  const artefact = ctx.artefacts.current()?.artefact;
-  return artefact?.kind === "instructions" ? artefact : noInstructions;
-};
-
-const played = async (
-  ctx: Ctx,
-  artefact: InstructionSet,
-  tasks: readonly Task[],
-  attempt: number,
-  { temperature }: BootstrapOptions,
-): Promise<readonly Trajectory[]> => {
-  const more = temperature === undefined ? {} : { temperature };
-  return (await Promise.all(tasks.map((task) => ctx.play({ task, attempt, artefact, ...more })))).flat();
-};
-
 /** Mean reward on these tasks; 0 where every episode failed. */
 async function earned(
   ctx: Ctx,
@@ -122,7 +106,7 @@ async function earned(
   attempt: number,
   options: BootstrapOptions,
 ): Promise<number> {
-  const ended = (await played(ctx, artefact, tasks, attempt, options)).filter(
+  const ended = (await playedUnder(ctx, artefact, tasks, attempt, options)).filter(
     ({ end }) => end.kind !== "failed",
   );
   return ended.length > 0 ? mean(ended.map(paid)) : 0;

@@ -2,7 +2,6 @@
 import type { InstructionSet } from "../../core/artefact.ts";
 import type { Ctx } from "../../core/context.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import { noInstructions } from "../../core/gathered.ts";
 import { isHeldBack } from "../../core/heldBack.ts";
 import type { Hint } from "../../core/hints.ts";
 import { joinedOrigins, writtenBy } from "../../core/origins.ts";
@@ -10,6 +9,7 @@ import type { Experience, Rollout, Update } from "../../core/slots.ts";
 import { critiqueText, environmentText, firstOf, type Telling } from "../../core/tellings.ts";
 import { transcriptUntold } from "../../core/transcript.ts";
 import { type Id, paid, type Stats, type Task, type Trajectory } from "../../core/words.ts";
+import { instructionsOf, playedUnder } from "../instructed.ts";
 import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
 import { type Merged, mergeOf, telling } from "./merge.ts";
 import { bestOf, drawnParent, meanScore, undominated } from "./pareto.ts";
@@ -38,11 +38,12 @@ export interface ReflectiveSearchOptions {
 }
 
 /**
- * One iteration rewrites one text of one candidate. Its tasks are those to practise on and those held back (`isHeldBack`). The rollout plays a candidate of the Pareto front on the iteration's
- * tasks; the update lets a reflector rewrite one of its texts, in turn, from these attempts and what was said of them, and
- * plays the new candidate on the same tasks. If it earns more in sum, it is played on the tasks held back and joins the pool.
- * After an iteration that found one, two candidates of the front are merged instead, where two fit; a merge joins if it
- * earns at least as much as the better of the two on some tasks held back. The highest mean there is in force.
+ * One iteration rewrites one text of one candidate. Its tasks are those to practise on and those held back (`isHeldBack`).
+ * The rollout plays a candidate of the Pareto front on the iteration's tasks; the update lets a reflector rewrite one of its
+ * texts, in turn, from these attempts and what was said of them, and plays the new candidate on the same tasks. If it earns
+ * more in sum, it is played on the tasks held back and joins the pool. After an iteration that found one, two candidates of
+ * the front are merged instead, where two fit; a merge joins if it earns at least as much as the better of the two on some
+ * tasks held back. The highest mean there is in force.
  *
  * A text that is too long, says nothing new, or gives away a task which is held out is refused and played nowhere.
  * Stats: candidates, front, score.best, proposals, proposals.refused, joined, merged.
@@ -55,7 +56,7 @@ export function reflectiveSearch(options: ReflectiveSearchOptions): {
   return {
     async rollout(ctx) {
       const { set, tasks } = planOf(ctx, options);
-      return { trajectories: await played(ctx, set, tasks, 0, options), units: [] };
+      return { trajectories: await playedUnder(ctx, set, tasks, 0, options), units: [] };
     },
     async update(ctx, _batch, _objectives, evidence) {
       const plan = planOf(ctx, options);
@@ -91,7 +92,7 @@ function planOf(ctx: Ctx, options: ReflectiveSearchOptions): Plan {
   const pool = poolOf(ctx);
   const random = ctx.random.split("reflective search");
   const tasks = practisedOf(ctx);
-  if (!pool) return { pool, set: firstOfAll(ctx, options), tasks };
+  if (!pool) return { pool, set: options.first ?? instructionsOf(ctx.artefacts.current()), tasks };
   const { merges = 5, mergeTasks = 5 } = options;
   if (pool.found && pool.waiting > 0 && pool.merged < merges) {
     const tried = new Set(pool.tried);
@@ -128,7 +129,7 @@ async function begin(ctx: Ctx, set: InstructionSet, options: ReflectiveSearchOpt
       mend: "Take the answers out of them.",
     });
   }
-  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx), 1, options));
+  const scores = scoresOf(await playedUnder(ctx, set, heldBackOf(ctx), 1, options));
   const member = { id: proposed.id, parents: [], scores, turn: 0 };
   return { members: [member], tried: [], waiting: 0, merged: 0, found: false };
 }
@@ -183,7 +184,7 @@ async function mutate(
   const tasks = practisedOf(ctx);
   const [before, after] = [
     scoresOf(evidence.trajectories),
-    scoresOf(await played(ctx, child, tasks, 2, options)),
+    scoresOf(await playedUnder(ctx, child, tasks, 2, options)),
   ];
   const both = Object.keys(before).filter((task) => Object.hasOwn(after, task));
   const tried = { proposals: 1, "proposals.refused": 0 };
@@ -233,7 +234,7 @@ async function joined(
   parents: readonly Id[],
   options: ReflectiveSearchOptions,
 ): Promise<Pool> {
-  const scores = scoresOf(await played(ctx, set, heldBackOf(ctx), 3, options));
+  const scores = scoresOf(await playedUnder(ctx, set, heldBackOf(ctx), 3, options));
   const waiting = pool.waiting + Number(pool.merged + pool.waiting < (options.merges ?? 5));
   return {
     ...pool,
@@ -246,27 +247,7 @@ async function joined(
 const practisedOf = ({ practice }: Ctx): readonly Task[] => practice.filter((task) => !isHeldBack(task));
 const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isHeldBack);
 
-const firstOfAll = (ctx: Ctx, { first }: ReflectiveSearchOptions): InstructionSet => {
-  const begun = ctx.artefacts.current()?.artefact;
-  return first ?? (begun?.kind === "instructions" ? begun : noInstructions);
-};
-
-function setOf(ctx: Ctx, id: Id): InstructionSet {
-  const artefact = ctx.artefacts.version(id)?.artefact;
-  return artefact?.kind === "instructions" ? artefact : noInstructions;
-}
-
-/** Each task once. @param attempt tells apart what one iteration plays. */
-const played = async (
-  ctx: Ctx,
-  artefact: InstructionSet,
-  tasks: readonly Task[],
-  attempt: number,
-  { temperature }: ReflectiveSearchOptions,
-): Promise<readonly Trajectory[]> => {
-  const more = temperature === undefined ? {} : { temperature };
-  return (await Promise.all(tasks.map((task) => ctx.play({ task, attempt, artefact, ...more })))).flat();
-};
+const setOf = (ctx: Ctx, id: Id): InstructionSet => instructionsOf(ctx.artefacts.version(id));
 
 /** What was earned at each task; an episode that failed says nothing. */
 const scoresOf = (trajectories: readonly Trajectory[]): Record<Id, number> =>

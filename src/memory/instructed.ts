@@ -1,0 +1,21 @@
+/** What learners of instructions share: the instructions of a version, and episodes played under some. */
+import type { ArtefactVersion, InstructionSet } from "../core/artefact.ts";
+import type { Ctx } from "../core/context.ts";
+import { noInstructions } from "../core/gathered.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+
+/** None where there is no version, or it is of another kind. */
+export const instructionsOf = (version: Pick<ArtefactVersion, "artefact"> | undefined): InstructionSet =>
+  version?.artefact.kind === "instructions" ? version.artefact : noInstructions;
+
+/** Each task once, all at the same time. @param attempt tells apart what one iteration plays. */
+export async function playedUnder(
+  ctx: Ctx,
+  artefact: InstructionSet,
+  tasks: readonly Task[],
+  attempt: number,
+  { temperature }: { readonly temperature?: number },
+): Promise<readonly Trajectory[]> {
+  const more = temperature === undefined ? {} : { temperature };
+  return (await Promise.all(tasks.map((task) => ctx.play({ task, attempt, artefact, ...more })))).flat();
+}
