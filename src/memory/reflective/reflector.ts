@@ -51,7 +51,8 @@ export function quoting({ lines: most = 32 }: QuotingOptions = {}): Reflector {
       (one) => one !== "",
     );
     let kept = all.slice(-most);
-    while (kept.join("\n").length > characters) kept = kept.slice(1);
+    // other texts may have left less than no room
+    while (kept.length > 0 && kept.join("\n").length > characters) kept = kept.slice(1);
     const next = kept.join("\n");
     return next === text ? undefined : next;
   };

@@ -208,6 +208,7 @@ test("quoting: what was said of all but the best attempts, once each, the oldest
   assert.equal(await quoting({ lines: 3 })(wish), "b\nc\nd");
   assert.equal(await quoting()({ ...wish, characters: 5 }), "b\nc\nd");
   assert.equal(await quoting()({ ...wish, text: "b\nc\nd" }), undefined, "nothing new");
+  assert.equal(await quoting()({ ...wish, characters: -1 }), "", "other texts take more than all the room");
   const hint = {
     id: "h",
     kind: "comment" as const,
