@@ -1,4 +1,5 @@
 /** Writing so that a crash or a full disk never leaves half a file where a whole one stood. */
+import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ErrorCode, messageOf, WhetstoneError } from "./errors.ts";
@@ -85,16 +86,24 @@ export async function writeFlushed(path: string, data: FileData): Promise<void> 
   }
 }
 
-/**
- * Replaces a file whole: written aside, flushed, renamed.
- * @param announce done once all of it is on the disk, and before it takes its name.
- */
+/** Settings of {@link replaceFile}. */
+export interface ReplaceFile {
+  /** Done once all of it is on the disk, and before it takes its name. */
+  readonly announce?: () => Promise<void>;
+  /**
+   * Several may write the file at once, and the last one counts. What a crash leaves aside then stays there, under a name of
+   * its own; else the next write takes its place.
+   */
+  readonly shared?: boolean;
+}
+
+/** Replaces a file whole: written aside, flushed, renamed. */
 export async function replaceFile(
   path: string,
   data: FileData,
-  announce: () => Promise<void> = async () => {},
+  { announce = async () => {}, shared = false }: ReplaceFile = {},
 ): Promise<void> {
-  const aside = `${path}.partial`;
+  const aside = shared ? `${path}.${randomUUID()}.partial` : `${path}.partial`;
   try {
     await writeFlushed(aside, data);
     await announce();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -43,4 +43,14 @@ test("makeFolder: many that make the same folder at once, and those above it", a
     await Promise.all(Array.from({ length: 8 }, () => makeFolder(path)));
     assert.ok(existsSync(path));
   }
+});
+
+test("replaceFile: many that write one file at once leave one of their texts, whole, and nothing aside", async () => {
+  const own = join(folder, "shared");
+  await makeFolder(own);
+  const file = join(own, "reply.json");
+  const texts = Array.from({ length: 16 }, (_, i) => String(i).repeat(50_000));
+  await Promise.all(texts.map((text) => replaceFile(file, text, { shared: true })));
+  assert.ok(texts.includes(readFileSync(file, "utf8")));
+  assert.deepEqual(readdirSync(own), ["reply.json"]);
 });

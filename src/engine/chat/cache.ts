@@ -43,7 +43,7 @@ export function openCache(folder: string): Cache {
     },
     async keep(key, reply) {
       await makeFolder(join(folder, key.slice(0, 2)));
-      await replaceFile(place(key), `${JSON.stringify(reply)}\n`);
+      await replaceFile(place(key), `${JSON.stringify(reply)}\n`, { shared: true });
     },
   };
 }

@@ -60,7 +60,9 @@ export async function exportFile(
     }
   }
   const id = `export:${createHash("sha256").update(file).digest("hex").slice(0, 24)}`;
-  await replaceFile(file, lines(), () => production.addExport({ id, file, format: to, at: now, rows }));
+  await replaceFile(file, lines(), {
+    announce: () => production.addExport({ id, file, format: to, at: now, rows }),
+  });
   if (await wasErased(production, id, rows, began)) {
     await removeFolder(file);
     throw new WhetstoneError("store.erased", {

@@ -118,6 +118,17 @@ test("a stop ends what is under way, with its own reason", async () => {
   await assert.rejects(waiting, (e) => e === reason);
 });
 
+test("two processes that ask the same at the same time both have their reply, and keep one of them", async () => {
+  const { model, asked } = await provider(() => "x".repeat(20_000));
+  const cache = folder();
+  // as in two processes: nothing but the folder is shared
+  const both = Array.from({ length: 8 }, () => chatModel({ model, cache }));
+  for (let round = 0; round < 4; round++)
+    await Promise.all(both.map((chat) => chat.reply(says(`question ${round}`))));
+  assert.equal(asked.length, 32);
+  assert.equal((await chatModel({ model, cache }).reply(says("question 0"))).cached, true);
+});
+
 test("the limit holds before a call is made, over all models that share it, and the cache is not charged", async () => {
   const { model, asked } = await provider((_, n) => `reply ${n}`);
   const shared = budget({ calls: 3 });
