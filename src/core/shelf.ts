@@ -31,7 +31,8 @@ export interface Placed {
 /** Named collections of entries. Several processes may use one. */
 export interface Shelf {
   /**
-   * All of it or nothing, on disk once the promise resolves. An entry takes the place of the one with its id.
+   * All of it or nothing, on disk once the promise resolves. An entry takes the place of the one with its id; of one call's
+   * entries no two have the same.
    * @returns the place of the first; the others follow it without a gap.
    */
   put(collection: string, entries: readonly Shelved[]): Promise<number>;

@@ -90,8 +90,10 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     encoder,
     get: (id) => entries.get(id),
     async put(some) {
-      for (let i = 0; i < some.length; i += round) {
-        const shelved = await embedded(some.slice(i, i + round));
+      // of two with one id the later one counts, and it alone is embedded
+      const last = [...new Map(some.map((entry) => [entry.id, entry])).values()];
+      for (let i = 0; i < last.length; i += round) {
+        const shelved = await embedded(last.slice(i, i + round));
         const first = await shelf?.put(collection, shelved);
         for (const entry of shelved) take(entry);
         // nobody else has put anything in between: it need not be read again

@@ -84,6 +84,29 @@ test("what was put is on the shelf, also for another process, with its replaceme
   }
 });
 
+test("of two entries with one id that are put at once the later one counts, and it alone is embedded", async () => {
+  const embedded: string[] = [];
+  const encoder: Encoder = {
+    id: "one",
+    width: 1,
+    embed: async (texts) => {
+      embedded.push(...texts);
+      return texts.map(() => Float32Array.of(1));
+    },
+  };
+  const common = shelf();
+  const index = await openRetrieval({ shelf: common, encoder });
+  await index.put([
+    { id: "a", text: "paper" },
+    { id: "b", text: "ink" },
+    { id: "a", text: "glass" },
+  ]);
+  assert.deepEqual(embedded, ["glass", "ink"]);
+  assert.equal(await common.count("memory"), 2);
+  assert.equal(index.get("a")?.text, "glass");
+  assert.equal(await index.refresh(), 0);
+});
+
 test("vectors of another encoder are not compared: their texts are embedded anew", async () => {
   const asked: string[][] = [];
   const other: Encoder = {
