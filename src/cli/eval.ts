@@ -1,8 +1,6 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
-import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Environment } from "../env/environment.ts";
@@ -10,15 +8,15 @@ import { suites } from "../suite/index.ts";
 import { evaluate } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import { begunConfig, begunEnvironment } from "./begun.ts";
-import { makeEngine, requireEnvironment } from "./catalogue.ts";
-import { type ChatFlags, chatOf, spendLine, withChatFlags } from "./chat.ts";
+import { requireEnvironment } from "./catalogue.ts";
+import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
+import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
-import { statedServer } from "./tinker.ts";
-import { type Found, findWeights } from "./weights.ts";
+import type { Found } from "./weights.ts";
 
 interface EvalOptions extends ChatFlags {
   readonly env?: string;
@@ -28,6 +26,7 @@ interface EvalOptions extends ChatFlags {
   readonly seed: string;
   readonly failUnder?: string;
   readonly store: string;
+  readonly artefact?: string;
   readonly suite?: string;
   readonly player?: string;
   readonly out?: string;
@@ -42,9 +41,11 @@ export function addEval(program: Command, io: Io): void {
       "whetstone eval facts-grpo-1",
       "whetstone eval runs/facts-grpo-1/best --greedy --tasks 400",
       "whetstone eval facts-grpo-1 --fail-under 0.8 --json",
+      "whetstone eval facts-gepa-1 --artefact none",
       "whetstone eval entangled-grpo-1 --suite multiturninstruct --out report.md",
       "whetstone eval --suite multiturninstruct --player flawed",
       "whetstone eval --chat http://127.0.0.1:8080/v1 --model qwen3 --env facts --tasks 20",
+      "whetstone eval --chat http://127.0.0.1:8080/v1 --model qwen3 --env facts --artefact runs/facts-gepa-1/artefact",
     ],
   );
   withChatFlags(command)
@@ -54,6 +55,10 @@ export function addEval(program: Command, io: Io): void {
     .option("--tasks <n>", "most tasks (default: all)")
     .option("--greedy", "take the most probable action instead of sampling")
     .option("--seed <n>", "seed of the sampling", "1")
+    .option(
+      "--artefact <version>",
+      "what it is told: a version of the store by name or id, a folder or a text file, or none (default: what its run wrote, as it stands)",
+    )
     .option("--fail-under <share>", "exit 1 when success is below this share, from 0 to 1")
     .option("--suite <name>", `measure by a suite: ${suites.map((s) => s.name).join(", ")}`)
     .option("--player <name>", "expert or flawed: with a suite, its scripted player in place of a run")
@@ -61,9 +66,9 @@ export function addEval(program: Command, io: Io): void {
     .option(...storeOption)
     .action(async (named: string | undefined, options: EvalOptions) => {
       if (options.suite !== undefined) return await evalSuite(options.suite, named, options, io);
-      const asked = whatIsMeasured(named, options);
+      refuseOfSuites(options);
       const least = options.failUnder === undefined ? undefined : share("--fail-under", options.failUnder);
-      const found = asked === undefined ? undefined : await findWeights("eval", asked, options.store);
+      const { found, told, open, dispose } = await measuredPolicy(named, options, io);
       const environment = await environmentOf(options.env, found?.begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
@@ -71,28 +76,20 @@ export function addEval(program: Command, io: Io): void {
       const tasks =
         options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
       const measured = await untilInterrupted(io, async (stop) => {
-        const measure = async (agent: Model | Chat) => {
-          const mode = options.greedy ? "greedy" : "sampled";
-          const limit = limitConcurrency(64);
-          const random = randomStream(seed);
-          return await evaluate({ environment, agent, split, mode, tasks, random, limit, stop });
-        };
-        if (!found) {
-          const chat = chatOf(options, stop);
-          try {
-            return await measure(chat);
-          } finally {
-            io.error(spendLine(chat.spent()));
-          }
-        }
-        const engine = await makeEngine(
-          found.begun?.stated.engine ?? "local",
-          statedServer(found.begun?.stated ?? {}),
-        );
         try {
-          return await measure(await engine.open("policy", found.weights));
+          return await evaluate({
+            environment,
+            agent: await open(stop),
+            split,
+            mode: options.greedy ? "greedy" : "sampled",
+            tasks,
+            random: randomStream(seed),
+            limit: limitConcurrency(64),
+            stop,
+            ...(told && { artefact: told.artefact }),
+          });
         } finally {
-          await engine.dispose();
+          await dispose();
         }
       });
       if (measured === undefined) return;
@@ -101,12 +98,15 @@ export function addEval(program: Command, io: Io): void {
       const passed = least === undefined || result.success.mean >= least;
       io.record({
         type: "evaluation",
-        ...(found ? { folder: found.folder } : { chat: options.chat, model: options.model }),
+        ...(found && { folder: found.folder }),
+        ...(options.chat !== undefined && { chat: options.chat, model: options.model }),
+        artefact: told ? { id: told.id, name: told.name, kind: told.artefact.kind } : null,
         ...result,
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
         `${result.split}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
+        ...sayTold(told, options.artefact),
       );
       if (result.failed > 0)
         io.say(`${result.failed} failed episodes are left out; the first: ${failures[0]}`);
@@ -135,11 +135,8 @@ async function environmentOf(named: string | undefined, begun: Found | undefined
   });
 }
 
-/**
- * A run or a checkpoint by name, or nothing where the flags name a chat model.
- * @throws WhetstoneError for what only makes sense with a suite, or without anything to measure, or with too much.
- */
-function whatIsMeasured(named: string | undefined, options: EvalOptions): string | undefined {
+/** @throws WhetstoneError for what only makes sense with a suite. */
+function refuseOfSuites(options: EvalOptions): void {
   for (const flag of ["player", "out"] as const) {
     if (options[flag] === undefined) continue;
     throw new WhetstoneError("option.range", {
@@ -149,22 +146,6 @@ function whatIsMeasured(named: string | undefined, options: EvalOptions): string
       mend: "Name a suite, or leave it out.",
     });
   }
-  if (options.chat !== undefined && named === undefined) return undefined;
-  if (options.chat !== undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "eval",
-      got: `both ${named} and --chat`,
-      expected: "one of them",
-      mend: "Leave one out.",
-    });
-  }
-  if (named !== undefined) return named;
-  throw new WhetstoneError("option.range", {
-    where: "eval",
-    got: "nothing to measure",
-    expected: "a run or a checkpoint",
-    mend: "Name one: see whetstone runs.",
-  });
 }
 
 function share(flag: string, text: string): number {

@@ -1,6 +1,6 @@
 /** `whetstone eval --suite`: an agent measured by a benchmark, with a report. */
 import { dirname, resolve } from "node:path";
-import type { Chat } from "../core/chat.ts";
+import type { ArtefactVersion } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile } from "../core/files.ts";
 import { randomStream } from "../core/random.ts";
@@ -8,13 +8,11 @@ import { unknownName } from "../core/suggest.ts";
 import { type SuiteAgent, type SuiteOptions, suitePage, suites } from "../suite/index.ts";
 import { cellsOf, columns, type SuiteReport, sectionsOf } from "../suite/report.ts";
 import { limitConcurrency } from "../train/limit.ts";
-import { makeEngine } from "./catalogue.ts";
-import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
+import type { ChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
+import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, table } from "./output.ts";
-import { statedServer } from "./tinker.ts";
-import { findWeights } from "./weights.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
 export interface SuiteCommand extends ChatFlags {
@@ -25,6 +23,7 @@ export interface SuiteCommand extends ChatFlags {
   readonly greedy?: true;
   readonly seed: string;
   readonly store: string;
+  readonly artefact?: string;
   readonly player?: string;
   readonly out?: string;
 }
@@ -59,6 +58,7 @@ export async function evalSuite(
         limit: limitConcurrency(64),
         progress: progress.at,
         stop,
+        ...(found.told && { artefact: found.told.artefact }),
       };
       return await suite.run({ ...options, ...(tasks && { tasks }), agent: await found.open(stop) });
     } finally {
@@ -68,14 +68,26 @@ export async function evalSuite(
   });
   if (result === undefined) return;
   const seconds = (performance.now() - began) / 1000;
-  const report: SuiteReport = { suite: suite.name, agent: found.name, mode, seed, ...result, seconds };
+  const told = found.told && { artefact: found.told.id };
+  const report: SuiteReport = {
+    suite: suite.name,
+    agent: found.name,
+    ...told,
+    mode,
+    seed,
+    ...result,
+    seconds,
+  };
   io.record({ type: "suite", ...report });
   for (const [section, rows] of sectionsOf(report.rows)) {
     const [head, ...lines] = table([section, ...columns.slice(1)], rows.map(cellsOf));
     io.say(paint(io, "bold", head!), ...lines, "");
   }
   if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);
-  io.say(`${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`);
+  io.say(
+    `${suite.summary} · ${found.name}, ${mode}, ${duration(seconds)}`,
+    ...sayTold(found.told, command.artefact),
+  );
   if (report.rows[0]?.value.n === 0) {
     io.error("whetstone: nothing could be measured.");
     io.code = 1;
@@ -105,15 +117,16 @@ function refuseOwn(command: SuiteCommand): void {
 
 interface FoundAgent {
   readonly name: string;
+  readonly told?: ArtefactVersion;
   open(stop: AbortSignal): Promise<SuiteAgent>;
   dispose(): Promise<void>;
 }
 
-/** @throws WhetstoneError `option.range` unless exactly one of a run, a scripted player and a chat model is named. */
+/** @throws WhetstoneError `option.range` unless a policy or a scripted player is named, and not both. */
 async function agentNamed(named: string | undefined, command: SuiteCommand, io: Io): Promise<FoundAgent> {
-  const { player, store, chat, model } = command;
+  const { player, chat, artefact } = command;
   const given = [named, player && "--player", chat && "--chat"].filter((x) => x !== undefined);
-  if (given.length !== 1) {
+  if (given.length === 0 || (player !== undefined && given.length > 1)) {
     throw new WhetstoneError("option.range", {
       where: "eval --suite",
       got: given.length === 0 ? "nothing to measure" : given.join(" and "),
@@ -121,20 +134,16 @@ async function agentNamed(named: string | undefined, command: SuiteCommand, io: 
       mend: "Name a run (see whetstone runs), --player expert, or the address of a chat model.",
     });
   }
-  if (player !== undefined) {
-    const known = (["expert", "flawed"] as const).find((k) => k === player);
-    if (known === undefined) throw unknownName("--player", player, ["expert", "flawed"]);
-    return { name: `the ${known} player`, open: async () => known, dispose: async () => {} };
+  if (player === undefined) return await measuredPolicy(named, command, io);
+  if (artefact !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--artefact",
+      got: `${artefact} for a scripted player`,
+      expected: "a policy that reads what it is told",
+      mend: "Leave one of them out.",
+    });
   }
-  if (named === undefined) {
-    let asked: Chat | undefined;
-    return {
-      name: `${model} at ${chat}`,
-      open: async (stop) => (asked = chatOf(command, stop)),
-      dispose: async () => void (asked && io.error(spendLine(asked.spent()))),
-    };
-  }
-  const { weights, begun } = await findWeights("eval", named, store);
-  const engine = await makeEngine(begun?.stated.engine ?? "local", statedServer(begun?.stated ?? {}));
-  return { name: named, open: () => engine.open("policy", weights), dispose: () => engine.dispose() };
+  const known = (["expert", "flawed"] as const).find((k) => k === player);
+  if (known === undefined) throw unknownName("--player", player, ["expert", "flawed"]);
+  return { name: `the ${known} player`, open: async () => known, dispose: async () => {} };
 }

@@ -5,6 +5,8 @@ import type { EvaluationSuite, SuiteResult, SuiteRow } from "./suite.ts";
 export interface SuiteReport extends SuiteResult {
   readonly suite: string;
   readonly agent: string;
+  /** Id of what it was told. Absent: nothing. */
+  readonly artefact?: string;
   readonly mode: "sampled" | "greedy";
   readonly seed: number;
   readonly seconds: number;
@@ -32,14 +34,14 @@ export const sectionsOf = (
 
 /** The report as Markdown. */
 export function suitePage(suite: EvaluationSuite, report: SuiteReport): string {
-  const { agent, mode, seed, failed, rows } = report;
+  const { agent, artefact, mode, seed, failed, rows } = report;
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [
     `# ${suite.name}: ${agent}`,
     "",
     `${suite.measures}${suite.paper === undefined ? "" : ` After the paper "${suite.paper}".`}`,
     "",
-    `Actions ${mode}, seed ${seed}. ${failed === 0 ? "Nothing failed." : `${failed} failed episodes are left out.`}`,
+    `Actions ${mode}, seed ${seed}${artefact === undefined ? "" : `, told ${artefact}`}. ${failed === 0 ? "Nothing failed." : `${failed} failed episodes are left out.`}`,
     ...sectionsOf(rows).flatMap(([section, some]) => [
       "",
       `## ${section}`,

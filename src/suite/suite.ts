@@ -1,4 +1,5 @@
 /** What an agent can be measured by beyond its success in one environment: fixed measurements with a report. */
+import type { Artefact } from "../core/artefact.ts";
 import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
@@ -14,6 +15,8 @@ export type SuiteAgent = Model | Chat | "expert" | "flawed";
 export interface SuiteOptions {
   readonly agent: SuiteAgent;
   readonly mode: "sampled" | "greedy";
+  /** What it is told in every episode. Default: nothing. */
+  readonly artefact?: Artefact;
   /** The first so many tasks of each part. Default: all. */
   readonly tasks?: number;
   /** All randomness of the run. */
@@ -88,7 +91,7 @@ export async function playParts(
   parts: readonly SuitePart[],
   options: SuiteOptions,
 ): Promise<{ readonly played: readonly (readonly Trajectory[])[]; readonly failed: number }> {
-  const { agent, mode, tasks = Number.POSITIVE_INFINITY, random, limit, progress, stop } = options;
+  const { agent, mode, artefact, tasks = Number.POSITIVE_INFINITY, random, limit, progress, stop } = options;
   const agents = parts.map(({ environment }) => agentIn(environment, agent));
   const of = parts.reduce((n, p) => n + Math.min(tasks, p.environment.tasks(p.split).length), 0);
   let done = 0;
@@ -108,6 +111,7 @@ export async function playParts(
       tasks,
       random: random.split(environment.name),
       limit: told,
+      ...(artefact ? { artefact } : {}),
       ...(constrained ? { constrained } : {}),
       ...(stop ? { stop } : {}),
     });

@@ -96,6 +96,12 @@ export function markBest(state: Remembering): void {
   if (kept.current !== null) write(state, { ...kept, best: kept.current });
 }
 
+/** What did best; what is in force, where nothing is known to have. */
+export function bestArtefact(state: Remembering): ArtefactVersion | undefined {
+  const { best, versions } = read(state);
+  return best === null ? currentArtefact(state) : versions[best];
+}
+
 /** Puts what did best in force. */
 export function takeBest(state: Remembering): void {
   const kept = read(state);

@@ -67,9 +67,14 @@ export async function findCheckpoint(
   const last = (await namesIn(out)).at(-1);
   if (last === undefined) return undefined;
   const folder = join(folderOf(out), last);
+  return { folder, state: await checkpointState(folder) };
+}
+
+/** What a checkpoint remembers beside its weights. @throws WhetstoneError `checkpoint.damaged`. */
+export async function checkpointState(folder: string): Promise<RunState> {
   const file = join(folder, "state.json");
   try {
-    return { folder, state: stateSchema.parse(fromExactJson(await readFile(file, "utf8"))) };
+    return stateSchema.parse(fromExactJson(await readFile(file, "utf8")));
   } catch (e) {
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,

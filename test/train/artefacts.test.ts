@@ -12,6 +12,7 @@ import { method } from "../../src/method/method.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
 import {
   artefactsIn,
+  bestArtefact,
   currentArtefact,
   markBest,
   proposedArtefacts,
@@ -71,8 +72,10 @@ test("what did best takes its place again", () => {
   takeBest(state);
   assert.equal(currentArtefact(state), undefined);
   book.adopt(first.id);
+  assert.deepEqual(bestArtefact(state), first);
   markBest(state);
   book.adopt(second.id);
+  assert.deepEqual([bestArtefact(state), currentArtefact(state)], [first, second]);
   takeBest(state);
   assert.deepEqual(currentArtefact(state), first);
   assert.deepEqual(proposedArtefacts(state), [first, second]);

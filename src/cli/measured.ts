@@ -1,0 +1,133 @@
+/** Whom `whetstone eval` measures: a run's policy or a model of others, and what it is told. */
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
+import type { Chat } from "../core/chat.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Model } from "../core/model.ts";
+import { bestArtefact, currentArtefact } from "../train/artefacts.ts";
+import { checkpointState, findCheckpoint } from "../train/checkpoint.ts";
+import { artefactAt, artefactNamed } from "./artefacts.ts";
+import { makeEngine } from "./catalogue.ts";
+import { type ChatFlags, chatOf, spendLine } from "./chat.ts";
+import type { Io } from "./output.ts";
+import { existingStore } from "./runs.ts";
+import { statedServer } from "./tinker.ts";
+import { type FoundWeights, findWeights } from "./weights.ts";
+
+/** What names a policy and what it is told, beside a run. */
+export interface MeasuredFlags extends ChatFlags {
+  readonly store: string;
+  /** A version by name or id, a path, or "none". Default: what the run wrote. */
+  readonly artefact?: string;
+}
+
+export interface MeasuredPolicy {
+  readonly name: string;
+  /** The run or checkpoint, where one was named. */
+  readonly found?: FoundWeights;
+  readonly told?: ArtefactVersion;
+  open(stop: AbortSignal): Promise<Model | Chat>;
+  /** Says what was spent, where replies are paid for. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * A chat model takes the place of a run's weights, and is told what the run wrote. A run whose policy was one already is
+ * measured with that one, unless another is named.
+ * @param named a run or a checkpoint; without one, the flags name a chat model.
+ */
+export async function measuredPolicy(
+  named: string | undefined,
+  flags: MeasuredFlags,
+  io: Io,
+): Promise<MeasuredPolicy> {
+  const found = named === undefined ? undefined : await findWeights("eval", named, flags.store);
+  const version = await toldVersion(flags, found);
+  const told = version && { told: version };
+  const talking = talkingFlags(flags, found);
+  if (talking) {
+    let chat: Chat | undefined;
+    return {
+      name: `${talking.model} at ${talking.chat}`,
+      ...(found && { found }),
+      ...told,
+      open: async (stop) => (chat = chatOf(talking, stop)),
+      dispose: async () => void (chat && io.error(spendLine(chat.spent()))),
+    };
+  }
+  if (!found || named === undefined) throw nobody();
+  const stated = found.begun?.stated ?? {};
+  const engine = await makeEngine(stated.engine ?? "local", statedServer(stated));
+  return {
+    name: named,
+    found,
+    ...told,
+    open: () => engine.open("policy", found.weights),
+    dispose: () => engine.dispose(),
+  };
+}
+
+/** What a report says of it; nothing where nobody would expect that something is told. */
+export function sayTold(told: ArtefactVersion | undefined, asked: string | undefined): readonly string[] {
+  if (told) return [`Told: ${told.name} ${told.id}, ${artefactWords[told.artefact.kind]} (${told.why}).`];
+  return asked === undefined ? [] : ["Told: nothing."];
+}
+
+function talkingFlags(flags: MeasuredFlags, found: FoundWeights | undefined): ChatFlags | undefined {
+  const stated = found?.begun?.stated;
+  if (stated?.engine !== "chat") return flags.chat === undefined ? undefined : flags;
+  const { url, model, keyEnv } = stated;
+  return {
+    ...(url !== undefined && { chat: url }),
+    ...(model !== undefined && { model }),
+    ...(keyEnv !== undefined && { keyEnv }),
+    ...flags,
+  };
+}
+
+async function toldVersion(
+  { artefact: wanted, store: file }: MeasuredFlags,
+  found: FoundWeights | undefined,
+): Promise<ArtefactVersion | undefined> {
+  if (wanted === "none") return undefined;
+  const version = wanted === undefined ? found && (await artefactOf(found)) : await namedIn(wanted, file);
+  if (version?.artefact.kind === "guide") throw noHints(version);
+  return version;
+}
+
+async function namedIn(wanted: string, file: string): Promise<ArtefactVersion> {
+  if (existsSync(wanted)) return await artefactAt(wanted);
+  const store = await existingStore(file);
+  try {
+    return await artefactNamed(store.artefacts, wanted, "--artefact");
+  } finally {
+    await store.close();
+  }
+}
+
+/** What stood in force with these weights: with final ones the folder beside them, which people may have edited. */
+async function artefactOf({ weights, begun }: FoundWeights): Promise<ArtefactVersion | undefined> {
+  const checkpoint = join(weights, "..", "..");
+  if (existsSync(join(checkpoint, "state.json"))) return currentArtefact(await checkpointState(checkpoint));
+  if (!begun) return undefined;
+  const kept = join(dirname(weights), "artefact");
+  if (basename(weights) === "final" && existsSync(kept)) return await artefactAt(kept);
+  const last = await findCheckpoint(begun.at);
+  return last && bestArtefact(last.state);
+}
+
+const nobody = (): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "eval",
+    got: "nothing to measure",
+    expected: "a run or a checkpoint, or --chat",
+    mend: "Name one: see whetstone runs.",
+  });
+const noHints = ({ name, id }: ArtefactVersion): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "--artefact",
+    got: `${name} ${id}, a guide, whose hints a policy of its own writes`,
+    expected: "instructions, lessons or cases, or none",
+    mend: "Serve it with whetstone versions add --artefact … --guide …, and measure the gateway with --chat.",
+  });
