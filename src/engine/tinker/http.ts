@@ -1,13 +1,12 @@
-/** One HTTP call, over connections that are kept: a third of the processor time that `fetch` takes. */
-import { Agent, request } from "node:http";
-import { Agent as SecureAgent, request as secureRequest } from "node:https";
+/** One HTTP call, over connections that are kept: a seventh of the processor time that `fetch` takes. */
+import { Pool } from "undici";
 
 export interface Call {
-  readonly url: string;
+  /** Below the address that the calls share. */
+  readonly path: string;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  readonly signal: AbortSignal;
 }
 
 export interface Called {
@@ -23,46 +22,67 @@ export interface Http {
   close(): void;
 }
 
-const settings = { keepAlive: true, maxSockets: 256 };
+export interface HttpOptions {
+  /** What all calls share of their addresses, with a slash at its end. */
+  readonly base: string;
+  /** Longest silence of the other side, in milliseconds: before its answer, and between the pieces of one. */
+  readonly silenceMs: number;
+  /** Ends all calls, also later ones. */
+  readonly stop?: AbortSignal | undefined;
+}
 
-export function keptConnections(): Http {
-  const [agent, secureAgent] = [new Agent(settings), new SecureAgent(settings)];
+/** At a time. More calls wait for one of them. */
+const connections = 256;
+
+/** Calls that are handed on as they come, with no stream around an answer and no signal around a call. */
+export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
+  const { origin, pathname } = new URL(base);
+  const pool = new Pool(origin, {
+    connections,
+    connect: { timeout: Math.min(silenceMs, 10_000) },
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+  });
+  const end = (): void => void pool.destroy();
+  stop?.addEventListener("abort", end, { once: true });
   return {
-    call({ url, method, headers, body, signal }) {
-      const secure = url.startsWith("https:");
-      const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
-      const options = {
-        method,
-        signal,
-        agent: secure ? secureAgent : agent,
-        headers: { ...headers, ...length },
-      };
-      return new Promise((resolve, reject) => {
-        const sent = (secure ? secureRequest : request)(url, options, (answer) => {
-          const parts: Buffer[] = [];
-          answer.on("data", (part: Buffer) => parts.push(part));
-          answer.on("error", reject);
-          answer.on("end", () => {
-            const { statusCode: status = 0, headers: given } = answer;
-            resolve({ status, type: given["content-type"] ?? "", bytes: Buffer.concat(parts) });
-          });
-        });
-        sent.on("error", reject);
-        sent.end(body);
-      });
-    },
+    call: ({ path, method, headers, body }) =>
+      new Promise((resolve, reject) => {
+        const parts: Buffer[] = [];
+        let [status, type] = [0, ""];
+        pool.dispatch(
+          { path: pathname + path, method, headers, ...(body !== undefined && { body }) },
+          {
+            onRequestStart: () => undefined,
+            onResponseStart(_, code, given) {
+              status = code;
+              type = String(given["content-type"] ?? "");
+            },
+            onResponseData: (_, part) => void parts.push(part),
+            onResponseEnd: () => resolve({ status, type, bytes: joined(parts) }),
+            onResponseError: (_, e) => reject(e),
+          },
+        );
+      }),
     close() {
-      agent.destroy();
-      secureAgent.destroy();
+      stop?.removeEventListener("abort", end);
+      end();
     },
   };
 }
 
+const joined = (parts: readonly Buffer[]): Buffer =>
+  parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+
 /** The same over another `fetch`. */
-export function overFetch(fetched: typeof fetch): Http {
+export function overFetch(fetched: typeof fetch, { base, silenceMs, stop }: HttpOptions): Http {
   return {
-    async call({ url, ...init }) {
-      const answer = await fetched(url, init);
+    async call({ path, ...init }) {
+      const late = AbortSignal.timeout(silenceMs);
+      const answer = await fetched(base + path, {
+        ...init,
+        signal: stop ? AbortSignal.any([stop, late]) : late,
+      });
       const bytes = new Uint8Array(await answer.arrayBuffer());
       return { status: answer.status, type: answer.headers.get("Content-Type") ?? "", bytes };
     },

@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly fetch?: typeof fetch;
   /** Waits so many milliseconds. Default: a timer. */
   readonly wait?: (ms: number) => Promise<unknown>;
-  /** Of one HTTP call. Default 60. */
+  /** Longest silence of the server within one HTTP call. Default 60. */
   readonly timeoutSeconds?: number;
   /** Longest time in which the same call may fail, and longest wait for one result. Default 1800. */
   readonly patienceSeconds?: number;
@@ -95,7 +95,8 @@ export function transport({
   const base = `${url.replace(/\/+$/, "")}/api/v1/`;
   const own = key === undefined ? {} : { "X-API-Key": key };
   const patienceMs = patienceSeconds * 1000;
-  const http = fetched ? overFetch(fetched) : keptConnections();
+  const way = { base, silenceMs: timeoutSeconds * 1000, stop };
+  const http = fetched ? overFetch(fetched, way) : keptConnections(way);
 
   async function once(
     path: string,
@@ -104,14 +105,12 @@ export function transport({
   ): Promise<Answer | undefined> {
     stop?.throwIfAborted();
     const content = body && written(body);
-    const late = AbortSignal.timeout(timeoutSeconds * 1000);
     try {
       const { status, type, bytes } = await http.call({
-        url: base + path,
+        path,
         method: body ? "POST" : "GET",
         ...(content && { body: content.body }),
         headers: { ...own, ...content?.headers, ...headers },
-        signal: stop ? AbortSignal.any([stop, late]) : late,
       });
       const kind = type.split(";")[0]?.trim() ?? "";
       if (kind === protobufType) return { status, type: kind, bytes, json: undefined };
