@@ -7,6 +7,7 @@ import { environments } from "../env/index.ts";
 import { engineNames, requireEnvironment } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import type { FeedbackSource } from "./fromFeedback.ts";
+import { limitsIn } from "./limits.ts";
 import type { StatedRun } from "./options.ts";
 import { statedServer, type trainingServerKeys } from "./tinker.ts";
 
@@ -28,7 +29,7 @@ export interface Begun {
   readonly env: string;
   readonly feedback?: BegunFeedback;
   readonly modules: Modules;
-  /** What `run.json` says, as a run is stated. */
+  /** What `run.json` and `limits.json` say, as a run is stated. */
   readonly stated: StatedRun;
 }
 
@@ -77,6 +78,7 @@ export function begunRun(out: string): Begun | undefined {
       ...(begun.evaluation !== undefined && {
         evaluation: begun.evaluation as NonNullable<StatedRun["evaluation"]>,
       }),
+      ...limitsIn(out),
     },
   };
 }

@@ -3,13 +3,14 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Command } from "commander";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { budget, chatModel } from "../engine/chat/index.ts";
+import { budget, chatModel, openLedger } from "../engine/chat/index.ts";
 import { number } from "./output.ts";
 
 export interface ChatFlags {
   readonly chat?: string;
   readonly model?: string;
-  readonly keyEnv: string;
+  /** Default: OPENAI_API_KEY. */
+  readonly keyEnv?: string;
   readonly spend?: string;
   readonly price?: string;
   /** Most requests to the provider. */
@@ -25,7 +26,10 @@ export const withChatFlags = (command: Command): Command =>
       "measure a model behind an OpenAI-compatible address, e.g. http://127.0.0.1:8080/v1",
     )
     .option("--model <name>", "with --chat: which of its models")
-    .option("--key-env <name>", "with --chat: environment variable that holds the key", "OPENAI_API_KEY")
+    .option(
+      "--key-env <name>",
+      "with --chat: environment variable that holds the key (default: OPENAI_API_KEY)",
+    )
     .option("--spend <usd>", "with --chat and --price: stop before more than this is spent")
     .option("--price <in,out>", "with --chat: dollars per million tokens read and written, e.g. 0.25,2")
     .option(
@@ -36,10 +40,11 @@ export const withChatFlags = (command: Command): Command =>
 
 /**
  * The model that the flags name.
- * @throws WhetstoneError `option.range`.
+ * @param ledger file of what a run has spent, for limits that hold for the whole of it. Default: for this process.
+ * @throws WhetstoneError `option.range`, `checkpoint.damaged`.
  */
-export function chatOf(flags: ChatFlags, stop: AbortSignal): Chat {
-  const { chat: url = "", model, keyEnv, cache } = flags;
+export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Chat {
+  const { chat: url = "", model, keyEnv = "OPENAI_API_KEY", cache } = flags;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw wrong(
       "--chat",
@@ -72,10 +77,13 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal): Chat {
   });
   return chatModel({
     model: provider(model),
-    budget: budget({
-      ...(usd === undefined ? {} : { usd }),
-      ...(flags.calls === undefined ? {} : { calls: flags.calls }),
-    }),
+    budget: budget(
+      {
+        ...(usd === undefined ? {} : { usd }),
+        ...(flags.calls === undefined ? {} : { calls: flags.calls }),
+      },
+      ledger === undefined ? undefined : openLedger(ledger),
+    ),
     cache,
     stop,
     ...(input === undefined || output === undefined ? {} : { price: { input, output } }),

@@ -42,7 +42,7 @@ export interface RunConfig {
   readonly reduction: Reduction;
   /** Sampling sessions that share the requests of each version of the weights. */
   readonly samplers: number;
-  /** Dollars that a model behind an API may cost. */
+  /** Dollars that a model behind an API may cost, over all processes of a run; `calls` likewise. */
   readonly spend: number;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price: string;
@@ -194,7 +194,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   spend: {
     flag: "--spend <usd>",
-    help: "with --engine chat and --price: stop before more than this is spent; --resume with more goes on",
+    help: "with --engine chat and --price: stop before the whole run spends more than this; --resume with more goes on",
     schema: above,
   },
   price: {
@@ -204,7 +204,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   },
   calls: {
     flag: "--calls <n>",
-    help: "with --engine chat: stop before more requests than this reach the provider",
+    help: "with --engine chat: stop before more requests of the whole run than this reach the provider",
     schema: count(1),
   },
   cache: {

@@ -8,7 +8,7 @@ export interface TalkingModel {
   readonly url?: string | undefined;
   /** Name of the environment variable that holds the key. */
   readonly keyEnv?: string | undefined;
-  /** Dollars. */
+  /** Dollars, over all processes of a run. */
   readonly spend?: number | undefined;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price?: string | undefined;
@@ -16,9 +16,20 @@ export interface TalkingModel {
   readonly calls?: number | undefined;
   /** Folder of replies. */
   readonly cache?: string | undefined;
+  /** Where the run notes what it has spent: its limits hold for all its processes together. No flag. */
+  readonly ledger?: string | undefined;
 }
 
-export const talkingModelKeys = ["model", "url", "keyEnv", "spend", "price", "calls", "cache"] as const;
+export const talkingModelKeys = [
+  "model",
+  "url",
+  "keyEnv",
+  "spend",
+  "price",
+  "calls",
+  "cache",
+  "ledger",
+] as const;
 
 /**
  * The model as the policy of a run, for methods without weights.
@@ -26,7 +37,7 @@ export const talkingModelKeys = ["model", "url", "keyEnv", "spend", "price", "ca
  * @throws WhetstoneError `option.range`.
  */
 export async function talkingEngine(told: TalkingModel, say: (line: string) => void): Promise<Engine> {
-  const { model, url, keyEnv = "OPENAI_API_KEY", spend, price, calls, cache = "runs/chat" } = told;
+  const { model, url, keyEnv, spend, price, calls, cache = "runs/chat", ledger } = told;
   if (url === undefined || model === undefined) {
     throw new WhetstoneError("option.range", {
       where: "--engine chat",
@@ -43,6 +54,10 @@ export async function talkingEngine(told: TalkingModel, say: (line: string) => v
     ...(calls === undefined ? {} : { calls }),
   };
   // a run stops its episodes by itself
-  const chat = chatOf({ chat: url, model, keyEnv, cache, ...limits }, new AbortController().signal);
+  const chat = chatOf(
+    { chat: url, model, cache, ...(keyEnv === undefined ? {} : { keyEnv }), ...limits },
+    new AbortController().signal,
+    ledger,
+  );
   return { ...chatEngine(chat), dispose: async () => say(`${chat.id}: ${spendLine(chat.spent())}`) };
 }

@@ -1,4 +1,5 @@
 /** `whetstone train`: a run. */
+import { join } from "node:path";
 import type { Command } from "commander";
 import type { FetchProgress } from "../engine/local/index.ts";
 import type { Recipe } from "../method/index.ts";
@@ -8,6 +9,7 @@ import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { fromFeedback, storeName } from "./fromFeedback.ts";
+import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
@@ -99,7 +101,10 @@ export async function trainRun(
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
-    { model, size, lora, device, threads, memory, ...server, spend, price, calls, cache },
+    {
+      ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, cache },
+      ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
+    },
     downloading(io),
     (line) => io.say(line),
   );
@@ -158,6 +163,7 @@ export async function trainRun(
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
           ...(feedback && { feedback }),
         },
+        limits: limitsOf(out, stated),
       },
       report,
       stop.signal,

@@ -51,6 +51,8 @@ export interface RunOptions {
   readonly importanceCap?: number;
   /** What `run.json` says besides, for instance the method's settings. */
   readonly config?: Json;
+  /** Kept beside it in `limits.json`, as what may be stated otherwise when the run goes on: for instance what it may cost. */
+  readonly limits?: Json;
 }
 
 export interface RunSummary {
@@ -101,10 +103,19 @@ function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, stal
 }
 
 /** Makes sure that the folder is free, or holds this very run when resuming, before any work starts. */
-async function claimFolder(out: string, identity: Json, resume: boolean): Promise<void> {
+async function claimFolder(
+  out: string,
+  identity: Json,
+  limits: Json | undefined,
+  resume: boolean,
+): Promise<void> {
   const file = join(out, "run.json");
   const text = await readFile(file, "utf8").catch(() => undefined);
   const wanted = `${JSON.stringify(identity, null, 1)}\n`;
+  const keepLimits = async (): Promise<void> => {
+    if (limits !== undefined)
+      await replaceFile(join(out, "limits.json"), `${JSON.stringify(limits, null, 1)}\n`);
+  };
   if (text === undefined) {
     if (resume) {
       throw new WhetstoneError("checkpoint.missing", {
@@ -115,6 +126,8 @@ async function claimFolder(out: string, identity: Json, resume: boolean): Promis
       });
     }
     await makeFolder(out);
+    // before the run is there: it never is without what bounds it
+    await keepLimits();
     return replaceFile(file, wanted);
   }
   if (!resume) {
@@ -136,6 +149,7 @@ async function claimFolder(out: string, identity: Json, resume: boolean): Promis
   await access(out, constants.W_OK).catch((e: unknown) => {
     throw writeError(out, e);
   });
+  await keepLimits();
 }
 
 /**
@@ -171,7 +185,7 @@ export async function train(
     ...(staleness > 0 && { staleness, importanceCap }),
     config: options.config ?? null,
   };
-  await claimFolder(out, identity, options.resume ?? false);
+  await claimFolder(out, identity, options.limits, options.resume ?? false);
   const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
   const id = out;
   let run: Run | undefined;

@@ -1,6 +1,7 @@
 /** What may be spent on providers, over all models that share it. */
 import type { Spend } from "../../core/chat.ts";
 import { WhetstoneError } from "../../core/errors.ts";
+import { type Ledger, noLedger } from "./ledger.ts";
 
 /** Dollars per million tokens. */
 export interface Price {
@@ -35,8 +36,10 @@ export interface Budget {
   reserve(most: Usage, price: Price): (used?: Usage) => void;
 }
 
-export function budget(limits: Limits = {}): Budget {
-  let [calls, cachedCalls, inputTokens, outputTokens, usd] = [0, 0, 0, 0, 0];
+/** @param ledger of the processes that the limits hold for together. Default: this one alone. */
+export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger): Budget {
+  let { calls, inputTokens, outputTokens, usd } = before;
+  let cachedCalls = 0;
   const held = { usd: 0, tokens: 0 };
   const cost = (u: Usage, price: Price): number => (u.input * price.input + u.output * price.output) / 1e6;
   return {
@@ -61,6 +64,8 @@ export function budget(limits: Limits = {}): Budget {
           mend: "Raise the limit and go on: replies that were paid for are in the cache.",
         });
       }
+      // noted before it is sent: of a process that is killed now, it counts as spent
+      note({ calls: 1, inputTokens: most.input, outputTokens: most.output, usd: dollars });
       calls++;
       held.tokens += tokens;
       held.usd += dollars;
@@ -70,6 +75,12 @@ export function budget(limits: Limits = {}): Budget {
         inputTokens += used.input;
         outputTokens += used.output;
         usd += cost(used, price);
+        note({
+          calls: 0,
+          inputTokens: used.input - most.input,
+          outputTokens: used.output - most.output,
+          usd: cost(used, price) - dollars,
+        });
       };
     },
   };

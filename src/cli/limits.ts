@@ -1,0 +1,46 @@
+/** What bounds a run and what it costs: kept with it, and may be stated otherwise when it goes on. */
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { z } from "zod";
+import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { runRows, type StatedRun } from "./options.ts";
+
+type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "cache";
+export type Limits = Pick<StatedRun, Name>;
+
+const schema = z.object({
+  budget: z.exactOptional(runRows.budget.schema),
+  episodes: z.exactOptional(runRows.episodes.schema),
+  spend: z.exactOptional(runRows.spend.schema),
+  price: z.exactOptional(runRows.price.schema),
+  calls: z.exactOptional(runRows.calls.schema),
+  /** Seen from the run's folder, as its other files are: the whole project can be moved. */
+  cache: z.exactOptional(runRows.cache.schema),
+});
+
+/** Those that are stated, as the run in `out` keeps them. */
+export function limitsOf(out: string, stated: StatedRun): z.output<typeof schema> {
+  const { cache } = stated;
+  const kept = schema.parse(stated);
+  return cache === undefined
+    ? kept
+    : { ...kept, cache: relative(resolve(out), resolve(cache)).replaceAll("\\", "/") };
+}
+
+/** What the run in `out` keeps; nothing of one that keeps none. @throws WhetstoneError `checkpoint.damaged`. */
+export function limitsIn(out: string): Limits {
+  const file = join(out, "limits.json");
+  if (!existsSync(file)) return {};
+  try {
+    const { cache, ...kept } = schema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return cache === undefined ? kept : { ...kept, cache: resolve(out, cache) };
+  } catch (e) {
+    throw new WhetstoneError("checkpoint.damaged", {
+      where: file,
+      got: messageOf(e).replaceAll(/\s+/g, " "),
+      expected: "what bounds the run, such as spend, price, calls and episodes",
+      mend: "Correct the file, or take it away and state the limits anew.",
+      cause: e,
+    });
+  }
+}

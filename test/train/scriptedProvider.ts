@@ -1,0 +1,76 @@
+/** A provider whose model is a script, behind the project's own OpenAI-compatible endpoint; it counts what it is paid for. */
+import { after } from "node:test";
+import type { Message } from "../../src/core/words.ts";
+import { type Backend, endpoint } from "../../src/env/agent/endpoint.ts";
+import { listen } from "../../src/env/agent/listen.ts";
+import type { ChatCall } from "../../src/env/agent/request.ts";
+
+/** What it asks for as a key. */
+export const scriptedKey = "none";
+/** Tokens that it charges for each call, whatever was said. */
+export const charged = { input: 10, output: 5 } as const;
+
+/** Says something, by what was asked and the seed. */
+export type Script = (messages: readonly Message[], seed: number) => string;
+
+export interface ScriptedProvider {
+  /** The base URL. */
+  readonly url: string;
+  /** Every request that was answered, in order, as JSON. */
+  readonly paid: readonly string[];
+  /** Hears how many were answered, with each answer that is on its way. */
+  whenPaid(heard: (count: number) => void): void;
+}
+
+/** Serves until the tests of the file are done. */
+export async function scriptedProvider(script: Script): Promise<ScriptedProvider> {
+  const paid: string[] = [];
+  let onPaid = (_count: number): void => {};
+  const backend: Backend = {
+    key: scriptedKey,
+    model: "tiny",
+    created: () => 1,
+    async complete(call: ChatCall) {
+      const count = paid.push(JSON.stringify(call));
+      setImmediate(() => onPaid(count));
+      const [prompt, action] = [new Int32Array(charged.input), new Int32Array(charged.output)];
+      const logp = new Float32Array(charged.output);
+      return {
+        kind: "completed",
+        id: `${count}`,
+        completions: [
+          {
+            text: script(call.messages, call.seed ?? 0),
+            stop: "eos",
+            sampled: { tokens: { prompt, action, logp, behaviour: logp }, pieces: () => [] },
+          },
+        ],
+      };
+    },
+  };
+  const app = endpoint(() => backend);
+  const { url, close } = await listen((request) => app.fetch(request), { background: true });
+  after(close);
+  return {
+    url: `${url}/v1`,
+    paid,
+    whenPaid: (heard) => {
+      onPaid = heard;
+    },
+  };
+}
+
+/**
+ * Plays codes of two words out of three: says any, by the seed, that no line such as "not w1 at 2" blames. Asked to reflect,
+ * it lists what was blamed.
+ */
+export const codebreaker: Script = (messages, seed) => {
+  const text = messages.map(({ content }) => content).join("\n");
+  const blamed = new Set(text.match(/w\d at \d/g) ?? []);
+  if (text.includes("Improve what an agent is told")) return `\`\`\`\nnot ${[...blamed].join(" , ")}\n\`\`\``;
+  const code = [1, 2].map((place) => {
+    const left = ["w0", "w1", "w2"].filter((word) => !blamed.has(`${word} at ${place}`));
+    return left[seed % left.length] ?? "w0";
+  });
+  return code.join(" ");
+};
