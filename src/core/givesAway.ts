@@ -1,14 +1,14 @@
-/** The words of a text in small letters, without the marks of a sentence around them. */
+/** The words of a text in small letters, without the marks of a sentence, or of Markdown, around them. */
 export const wordsIn = (text: string): string[] =>
   text
     .toLowerCase()
     .split(/\s+/)
-    .map((word) => word.replace(/^["'“‘([]+|[.,;:!?…"'”’)\]]+$/g, "") || word)
+    .map((word) => word.replace(/^["'“‘([*_`~]+|[.,;:!?…"'”’)\]*_`~]+$/g, "") || word)
     .filter((word) => word !== "");
 
 /**
  * Whether a reference answer stands in a text as words of their own, in order and together. Line breaks and blanks count
- * alike, capital and small letters too, and the marks of a sentence around a word do not count. Without a reference, or
+ * alike, capital and small letters too, and the marks of a sentence or of Markdown around a word do not count. Without a reference, or
  * with an empty one, there is nothing to give away.
  */
 export function givesAway(text: string, reference: string | undefined): boolean {

@@ -1,7 +1,9 @@
 /** Candidates that give away tasks which are held out: what is measured with them would be what was copied. */
 import type { Artefact } from "./artefact.ts";
 import { wordsIn } from "./givesAway.ts";
-import type { Id, Task } from "./words.ts";
+import { isObject, type Json } from "./json.ts";
+import { jsonOrText } from "./toolCalls.ts";
+import type { Id, Message, Task } from "./words.ts";
 
 /** Where a held-out task stands in an artefact. */
 export interface Leak {
@@ -72,9 +74,7 @@ function textsOf(artefact: Artefact): readonly (readonly [part: string, text: st
       return [
         ["system text", artefact.system],
         ...Object.entries(artefact.tools).map(([name, text]) => [`description of ${name}`, text] as const),
-        ...artefact.examples.map(
-          ({ id, messages }) => [id, messages.map(({ content }) => content).join("\n")] as const,
-        ),
+        ...artefact.examples.map(({ id, messages }) => [id, messages.flatMap(textsSaid).join("\n")] as const),
       ];
     case "experience":
       return artefact.entries.map(({ id, when, text }) => [id, `${when}\n${text}`] as const);
@@ -83,4 +83,16 @@ function textsOf(artefact: Artefact): readonly (readonly [part: string, text: st
     case "guide":
       return [["frame", artefact.frame]];
   }
+}
+
+/** What a message says, and every value that it hands to a tool: an agent that submits its answer says it there alone. */
+const textsSaid = ({ content, toolCalls = [] }: Message): readonly string[] => [
+  content,
+  ...toolCalls.flatMap((call) => valuesIn(jsonOrText(call.arguments))),
+];
+
+function valuesIn(value: Json): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(valuesIn);
+  if (isObject(value)) return Object.values(value).flatMap(valuesIn);
+  return [String(value)];
 }

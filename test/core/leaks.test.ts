@@ -49,6 +49,31 @@ test("eight words in a row of a prompt are found, seven are not, and shared word
   assert.deepEqual(leakCheck(heldOut, shared)(told("one two three four five six seven eight")), []);
 });
 
+test("an answer that an example hands to a tool is found, however deep, and so is one in Markdown", () => {
+  const submit = (given: string) => ({
+    ...told(""),
+    examples: [
+      {
+        id: "e",
+        messages: [
+          {
+            role: "assistant" as const,
+            content: "",
+            toolCalls: [{ id: "c", name: "submit", arguments: given }],
+          },
+        ],
+        origins: writtenBy("bootstrap"),
+      },
+    ],
+  });
+  const found = [{ task: "x", part: "e", what: "answer" }];
+  assert.deepEqual(leaks(submit('{"answer":"Brussels"}')), found);
+  assert.deepEqual(leaks(submit('{"answers":[{"city":"Brussels","sure":true}]}')), found);
+  assert.deepEqual(leaks(submit("Brussels")), found, "arguments that are no JSON");
+  assert.deepEqual(leaks(submit('{"answer":"Paris"}')), []);
+  assert.deepEqual(leaks(told("It is **Brussels**.")), [{ task: "x", part: "system text", what: "answer" }]);
+});
+
 test("every part is looked at, and named", () => {
   const origins = writtenBy("reflection");
   const set = {
