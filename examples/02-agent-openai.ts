@@ -98,12 +98,12 @@ if (import.meta.main) {
   const done = await train(
     {
       environment: directory,
-      method: grpo.build({ tasks: 16, groupSize: 8, learningRate: 1e-3 }),
+      method: grpo.build({ tasks: short ? 4 : 16, groupSize: 8, learningRate: 1e-3 }),
       engine,
       seed,
       iterations: short ? 1 : 14,
-      warmStart: { updates: short ? 20 : 300, batch: 32 },
-      evaluation: { tasks: short ? 10 : 100 },
+      warmStart: { updates: short ? 4 : 300, batch: 32 },
+      evaluation: { tasks: short ? 4 : 100 },
       out: join(mkdtempSync(join(tmpdir(), "whetstone-")), "directory"),
     },
     (event) => {

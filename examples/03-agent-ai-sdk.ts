@@ -91,12 +91,12 @@ if (import.meta.main) {
   const done = await train(
     {
       environment: shop,
-      method: grpo.build({ tasks: 16, groupSize: 8, learningRate: 7e-4 }),
+      method: grpo.build({ tasks: short ? 4 : 16, groupSize: 8, learningRate: 7e-4 }),
       engine,
       seed,
       iterations: short ? 1 : 16,
-      warmStart: { updates: short ? 20 : 200, batch: 32 },
-      evaluation: { tasks: short ? 10 : 100 },
+      warmStart: { updates: short ? 4 : 200, batch: 32 },
+      evaluation: { tasks: short ? 4 : 100 },
       out: join(mkdtempSync(join(tmpdir(), "whetstone-")), "shop"),
     },
     (event) => {

@@ -1,9 +1,11 @@
+/** What the pages say can be done: their commands run, their links lead somewhere, their code is a program's. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inProcess } from "../cli/inProcess.ts";
 
 const root = join(import.meta.dirname, "../..");
 const pages = [
@@ -13,13 +15,10 @@ const pages = [
     .map((f) => `docs/${f}`),
 ];
 
-function run(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-): Promise<{ code: number | null; text: string }> {
+/** A program in a process of its own, that nobody types anything into. */
+function run(args: readonly string[], cwd: string): Promise<{ code: number | null; text: string }> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
     let text = "";
     child.stdout.on("data", (d) => (text += d));
     child.stderr.on("data", (d) => (text += d));
@@ -27,15 +26,30 @@ function run(
   });
 }
 
+/** A command line in the working folder; a game that is played by hand reads what is typed, and needs a process. */
+async function whetstone(args: readonly string[]): Promise<{ code: number | null; text: string }> {
+  if (args[0] === "play" && !args.includes("--player")) {
+    return run([join(root, "src/cli/main.ts"), ...args], process.cwd());
+  }
+  const { code, out, err } = await inProcess(args);
+  return { code, text: out + err };
+}
+
 for (const page of pages) {
   const blocks = [...readFileSync(join(root, page), "utf8").matchAll(/```sh\n(.*?)```/gs)].map((m) => m[1]!);
   for (const [i, block] of blocks.entries()) {
-    test(`${page}: the commands of block ${i + 1} run`, async () => {
+    test(`${page}: the commands of block ${i + 1} run`, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), "whetstone-docs-"));
+      const before = process.cwd();
+      process.chdir(folder);
+      t.after(() => {
+        process.chdir(before);
+        rmSync(folder, { recursive: true, force: true });
+      });
       for (const line of block.trim().split("\n")) {
         const [npx, name, ...args] = line.split(" ");
         assert.deepEqual([npx, name], ["npx", "whetstone"], line);
-        const { code, text } = await run(process.execPath, [join(root, "src/cli/main.ts"), ...args], folder);
+        const { code, text } = await whetstone(args);
         assert.equal(code, 0, `${line}\n${text}`);
       }
     });
@@ -67,7 +81,7 @@ test("README.md: its code stands in a program that is run", () => {
 for (const file of readdirSync(join(root, "examples")).filter((f) => f.endsWith(".ts"))) {
   // those that take more than seconds have a short form; the others reach the number that they state
   test(`examples/${file} runs`, async () => {
-    const { code, text } = await run(process.execPath, [join(root, "examples", file), "--short"], root);
+    const { code, text } = await run([join(root, "examples", file), "--short"], root);
     assert.equal(code, 0, text);
   });
 }
