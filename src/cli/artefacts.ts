@@ -178,13 +178,11 @@ function addExport(artefacts: Command, io: Io): void {
           const { readArtefactFolder, writeArtefactFolder } = await import("../store/artefactFolder.ts");
           const version = await artefactNamed(kept, text, "artefacts export");
           const to = resolve(folder);
-          if (existsSync(to)) {
-            const { version: there, edited } = await readArtefactFolder(to);
-            if (edited) throw unread(folder, there.id);
-          }
+          const there = existsSync(to) ? await readArtefactFolder(to) : undefined;
+          if (there?.edited) throw unread(folder, there.version.id);
           // known before it is written: what somebody asks to be erased is found there, come what may
           await kept.addFolder(to);
-          await writeArtefactFolder(to, version);
+          await writeArtefactFolder(to, version, { over: there?.version.id ?? "nothing" });
           io.record({ type: "exported", id: version.id, folder: to });
           io.say(
             `${version.id} is in ${folder}. Edit what you like, then: whetstone artefacts import ${folder}`,

@@ -167,3 +167,21 @@ export async function replaceFolder(path: string, fill: (aside: string) => Promi
     throw e instanceof WhetstoneError ? e : writeError(path, e);
   }
 }
+
+/**
+ * Mends what a crash within {@link replaceFolder} left: the folder of before in its place again, where there is none, and
+ * nothing aside. For whoever keeps others from writing it meanwhile.
+ */
+export async function afterReplacing(path: string): Promise<void> {
+  try {
+    const whole = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (!whole) await moveAway(`${path}.old`, path);
+    await removeFolder(`${path}.old`);
+    await removeFolder(`${path}.partial`);
+  } catch (e) {
+    throw e instanceof WhetstoneError ? e : writeError(path, e);
+  }
+}

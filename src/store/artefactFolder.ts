@@ -1,5 +1,6 @@
 /** One artefact as a folder that people read, edit and share; several processes may write it, and none undoes another's work. */
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
@@ -11,7 +12,7 @@ import {
   type Origins,
 } from "../core/artefact.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { replaceFolder, writeFlushed } from "../core/files.ts";
+import { afterReplacing, replaceFolder, writeFlushed } from "../core/files.ts";
 import { withoutParts, writtenBy } from "../core/origins.ts";
 import type { Id } from "../core/words.ts";
 import {
@@ -60,7 +61,12 @@ export async function readArtefactFolder(folder: string, now = Date.now()): Prom
     // of a folder that is being written, one of two states: never some of each
     if (before !== undefined && before === (await textOf(folder, headFile)))
       return versionOf(headOf(folder, before), files, now);
-    if (before === undefined && tries >= 5) throw noArtefact(folder);
+    if (before === undefined && tries >= 5) {
+      if (existsSync(folder) || !existsSync(`${folder}.old`)) throw noArtefact(folder);
+      // whoever replaced it did not come to the end
+      await holding(folder, () => afterReplacing(folder));
+      tries = 0;
+    }
     await pause(2 ** tries);
   }
 }
@@ -83,7 +89,7 @@ export interface WriteArtefact {
 }
 
 /**
- * Writes a version whole or not at all, one process at a time.
+ * Writes a version whole or not at all, one process at a time; files that are none of an artefact's stay.
  * @throws WhetstoneError `store.refused` where the folder holds something else than was expected; `disk.write`.
  */
 export async function writeArtefactFolder(
@@ -92,6 +98,7 @@ export async function writeArtefactFolder(
   { over }: WriteArtefact = {},
 ): Promise<void> {
   await holding(folder, async () => {
+    await afterReplacing(folder);
     if (over !== undefined) {
       const there =
         (await textOf(folder, headFile)) === undefined ? undefined : await readArtefactFolder(folder);
@@ -104,8 +111,11 @@ export async function writeArtefactFolder(
 
 /** Takes parts out of a folder's artefact; a folder that is gone is none. @returns how many went. */
 export async function dropParts(folder: string, goes: (origins: Origins) => boolean): Promise<number> {
-  if ((await textOf(folder, headFile)) === undefined) return 0;
+  // a folder that is being replaced is not there for a moment, and its lock is
+  if (!existsSync(folder) && !existsSync(`${folder}.lock`)) return 0;
   return await holding(folder, async () => {
+    await afterReplacing(folder);
+    if ((await textOf(folder, headFile)) === undefined) return 0;
     const { version } = await readArtefactFolder(folder);
     const { artefact, removed } = withoutParts<Artefact>(version.artefact, goes);
     const because = goes(version.origins);
@@ -125,9 +135,18 @@ async function write(folder: string, version: ArtefactVersion): Promise<void> {
   const content = artefactId(readArtefactFiles(artefact.kind, files));
   const head = { format: 1, kind: artefact.kind, content, ...about };
   await replaceFolder(folder, async (aside) => {
+    for (const name of await strangersIn(folder))
+      await cp(join(folder, name), join(aside, name), { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFlushed(join(aside, name), text);
     await writeFlushed(join(aside, headFile), `${JSON.stringify(head, null, 2)}\n`);
   });
+}
+
+/** What somebody put there beside the artefact, such as notes on it: none of ours to delete. */
+async function strangersIn(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const ours = new Set([headFile, ...Object.values(artefactFileNames).flat()]);
+  return (await readdir(folder)).filter((name) => !ours.has(name));
 }
 
 function versionOf(head: Head, files: ArtefactFiles, now: number): ReadArtefact {

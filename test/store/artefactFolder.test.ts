@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { type ArtefactVersion, artefactId, artefactVersion } from "../../src/core/artefact.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import { dropParts, readArtefactFolder, writeArtefactFolder } from "../../src/store/artefactFolder.ts";
+import { holding } from "../../src/store/folderLock.ts";
 import { withCode } from "../train/world.ts";
 
 const root = mkdtempSync(join(tmpdir(), "whetstone-artefacts-"));
@@ -84,6 +86,49 @@ test("parts made from somebody's data leave the folder", async () => {
   assert.deepEqual([left.id, left.erased], [version("a", "b").id, 1]);
   assert.ok(!readFileSync(join(folder, "about.json"), "utf8").includes("user-of-a"));
   assert.equal(await dropParts(join(root, "none"), () => true), 0);
+});
+
+test("what somebody put beside an artefact stays when that is replaced", async () => {
+  const folder = join(root, "beside");
+  await writeArtefactFolder(folder, version("a"));
+  writeFileSync(join(folder, "notes.txt"), "ask Ann");
+  mkdirSync(join(folder, "old drafts"));
+  writeFileSync(join(folder, "old drafts", "system.md"), "another");
+  await writeArtefactFolder(folder, version("b"));
+  assert.equal(readFileSync(join(folder, "notes.txt"), "utf8"), "ask Ann");
+  assert.equal(readFileSync(join(folder, "old drafts", "system.md"), "utf8"), "another");
+  assert.equal((await readArtefactFolder(folder)).version.id, version("b").id);
+});
+
+test("a writer that was killed between two states leaves the one before, and nothing aside that erasing does not reach", async () => {
+  const folder = join(root, "killed");
+  const cut = async (): Promise<void> => {
+    await writeArtefactFolder(folder, version("a", "b"));
+    renameSync(folder, `${folder}.old`);
+    mkdirSync(`${folder}.partial`);
+    writeFileSync(join(`${folder}.partial`, "lessons.md"), "## strategy\n\nof user-of-a\n");
+  };
+  await cut();
+  assert.equal((await readArtefactFolder(folder)).version.id, version("a", "b").id);
+  await cut();
+  await writeArtefactFolder(folder, version("c"), { over: version("a", "b").id });
+  await cut();
+  assert.equal(await dropParts(folder, ({ from }) => from.users.includes("user-of-a")), 1);
+  assert.ok(!existsSync(`${folder}.old`) && !existsSync(`${folder}.partial`));
+  assert.ok(!readFileSync(join(folder, "about.json"), "utf8").includes("user-of-a"));
+});
+
+test("erasing waits for whoever is replacing the folder, which is not there for a moment", async () => {
+  const folder = join(root, "absent");
+  await writeArtefactFolder(folder, version("a", "b"));
+  const meanwhile = await holding(folder, async () => {
+    renameSync(folder, `${folder}.elsewhere`);
+    const dropping = dropParts(folder, ({ from }) => from.users.includes("user-of-a"));
+    await pause(20);
+    renameSync(`${folder}.elsewhere`, folder);
+    return { dropping };
+  });
+  assert.equal(await meanwhile.dropping, 1);
 });
 
 test("a folder without an artefact, or with a broken one, is refused in words", async () => {
