@@ -7,7 +7,7 @@ import { type ArtefactVersion, artefactVersion, artefactWords } from "../core/ar
 import { WhetstoneError } from "../core/errors.ts";
 import { lineDiff, sayDiff } from "../core/lineDiff.ts";
 import { writtenBy } from "../core/origins.ts";
-import { unknownName } from "../core/suggest.ts";
+import { artefactNamed } from "../store/artefactNamed.ts";
 import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
 import { addLearn } from "./artefactsLearn.ts";
 import { addCommand, type Io, interval, paint, table } from "./output.ts";
@@ -228,22 +228,6 @@ async function settle(folder: string, version: ArtefactVersion, kept: ArtefactSt
   await writeArtefactFolder(folder, version, { over: version.id });
 }
 
-/** A version of the store by its id, how that begins, or a name, of which the last one counts. */
-export async function artefactNamed(
-  store: ArtefactStore,
-  text: string,
-  where: string,
-): Promise<ArtefactVersion> {
-  const all = await store.list();
-  const named = all.filter(({ id, name }) => id === text || name === text).at(-1);
-  const begun = all.filter(({ id }) => text !== "" && id.startsWith(text));
-  const found: ArtefactSummary | undefined = named ?? (begun.length === 1 ? begun[0] : undefined);
-  const version = found && (await store.get(found.id));
-  if (version) return version;
-  if (all.length === 0) throw noArtefacts(where, text);
-  throw unknownName(where, text, [...new Set(all.flatMap(({ id, name }) => [name, id]))]);
-}
-
 /** What a path holds: a folder of an artefact, or a text that is taken as a system prompt. */
 export async function artefactAt(
   path: string,
@@ -291,13 +275,6 @@ function painted(io: Io, line: string): string {
   return line.startsWith("-") ? paint(io, "red", line) : line;
 }
 
-const noArtefacts = (where: string, got: string): WhetstoneError =>
-  new WhetstoneError("name.unknown", {
-    where,
-    got: `"${got}"`,
-    expected: "an artefact, but the store has none yet",
-    mend: "Bring one in with: whetstone artefacts import FILE",
-  });
 const noParent = (id: string): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "artefacts diff",

@@ -129,8 +129,8 @@ function addAdd(versions: Command, io: Io): void {
         // loaded when it is asked for: engines and servers take their time
         const { statedVersion } = await import("./serveGateway.ts");
         const known = await production.versions();
-        const { toldVersion } = await import("./toldVersion.ts");
-        const stated = (await toldVersion(flags, production, known)) ?? (await statedVersion(flags));
+        const { versionByFlags } = await import("./toldVersion.ts");
+        const stated = (await versionByFlags(flags, production, known)) ?? (await statedVersion(flags));
         if (!stated) throw noBackend();
         const { note } = flags;
         const parent = flags.parent === undefined ? undefined : named(known, flags.parent, "--parent").id;

@@ -76,6 +76,12 @@ export interface Guide {
 
 export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide;
 export type ArtefactKind = Artefact["kind"];
+export const artefactKinds = [
+  "instructions",
+  "experience",
+  "cases",
+  "guide",
+] as const satisfies readonly ArtefactKind[];
 
 /** What each kind of artefact is called. */
 export const artefactWords: Readonly<Record<ArtefactKind, string>> = {

@@ -3,10 +3,17 @@ import type { z } from "zod";
 import { feedbackBody, readJson } from "./limits.ts";
 import { isRefused, type Refused } from "./refusal.ts";
 
-/** The body as the schema has it, or every field that is wrong. */
-export async function checked<T>(request: Request, schema: z.ZodType<T>): Promise<T | Refused> {
+/**
+ * The body as the schema has it, or every field that is wrong.
+ * @param schemaOf chooses by the body, where there are several: what is wrong is then said of that one alone.
+ */
+export async function checked<T>(
+  request: Request,
+  schemaOf: z.ZodType<T> | ((body: unknown) => z.ZodType<T>),
+): Promise<T | Refused> {
   const read = await readJson(request, feedbackBody);
   if (isRefused(read)) return read;
+  const schema = typeof schemaOf === "function" ? schemaOf(read.json) : schemaOf;
   const parsed = schema.safeParse(read.json);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));

@@ -3,16 +3,21 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { Id } from "../core/words.ts";
 import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/index.ts";
+import { artefactNamed } from "../store/artefactNamed.ts";
 import type { Production } from "../store/production.ts";
+import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { versionOf } from "./gateway/open.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
+import { toldVersion } from "./toldVersion.ts";
 
 const id = z.string().min(1).max(256);
 const text = z.string().min(1).max(2000);
-const versionBody = z.strictObject({
+const upstreamBody = z.strictObject({
   /** Base URL, with /v1, of an OpenAI-compatible server. */
   url: z.string().min(1).max(2000),
   model: id.optional(),
@@ -21,6 +26,17 @@ const versionBody = z.strictObject({
   note: text.optional(),
   parent: id.optional(),
 });
+const toldBody = z.strictObject({
+  /** Of the store, by id or name. */
+  artefact: id,
+  /** Who answers, by id. Default: who answers most. */
+  over: id.optional(),
+  /** Who writes the hints, by id, where the artefact is a guide. */
+  guide: id.optional(),
+  note: text.optional(),
+  parent: id.optional(),
+});
+const inlineBody = toldBody.extend({ artefact: inlineArtefact });
 const splitBody = z.strictObject({
   shares: z.record(id, z.number()),
   unit: z.enum(["session", "user", "response"]).optional(),
@@ -62,10 +78,10 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
       return c.json(await judged());
     })
     .post("/v1/versions", gate.allow("admin"), async (c) => {
-      const body = await checked(c.req.raw, versionBody);
+      const body = await checked<VersionBody>(c.req.raw, bodySchema);
       if (isRefused(body)) return refusal(body);
       const known = await production.versions();
-      const made = refusing(() => newVersion(body, gate.now()));
+      const made = await refusing(() => newVersion(body, production, known, gate.now()));
       if (isRefused(made)) return refusal(made);
       const wrong = strange(made, known);
       if (wrong) return refusal(wrong);
@@ -92,11 +108,31 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
     });
 }
 
-function newVersion(
-  { url, model, keyEnv, exact, note, parent }: z.output<typeof versionBody>,
+type VersionBody = z.output<typeof upstreamBody> | z.output<typeof toldBody> | z.output<typeof inlineBody>;
+
+/** The schema that a body is meant for. */
+function bodySchema(body: unknown): z.ZodType<VersionBody> {
+  if (typeof body !== "object" || body === null || !("artefact" in body)) return upstreamBody;
+  return typeof body.artefact === "string" ? toldBody : inlineBody;
+}
+
+async function newVersion(
+  body: VersionBody,
+  production: Production,
+  known: readonly Version[],
   now: number,
-): Version {
-  const stated = versionOf(
+): Promise<Version> {
+  const { note, parent } = body;
+  if (parent !== undefined) versionById(known, parent, "parent");
+  const stated = "url" in body ? upstreamVersion(body, now) : await toldByBody(body, production, known, now);
+  return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
+}
+
+const upstreamVersion = (
+  { url, model, keyEnv, exact }: z.output<typeof upstreamBody>,
+  now: number,
+): Version =>
+  versionOf(
     {
       kind: "upstream",
       url,
@@ -106,12 +142,37 @@ function newVersion(
     },
     now,
   );
-  return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
+
+async function toldByBody(
+  { artefact, over, guide }: z.output<typeof toldBody> | z.output<typeof inlineBody>,
+  production: Production,
+  known: readonly Version[],
+  now: number,
+): Promise<Version> {
+  const kept = production.artefacts;
+  const told = {
+    artefact:
+      typeof artefact === "string"
+        ? await artefactNamed(kept, artefact, "artefact")
+        : await artefactInline(artefact, kept, now),
+    ...(over === undefined ? {} : { over: versionById(known, over, "over") }),
+    ...(guide === undefined ? {} : { guide: versionById(known, guide, "guide") }),
+  };
+  return await toldVersion(told, { production, known, now, field: (name) => name });
+}
+
+function versionById(known: readonly Version[], id: Id, where: string): Version {
+  const found = known.find((version) => version.id === id);
+  if (found) return found;
+  throw unknownName(
+    where,
+    id,
+    known.map((version) => version.id),
+  );
 }
 
 /** A secret of this machine goes nowhere over HTTP but where it goes already. */
-function strange({ backend, parent }: Version, known: readonly Version[]): Refused | undefined {
-  if (parent !== undefined && !known.some((v) => v.id === parent)) return noParent;
+function strange({ backend }: Version, known: readonly Version[]): Refused | undefined {
   if (backend.kind !== "upstream" || backend.keyEnv === undefined) return undefined;
   const { url, keyEnv } = backend;
   const before = known.some(
@@ -120,16 +181,22 @@ function strange({ backend, parent }: Version, known: readonly Version[]): Refus
   return before ? undefined : newSecret;
 }
 
+const wrongRequest: ReadonlySet<string> = new Set([
+  "option.range",
+  "name.unknown",
+  "config.invalid",
+  "import.invalid",
+]);
+
 /** What the core refuses as a wrong request is one here too. */
 function refusalOf(e: unknown): Refused | undefined {
   if (!isWhetstoneError(e)) return undefined;
-  const wrong = e.code === "option.range" || e.code === "name.unknown" || e.code === "config.invalid";
-  return wrong ? { status: 400, code: "invalid_request", message: e.message } : undefined;
+  return wrongRequest.has(e.code) ? { status: 400, code: "invalid_request", message: e.message } : undefined;
 }
 
-function refusing<T>(work: () => T): T | Refused {
+async function refusing<T>(work: () => Promise<T>): Promise<T | Refused> {
   try {
-    return work();
+    return await work();
   } catch (e) {
     const refused = refusalOf(e);
     if (refused) return refused;
@@ -160,11 +227,6 @@ const narrow: Refused = {
   status: 403,
   code: "narrowed_key",
   message: "This key is for one session, response or user. Versions are seen with one that is not narrowed.",
-};
-const noParent: Refused = {
-  status: 400,
-  code: "invalid_request",
-  message: "parent: expected a version that is known. GET /v1/versions lists them.",
 };
 const newSecret: Refused = {
   status: 400,

@@ -8,6 +8,7 @@ import {
   type Artefact,
   type ArtefactVersion,
   artefactId,
+  artefactKinds,
   artefactVersion,
   type Origins,
 } from "../core/artefact.ts";
@@ -25,10 +26,9 @@ import {
 } from "./artefactText.ts";
 import { holding } from "./folderLock.ts";
 
-const kinds = ["instructions", "experience", "cases", "guide"] as const;
 const headSchema = z.strictObject({
   format: z.literal(1),
-  kind: z.enum(kinds),
+  kind: z.enum(artefactKinds),
   id: z.string(),
   /** Digest of what the other files say: where it differs, somebody edited them. */
   content: z.string(),

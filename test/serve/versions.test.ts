@@ -80,6 +80,43 @@ test("what is wrong is said, and nothing is written", async () => {
   assert.equal((await production.splits()).length, splits);
 });
 
+test("what a version is told is checked as on the command line, and nothing wrong is written", async () => {
+  const [base] = await production.versions();
+  assert.ok(base);
+  const told = (body: unknown) => ask("POST", "/v1/versions", body);
+  const instructions = { name: "dates", kind: "instructions", files: { "system.md": "Ask for the date." } };
+  const guide = {
+    name: "hints",
+    kind: "guide",
+    files: { "frame.md": "Hint: {hint}", "guide.json": '{ "policy": "small" }' },
+  };
+  const over = base.id;
+  const cases: readonly [body: unknown, says: RegExp][] = [
+    [{ artefact: "dates", over }, /artefact: got "dates".*the store has none yet/],
+    [{ artefact: instructions, over: "base" }, /over: got "base", expected one of base-/],
+    [{ artefact: instructions, over, guide: base.id }, /guide: .*no guide \(instructions\)/],
+    [{ artefact: guide, over }, /guide: got nobody/],
+    [
+      { artefact: { ...guide, files: { ...guide.files, "frame.md": "Hint" } }, over, guide: over },
+      /\{hint\}/,
+    ],
+    [{ artefact: { ...instructions, files: { "system.txt": "x" } }, over }, /Did you mean system\.md\?/],
+    [{ artefact: { ...instructions, files: { "tools.json": "{" } }, over }, /tools\.json/],
+    [{ artefact: { ...instructions, kind: "prompt" }, over }, /artefact\.kind/],
+    [{ artefact: { ...instructions, parents: ["0000"] }, over }, /artefact\.parents/],
+    [{ artefact: instructions, over, parent: "nobody" }, /parent/],
+    [{ artefact: instructions, over, url: "http://127.0.0.1:9001/v1" }, /Unrecognized.*url/],
+  ];
+  const before = (await production.versions()).length;
+  for (const [body, says] of cases) {
+    const answer = await told(body);
+    assert.equal(answer.status, 400, JSON.stringify(body));
+    assert.match((await json<ErrorBody>(answer)).error.message, says);
+  }
+  assert.equal((await production.versions()).length, before);
+  assert.deepEqual(await production.artefacts.list(), []);
+});
+
 test("no secret of this machine is sent to a new place", async () => {
   const body = { url: "https://elsewhere.example/v1", keyEnv: "PATH" };
   const answer = await ask("POST", "/v1/versions", body);
@@ -103,5 +140,7 @@ test("reading needs read, changing needs admin, and narrowed keys see nothing", 
     assert.equal(await status("GET", path, narrow), 403);
   }
   assert.equal(await status("POST", "/v1/versions", read, upstream), 403);
+  const told = { artefact: { name: "a", kind: "instructions", files: {} } };
+  assert.equal(await status("POST", "/v1/versions", read, told), 403);
   assert.equal(await status("POST", "/v1/splits", read, { shares: {} }), 403);
 });

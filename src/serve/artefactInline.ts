@@ -1,0 +1,41 @@
+/** An artefact in the body of a request: its files, as they stand in a folder. */
+import { z } from "zod";
+import { type ArtefactVersion, artefactKinds, artefactVersion } from "../core/artefact.ts";
+import { writtenBy } from "../core/origins.ts";
+import { unknownName } from "../core/suggest.ts";
+import { artefactNamed } from "../store/artefactNamed.ts";
+import type { ArtefactStore } from "../store/artefacts.ts";
+import { artefactFileNames, readArtefactFiles } from "../store/artefactText.ts";
+
+export const inlineArtefact = z.strictObject({
+  name: z.string().min(1).max(256),
+  kind: z.enum(artefactKinds),
+  /** Texts by file name. */
+  files: z.record(z.string(), z.string()),
+  why: z.string().min(1).max(2000).optional(),
+  /** Versions of the store that it was made from, by id or name. */
+  parents: z.array(z.string().min(1)).max(2).optional(),
+});
+
+/**
+ * The version that it is; the store has it only once it is added.
+ * @param now milliseconds since 1970. @throws WhetstoneError `import.invalid`, `name.unknown` for files of no such name.
+ */
+export async function artefactInline(
+  { name, kind, files, why = "sent over HTTP", parents = [] }: z.output<typeof inlineArtefact>,
+  kept: ArtefactStore,
+  now: number,
+): Promise<ArtefactVersion> {
+  const names = artefactFileNames[kind];
+  const strange = Object.keys(files).find((file) => !names.includes(file));
+  if (strange !== undefined) throw unknownName("artefact.files", strange, names);
+  const made = await Promise.all(parents.map((one) => artefactNamed(kept, one, "artefact.parents")));
+  return artefactVersion({
+    name,
+    artefact: readArtefactFiles(kind, files),
+    parents: made.map(({ id }) => id),
+    why,
+    origins: writtenBy("person"),
+    created: now,
+  });
+}

@@ -1,0 +1,77 @@
+/** A version that answers as another one does once it is told an artefact: made alike, whoever states it. */
+import type { ArtefactVersion } from "../core/artefact.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Version } from "../core/served.ts";
+import type { Production } from "../store/production.ts";
+import { versionOf } from "./gateway/open.ts";
+
+export interface StatedTold {
+  readonly artefact: ArtefactVersion;
+  /** Who answers. Default: who answers most; the only version, where there is no split. */
+  readonly over?: Version;
+  /** Who writes the hints: of a guide, and of nothing else. */
+  readonly guide?: Version;
+}
+
+export interface ToldVersionOptions {
+  readonly production: Pick<Production, "artefacts" | "splits">;
+  readonly known: readonly Version[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How whoever states it knows a field, for errors: "--over", "over". */
+  readonly field: (name: "over" | "guide") => string;
+}
+
+/**
+ * Its artefact is in the store from then on; whether the version is, is the caller's affair.
+ * @throws WhetstoneError `option.range` where nobody is there to be told, or a guide is missing or too many;
+ * `store.erased` where the artefact was made from what has been erased.
+ */
+export async function toldVersion(
+  { artefact, over, guide }: StatedTold,
+  { production, known, now, field }: ToldVersionOptions,
+): Promise<Version> {
+  const base = over ?? (await mostHeard(production, known, field("over")));
+  const { kind } = artefact.artefact;
+  if (kind === "guide" && !guide)
+    throw wrong(
+      field("guide"),
+      "nobody, for an artefact that is a guide",
+      `Name the version that writes the hints with ${field("guide")}.`,
+    );
+  if (kind !== "guide" && guide)
+    throw wrong(
+      field("guide"),
+      `${guide.id}, for an artefact that is no guide (${kind})`,
+      `Leave ${field("guide")} out.`,
+    );
+  await production.artefacts.add(artefact);
+  const backend = { kind: "artefact", artefact: artefact.id, over: base.id } as const;
+  return versionOf(
+    guide ? { ...backend, guide: guide.id } : backend,
+    now,
+    "",
+    `${artefact.name}-on-${base.name}`,
+  );
+}
+
+async function mostHeard(
+  production: Pick<Production, "splits">,
+  known: readonly Version[],
+  where: string,
+): Promise<Version> {
+  const split = (await production.splits()).at(-1);
+  const [id] = Object.entries(split?.shares ?? {}).sort(([, a], [, b]) => b - a)[0] ?? [];
+  const most = known.find((version) => version.id === id) ?? (known.length === 1 ? known[0] : undefined);
+  if (most) return most;
+  const mend = known.length === 0 ? "Add a version that answers first." : "Say which version answers.";
+  throw wrong(where, "nobody", mend);
+}
+
+const wrong = (where: string, got: string, mend: string): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where,
+    got,
+    expected: "one artefact, and one version that is told it",
+    mend,
+  });
