@@ -256,10 +256,13 @@ async function oneRun(
 }
 
 /** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
-function iterationsOf(recipe: Recipe, settings: Partial<Settings>, { iterations, episodes }: Plan): number {
+function iterationsOf(recipe: Recipe, settings: Partial<Settings>, plan: Plan): number {
+  const { environment, iterations, episodes } = plan;
   if (episodes === undefined) return iterations;
   const { tasks, groupSize } = { ...recipe.defaults, ...settings };
-  return recipe.weightFree ? episodes : Math.ceil(episodes / (tasks * groupSize));
+  // no task is practised twice in an iteration
+  const practised = Math.min(tasks, environment.tasks("train").length);
+  return recipe.weightFree ? episodes : Math.ceil(episodes / (practised * groupSize));
 }
 
 function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {

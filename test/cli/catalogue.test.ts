@@ -1,9 +1,10 @@
 /** Commands about methods, comparisons and exports. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-catalogue-"));
@@ -85,6 +86,49 @@ test("compare: equal budgets, paired intervals, a report; the same command goes 
   assert.equal(readFileSync(join(folder, "both", "runs.jsonl"), "utf8"), lines, "nothing was run again");
   const one = await whetstone("compare", "grpo");
   assert.equal(one.code, 2);
+});
+
+test("compare: with weights and without in one table, at one budget of episodes", async () => {
+  const source = new URL("../../src/env/codewords.ts", import.meta.url).href;
+  writeFileSync(
+    join(folder, "codes.ts"),
+    `import { codewords } from ${JSON.stringify(source)};
+export default codewords({ questions: 12, same: true, says: true, length: 2, vocabulary: 3 });\n`,
+  );
+  const reader = fileURLToPath(new URL("../../examples/weight-free/codes-reader.ts", import.meta.url));
+  const args = `compare grpo gepa --env codes.ts --engine ${reader} --episodes 100 --seeds 2 --tasks 12 --context-tokens 512 --rates 1 --tuning-seeds 1 --out kinds --json`;
+  const ended = await whetstone(...args.split(" "));
+  assert.equal(ended.code, 0, ended.err);
+  const [report] = records(ended);
+  assert.deepEqual([report!.episodes, report!.weightFree], [100, ["gepa"]]);
+  const methods = report!.methods as {
+    method: string;
+    episodes: number;
+    tokens: number;
+    chosen?: object;
+    heldOut: { test: { mean: number; n: number } };
+    against?: { test: { difference: { n: number } } };
+  }[];
+  assert.deepEqual(
+    methods.map(({ method, chosen, heldOut }) => [method, chosen, heldOut.test.n]),
+    [
+      ["grpo", { learningRate: 1 }, 2],
+      ["gepa", undefined, 2], // what touches no weights has no step size
+    ],
+  );
+  for (const { method, episodes, tokens } of methods) {
+    // practice ends with the iteration in which the budget does: of grpo, 96 episodes
+    assert.ok(episodes >= 100 && episodes < 200, `${method}: ${episodes} episodes`);
+    assert.ok(tokens >= 2 * episodes, `${method}: ${tokens} tokens`);
+  }
+  const [, gepa] = methods;
+  assert.equal(gepa!.against!.test.difference.n, 2);
+  // of nine codes one is right, for all questions alike; what is told is followed, but for one draw in fifty
+  assert.ok(gepa!.heldOut.test.mean > 0.6, `${gepa!.heldOut.test.mean}`);
+  assert.match(
+    readFileSync(join(folder, "kinds", "report.md"), "utf8"),
+    /\| `gepa`, no weights \| \d\d\.\d \[/,
+  );
 });
 
 test("check and export refuse what is not there", async () => {
