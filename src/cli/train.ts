@@ -96,6 +96,7 @@ export async function trainRun(
   const store = rest.store ?? defaultStore(out);
   const given = modulesOf(out, file, asked.env);
   const modules = from ? settledModules(out, from.begun, given) : given;
+  const limits = limitsOf(out, stated);
 
   const { train } = await import("../train/run.ts");
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
@@ -163,7 +164,7 @@ export async function trainRun(
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
           ...(feedback && { feedback }),
         },
-        limits: limitsOf(out, stated),
+        ...(Object.keys(limits).length > 0 && { limits }),
       },
       report,
       stop.signal,
