@@ -1,5 +1,8 @@
 // An upstream that answers at once, in a process of its own: prints its URL, ends with its input.
 import { createServer } from "node:http";
+import { compileInBackground } from "../../src/cli/oneCore.ts";
+
+if (process.platform === "linux") compileInBackground();
 
 const said =
   "It is a small bird that can fly backwards, and its heart beats a thousand times a minute. ".repeat(3);

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { nodeTooOld } from "./node-version.ts";
+import { beginForOneCore } from "./oneCore.ts";
 
 const tooOld = nodeTooOld();
 if (tooOld !== undefined) {
   process.stderr.write(`${tooOld}\n`);
   process.exit(1);
 }
+if (process.argv[2] === "serve") beginForOneCore();
 // compiled modules are kept in the system's temporary folder: commands begin twice as fast from the second time on
 module.enableCompileCache();
 // loaded only now: older versions of Node cannot even read it

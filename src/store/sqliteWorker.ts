@@ -1,6 +1,6 @@
 /** The thread that SQLite works in: every commit waits for the disk, and nothing else shall. */
 
-import { setPriority } from "node:os";
+import { constants, setPriority } from "node:os";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Kysely, SqliteDialect } from "kysely";
@@ -31,8 +31,6 @@ export interface Failure {
 
 const port = parentPort!;
 const { file } = workerData as { readonly file: string };
-/** Of a thread that is wanted, but not at once: two fifths of the CPU where both want all of it, and all that is left otherwise. */
-const backgroundPriority = 2;
 const statements = recent<string, StatementSync>(200);
 
 function compiled(database: ReturnType<typeof openDatabase>, sql: string): StatementSync {
@@ -64,8 +62,9 @@ async function answered(
   return { id, rows: [] };
 }
 
-// whoever waits for an answer goes before whoever writes it down; elsewhere this would be the whole process's
-if (process.platform === "linux") setPriority(backgroundPriority);
+// whoever waits for an answer goes before whoever writes it down: a tenth of the core where both want all of it, which is what
+// a gateway needs that answers as much as one core can; elsewhere than on Linux this would be the whole process's
+if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 try {
   const database = openDatabase(file);

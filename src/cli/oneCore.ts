@@ -1,0 +1,34 @@
+/** A server that has one core: there, whoever waits for an answer goes before Node's own threads. */
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism, constants, setPriority } from "node:os";
+
+/**
+ * Flags for Node. Garbage is collected by the thread that made it: helpers could only take turns with it, and it would wait for
+ * them. Young objects get 32 MiB, so that what a request leaves is garbage by the time it is looked at.
+ */
+export const oneCoreFlags: readonly string[] = [
+  "--single-threaded-gc",
+  "--min-semi-space-size=32",
+  "--max-semi-space-size=32",
+];
+
+/** Where this process has one core, it begins again with {@link oneCoreFlags}, under the same id, unless it has them. Linux only. */
+export function beginForOneCore(): void {
+  if (process.platform !== "linux" || availableParallelism() > 1) return;
+  const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
+  // Node 22.13 and 22.14 have no execve
+  if (missing.length > 0 && typeof process.execve === "function") {
+    const { execPath, execArgv, argv } = process;
+    process.execve(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
+  }
+  compileInBackground();
+}
+
+/** V8's threads, which compile what runs often, take what is left of the CPU. Those of a Node that does not name them stay as they are. */
+export function compileInBackground(): void {
+  for (const thread of readdirSync("/proc/self/task")) {
+    if (readFileSync(`/proc/self/task/${thread}/comm`, "utf8") !== "V8Worker\n") continue;
+    // Linux takes a thread's id where others take a process's
+    setPriority(Number(thread), constants.priority.PRIORITY_LOW);
+  }
+}
