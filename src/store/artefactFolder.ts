@@ -14,7 +14,7 @@ import {
 } from "../core/artefact.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { afterReplacing, replaceFolder, writeFlushed } from "../core/files.ts";
-import { withoutParts, writtenBy } from "../core/origins.ts";
+import { originsIn, withoutParts, writtenBy } from "../core/origins.ts";
 import type { Id } from "../core/words.ts";
 import {
   type ArtefactFiles,
@@ -127,6 +127,13 @@ export async function dropParts(folder: string, goes: (origins: Origins) => bool
     await write(folder, { ...version, ...reasons, artefact, erased });
     return removed + Number(because);
   });
+}
+
+/** What the artefact of a folder and its parts were made from; none where there is no such folder. */
+export async function originsInFolder(folder: string): Promise<readonly Origins[]> {
+  if ((await textOf(folder, headFile)) === undefined) return [];
+  const { version } = await readArtefactFolder(folder);
+  return [version.origins, ...originsIn(version.artefact)];
 }
 
 async function write(folder: string, version: ArtefactVersion): Promise<void> {

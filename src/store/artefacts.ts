@@ -1,11 +1,11 @@
 /** Every version of every artefact, with what it came from, why, and what it did to success. */
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Artefact, ArtefactMeasure, ArtefactVersion, Origins } from "../core/artefact.ts";
 import { originsIn, withoutParts } from "../core/origins.ts";
 import type { Id } from "../core/words.ts";
-import { dropParts } from "./artefactFolder.ts";
+import { dropParts, originsInFolder } from "./artefactFolder.ts";
 import type { Database } from "./database.ts";
-import { requireNoneErased, secretOf } from "./erased.ts";
+import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import { addRecord, keepRecord, readRecord, readRecords } from "./records.ts";
 import type { Tables } from "./schema.ts";
 
@@ -51,18 +51,26 @@ interface Content {
 
 /** @param guarded puts what a database throws into our words. */
 export function artefactsOn(
-  { db }: Pick<Database, "db">,
+  database: Pick<Database, "db" | "kind">,
   guarded: <T>(work: () => Promise<T>) => Promise<T>,
 ): ArtefactStore {
+  const { db } = database;
   return {
     add: (version) =>
       guarded(async () => {
         const { artefact, ...about } = version;
-        await requireNoneErased(db, await secretOf(db), () => subjectsIn(version));
+        const secret = await secretOf(db);
         const size = { parts: partsOf(artefact), characters: JSON.stringify(artefact).length };
-        // a crash in between leaves a content that nothing names, and that the next try finds
-        await keepRecord(db, content, { id: about.id, artefact });
-        return await keepRecord(db, lineage, { ...about, kind: artefact.kind, ...size });
+        return await db.transaction().execute(async (tx) => {
+          await heldFor("writing", database, tx);
+          await requireNoneErased(tx, secret, () =>
+            sourcesOf([version.origins, ...originsIn(artefact)]).map((one) => ({ kind: "artefact", ...one })),
+          );
+          // numbered by nobody else meanwhile: a transaction cannot try another number
+          if (database.kind === "postgres") await sql`lock table records in exclusive mode`.execute(tx);
+          await keepRecord(tx, content, { id: about.id, artefact });
+          return await keepRecord(tx, lineage, { ...about, kind: artefact.kind, ...size });
+        });
       }),
     get: (id) =>
       guarded(async () => {
@@ -93,11 +101,18 @@ export function partsOf(artefact: Artefact): number {
   }
 }
 
-const subjectsIn = ({ artefact, origins }: ArtefactVersion) =>
-  [origins, ...originsIn(artefact)].flatMap(({ from }) => [
-    ...from.sessions.map((name) => ({ kind: "artefact", what: "session", name })),
-    ...from.responses.map((name) => ({ kind: "artefact", what: "response", name })),
-  ]);
+/** The origins of each version and of its parts, and those of each folder's. */
+export async function* originsKept(db: Kysely<Tables>): AsyncGenerator<readonly Origins[]> {
+  yield* originsInTables(db);
+  for (const folder of await artefactFolders(db)) yield await originsInFolder(folder);
+}
+
+async function* originsInTables(db: Kysely<Tables>): AsyncGenerator<readonly Origins[]> {
+  for (const known of await readRecords<ArtefactSummary>(db, lineage)) {
+    const whole = await readRecord<Content>(db, content, known.id);
+    yield [known.origins, ...(whole ? originsIn(whole.artefact) : [])];
+  }
+}
 
 /**
  * Takes out of all versions, and of the folders that they were written to, what was made from what goes.
@@ -140,10 +155,7 @@ export async function countNaming(db: Kysely<Tables>, names: ReadonlySet<string>
   const naming = ({ from }: Origins): boolean =>
     [from.sessions, from.users, from.responses, from.signals].some((ids) => ids.some((id) => names.has(id)));
   let found = 0;
-  for (const known of await readRecords<ArtefactSummary>(db, lineage)) {
-    const whole = await readRecord<Content>(db, content, known.id);
-    if ([known.origins, ...(whole ? originsIn(whole.artefact) : [])].some(naming)) found++;
-  }
+  for await (const origins of originsInTables(db)) if (origins.some(naming)) found++;
   return found;
 }
 

@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Provenance } from "../core/lessons.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 
@@ -40,33 +41,51 @@ export async function heldFor(
   await sql`lock table erased in ${sql.raw(work === "writing" ? "share" : "exclusive")} mode`.execute(tx);
 }
 
-/** Something that is about to be written, and one of the subjects that it is about. */
+/** What something is about: one that may have been erased. */
 interface About {
-  /** What is about to be written, in a word. */
-  readonly kind: string;
   readonly what: string;
   readonly name: string;
 }
+/** One subject of something that is about to be written. */
+interface Written extends About {
+  /** What is about to be written, in a word. */
+  readonly kind: string;
+}
 
-/** @param about asked for only where something was erased. @throws WhetstoneError `store.erased` where some of it was. */
-export async function requireNoneErased(
+/** The sessions and responses that parts were made from. */
+export const sourcesOf = (parts: readonly { readonly from: Provenance }[]) =>
+  parts.flatMap(({ from }) => [
+    ...from.sessions.map((name) => ({ what: "session", name }) as const),
+    ...from.responses.map((name) => ({ what: "response", name }) as const),
+  ]);
+
+/** Which of these have been erased, in no order. */
+export async function* erasedAmong<T extends About>(
   db: Kysely<Tables>,
   secret: Buffer,
-  about: () => readonly About[],
-): Promise<void> {
-  const any = await db.selectFrom("erased").select("hash").limit(1).executeTakeFirst();
-  if (any === undefined) return;
-  const subjects = new Map(about().map((one) => [hashOf(secret, one.what, one.name), one] as const));
+  some: readonly T[],
+): AsyncGenerator<T> {
+  const subjects = new Map(some.map((one) => [hashOf(secret, one.what, one.name), one] as const));
   const hashes = [...subjects.keys()];
   for (let i = 0; i < hashes.length; i += 1000) {
     const found = await db
       .selectFrom("erased")
       .select("hash")
       .where("hash", "in", hashes.slice(i, i + 1000))
-      .limit(1)
-      .executeTakeFirst();
-    const subject = found && subjects.get(found.hash);
-    if (subject === undefined) continue;
+      .execute();
+    for (const { hash } of found) yield subjects.get(hash)!;
+  }
+}
+
+/** @param about asked for only where something was erased. @throws WhetstoneError `store.erased` where some of it was. */
+export async function requireNoneErased(
+  db: Kysely<Tables>,
+  secret: Buffer,
+  about: () => readonly Written[],
+): Promise<void> {
+  const any = await db.selectFrom("erased").select("hash").limit(1).executeTakeFirst();
+  if (any === undefined) return;
+  for await (const subject of erasedAmong(db, secret, about())) {
     throw new WhetstoneError("store.erased", {
       where: `${subject.kind} about ${subject.what} ${subject.name}`,
       got: `a ${subject.what} that was erased`,

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import type { Origins } from "../core/artefact.ts";
 import type { Id } from "../core/words.ts";
-import { artefactFolders, countNaming, eraseParts } from "./artefacts.ts";
+import { artefactFolders, countNaming, eraseParts, originsKept } from "./artefacts.ts";
 import { artefactFileNames } from "./artefactText.ts";
 import { searchBytes } from "./byteSearch.ts";
 import { readResponse } from "./chain.ts";
 import type { Database } from "./database.ts";
-import { hashOf, heldFor, type Subject } from "./erased.ts";
+import { erasedAmong, hashOf, heldFor, type Subject, sourcesOf } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
 import type { Erase, Erasure, ExportRecord } from "./production.ts";
 import { addRecord, readRecords } from "./records.ts";
 import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
-import { eraseEntries } from "./shelf.ts";
+import { entriesFrom, eraseEntries } from "./shelf.ts";
 
 /** Rows that one transaction deletes. */
 const round = 1000;
@@ -50,6 +50,8 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
 
   // files that were being written meanwhile, from what was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
+  const counts = { responses: gone.response.size, signals: gone.signal.size };
+  await noteErased(db, secret, gone);
   const parts = await eraseParts(db, madeFrom(gone));
   const entries = await eraseEntries(db, (from) => madeFrom(gone)({ from }));
   await database.scrub();
@@ -57,8 +59,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
     id: randomUUID(),
     at: Date.now(),
     what,
-    responses: gone.response.size,
-    signals: gone.signal.size,
+    ...counts,
     exports,
     entries,
     artefacts: [...parts].map(([folder, partsRemoved]) => ({ folder, partsRemoved })),
@@ -71,6 +72,15 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   };
   await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
   return erasure;
+}
+
+/** What was erased before, of all that something was made from: a try that was cut off took the rows, and not yet what was made from them. */
+async function noteErased(db: Kysely<Tables>, secret: Buffer, gone: Gone): Promise<void> {
+  const note = async (parts: readonly Pick<Origins, "from">[]): Promise<void> => {
+    for await (const { what, name } of erasedAmong(db, secret, sourcesOf(parts))) gone[what].add(name);
+  };
+  for await (const origins of originsKept(db)) await note(origins);
+  for await (const entries of entriesFrom(db)) await note(entries);
 }
 
 /** Whether something was made from what goes. */
@@ -294,7 +304,8 @@ async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
   return (
     (await among("responses", ["id", "session", "trajectory", "user_id", "data"])) ||
     (await among("signals", ["id", "key", "source", "user_id", "data"])) ||
-    (await among("records", ["id", "data"]))
+    (await among("records", ["id", "data"])) ||
+    (await among("entries", ["id", "text", "data"]))
   );
 }
 

@@ -6,7 +6,7 @@ import type { Json } from "../core/json.ts";
 import type { Provenance } from "../core/lessons.ts";
 import type { OpenShelf, Placed, Shelved } from "../core/shelf.ts";
 import { connect } from "./database.ts";
-import { heldFor, requireNoneErased, secretOf } from "./erased.ts";
+import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import type { EntriesTable, Tables } from "./schema.ts";
 
 /** Rows of one statement, and of one page. */
@@ -88,9 +88,10 @@ export async function openShelf(where: string): Promise<OpenShelf> {
   };
 }
 
-/** Takes out what was made from what goes. @returns how many entries went. */
-export async function eraseEntries(db: Kysely<Tables>, goes: (from: Provenance) => boolean): Promise<number> {
-  let erased = 0;
+/** Entries that were made from something, a page at a time. */
+export async function* entriesFrom(
+  db: Kysely<Tables>,
+): AsyncGenerator<readonly { readonly place: number; readonly from: Provenance }[]> {
   for (let after = 0; ; ) {
     const rows = await paged(
       db
@@ -99,15 +100,22 @@ export async function eraseEntries(db: Kysely<Tables>, goes: (from: Provenance) 
         .where("origins", "is not", null)
         .where("place", ">", after),
     ).execute();
-    const gone = rows
-      .filter(({ origins }) => goes(provenance.parse(JSON.parse(origins ?? ""))))
-      .map(({ place }) => place);
-    if (gone.length > 0) await db.deleteFrom("entries").where("place", "in", gone).execute();
-    erased += gone.length;
+    yield rows.map(({ place, origins }) => ({ place, from: provenance.parse(JSON.parse(origins ?? "")) }));
     const last = rows.at(-1);
-    if (last === undefined || rows.length < round) return erased;
+    if (last === undefined || rows.length < round) return;
     after = last.place;
   }
+}
+
+/** Takes out what was made from what goes. @returns how many entries went. */
+export async function eraseEntries(db: Kysely<Tables>, goes: (from: Provenance) => boolean): Promise<number> {
+  let erased = 0;
+  for await (const entries of entriesFrom(db)) {
+    const gone = entries.filter(({ from }) => goes(from)).map(({ place }) => place);
+    if (gone.length > 0) await db.deleteFrom("entries").where("place", "in", gone).execute();
+    erased += gone.length;
+  }
+  return erased;
 }
 
 const paged = <O>(query: SelectQueryBuilder<Tables, "entries", O>) => query.orderBy("place").limit(round);
@@ -116,10 +124,7 @@ const deleteIds = (tx: Kysely<Tables>, collection: string, ids: readonly string[
   tx.deleteFrom("entries").where("collection", "=", collection).where("id", "in", ids).execute();
 
 const subjectsIn = ({ from }: Shelved) =>
-  [
-    ...(from?.sessions ?? []).map((name) => ({ what: "session", name })),
-    ...(from?.responses ?? []).map((name) => ({ what: "response", name })),
-  ].map((subject) => ({ kind: "entry", ...subject }));
+  from === undefined ? [] : sourcesOf([{ from }]).map((subject) => ({ kind: "entry", ...subject }));
 
 const provenance = z.object({
   sessions: z.array(z.string()),

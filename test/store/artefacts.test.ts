@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type ArtefactVersion,
@@ -8,9 +8,11 @@ import {
   type LibraryEntry,
   type Origins,
 } from "../../src/core/artefact.ts";
+import { packVector } from "../../src/core/encoder.ts";
 import { joinedOrigins, writtenBy } from "../../src/core/origins.ts";
 import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
+import { openShelf } from "../../src/store/shelf.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach } from "./each.ts";
 import { served, signal } from "./served.ts";
@@ -158,3 +160,50 @@ onEach(
     await store.close();
   },
 );
+
+onEach(
+  "an erasure that could not reach a folder takes all that was made from what is gone when it is asked for again",
+  async (where) => {
+    const store = await openProduction(where);
+    const shelf = await openShelf(where);
+    await store.write([{ kind: "response", response: served("session-of-ann", 0, { at: 1000 }) }]);
+    const { from: made } = from("ann", "session-of-ann");
+    const anns: Origins = { by: "reflection", from: { ...made, users: [], signals: [] }, trajectories: [] };
+    const known = library("from what Ann said", [], entry("anns", anns), entry("ours", writtenBy("person")));
+    await store.artefacts.add(known);
+    await shelf.put("one", [
+      { id: "anns", text: "hers", from: anns.from, vector: packVector([1]), encoder: "one" },
+    ]);
+    const written = join(folder, `edited-${known.id}-${where.length}`);
+    await writeArtefactFolder(written, known);
+    await store.artefacts.addFolder(written);
+    const [file, whole] = [join(written, "lessons.md"), readFileSync(join(written, "lessons.md"), "utf8")];
+    // somebody is in the middle of editing it
+    writeFileSync(file, `no heading\n\n${whole}`);
+    await assert.rejects(store.erase({ before: 2000 }), withCode("import.invalid"));
+    writeFileSync(file, whole);
+    const receipt = await store.erase({ before: 2000 });
+    assert.deepEqual([receipt.responses, receipt.entries], [0, 1]);
+    assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+    const left = (await store.artefacts.get(known.id))?.artefact;
+    assert.ok(left?.kind === "experience");
+    assert.deepEqual(
+      left.entries.map(({ id }) => id),
+      ["ours"],
+    );
+    assert.ok(!readFileSync(file, "utf8").includes("anns"));
+    await shelf.close();
+    await store.close();
+  },
+);
+
+onEach("versions that several add at once are all there, in some order", async (where) => {
+  const stores = await Promise.all([openProduction(where), openProduction(where)]);
+  const versions = Array.from({ length: 12 }, (_, i) =>
+    library(`the ${i}th`, [], entry(`e${i}`, writtenBy("person"))),
+  );
+  await Promise.all(versions.map((version, i) => stores[i % 2]!.artefacts.add(version)));
+  const kept = await stores[0]!.artefacts.list();
+  assert.deepEqual(new Set(kept.map(({ id }) => id)), new Set(versions.map(({ id }) => id)));
+  for (const store of stores) await store.close();
+});
