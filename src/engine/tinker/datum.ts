@@ -15,7 +15,7 @@ function shifted(rows: TokenRows, r: number) {
   const tokens = rows.tokens_N.subarray(rows.rowOffset[r], rows.rowOffset[r + 1]);
   return {
     model_input: textInput(tokens.subarray(0, -1)),
-    target_tokens: idTensor(Int32Array.from(tokens.subarray(1))),
+    target_tokens: idTensor(tokens.subarray(1)),
   };
 }
 

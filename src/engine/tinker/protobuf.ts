@@ -71,15 +71,7 @@ function repeated(r: BinaryReader, wire: WireType, read: () => void): void {
   while (r.pos < end) read();
 }
 
-const viewOf = (b: Uint8Array): DataView => new DataView(b.buffer, b.byteOffset, b.byteLength);
-
 const dtypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const;
-const widths: Readonly<Record<number, number>> = {
-  [dtypes.float32]: 4,
-  [dtypes.int64]: 8,
-  [dtypes.int32]: 4,
-  [dtypes.bfloat16]: 2,
-};
 
 function damaged(got: string, expected: string): WhetstoneError {
   return new WhetstoneError("import.invalid", {
@@ -90,67 +82,64 @@ function damaged(got: string, expected: string): WhetstoneError {
   });
 }
 
+/** The bytes of whole numbers in memory of their own, where a typed array may begin. @throws WhetstoneError `import.invalid`. */
+function apart(b: Uint8Array, width: number): ArrayBuffer {
+  if (b.length % width === 0) return new Uint8Array(b).buffer;
+  throw damaged(`${b.length} bytes`, `a multiple of the ${width} bytes of a number`);
+}
+const floatsIn = (b: Uint8Array): Float32Array<ArrayBuffer> => new Float32Array(apart(b, 4));
+const idsIn = (b: Uint8Array): Int32Array<ArrayBuffer> => new Int32Array(apart(b, 4));
+
 /** @throws WhetstoneError `import.invalid` for another dtype, a half number, or an id beyond 32 bits. */
 function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
-  const width = widths[dtype];
-  if (width === undefined) throw damaged(`dtype ${dtype}`, "float32, int64, int32 or bfloat16");
-  if (b.length % width !== 0)
-    throw damaged(`${b.length} bytes`, `a multiple of the ${width} bytes of a number`);
-  const n = b.length / width;
-  const view = viewOf(b);
   switch (dtype) {
-    case dtypes.float32: {
-      const out = new Float32Array(n);
-      for (let i = 0; i < n; i++) out[i] = view.getFloat32(4 * i, true);
-      return out;
-    }
-    case dtypes.int32: {
-      const out = new Int32Array(n);
-      for (let i = 0; i < n; i++) out[i] = view.getInt32(4 * i, true);
-      return out;
-    }
+    case dtypes.float32:
+      return floatsIn(b);
+    case dtypes.int32:
+      return idsIn(b);
     case dtypes.bfloat16: {
-      const out = new Float32Array(n);
-      const bits = new Uint32Array(out.buffer); // the upper half of a float
-      for (let i = 0; i < n; i++) bits[i] = view.getUint16(2 * i, true) << 16;
-      return out;
+      // the upper halves of floats
+      const bits = Uint32Array.from(new Uint16Array(apart(b, 2)), (half) => half << 16);
+      return new Float32Array(bits.buffer);
+    }
+    case dtypes.int64: {
+      const halves = new Int32Array(apart(b, 8));
+      return Int32Array.from({ length: halves.length / 2 }, (_, i) => {
+        const [low, high] = [halves[2 * i]!, halves[2 * i + 1]!];
+        if (high === low >> 31) return low;
+        throw damaged(`the id ${(low >>> 0) + 2 ** 32 * high}`, "ids of 32 bits");
+      });
     }
     default:
-      return Int32Array.from(longs(b), (id) => {
-        if (id >= -(2 ** 31) && id < 2 ** 31) return id;
-        throw damaged(`the id ${id}`, "ids of 32 bits");
-      });
+      throw damaged(`dtype ${dtype}`, "float32, int64, int32 or bfloat16");
   }
 }
 
-// two halves each: a BigInt for every token would cost more than all the rest
-const longs = (b: Uint8Array): number[] => {
-  const view = viewOf(b);
+// two halves each: a BigInt for every number would cost more than all the rest
+function longs(b: Uint8Array): number[] {
+  const halves = new Uint32Array(apart(b, 8));
   return Array.from(
-    { length: Math.floor(b.length / 8) },
-    (_, i) => view.getUint32(8 * i, true) + 2 ** 32 * view.getInt32(8 * i + 4, true),
+    { length: halves.length / 2 },
+    (_, i) => halves[2 * i]! + 2 ** 32 * (halves[2 * i + 1]! | 0),
   );
-};
-
+}
 function longBytes(values: ArrayLike<number>): Uint8Array {
-  const view = new DataView(new ArrayBuffer(8 * values.length));
+  const halves = new Int32Array(2 * values.length);
   for (let i = 0; i < values.length; i++) {
-    const value = values[i] ?? 0;
-    view.setUint32(8 * i, value % 2 ** 32, true);
-    view.setInt32(8 * i + 4, Math.floor(value / 2 ** 32), true);
+    const value = values[i]!;
+    halves[2 * i] = value; // its lower 32 bits
+    halves[2 * i + 1] = Math.floor(value / 2 ** 32);
   }
-  return new Uint8Array(view.buffer);
+  return memoryOf(halves);
 }
-function floatBytes(values: ArrayLike<number>): Uint8Array {
-  const view = new DataView(new ArrayBuffer(4 * values.length));
-  for (let i = 0; i < values.length; i++) view.setFloat32(4 * i, values[i] ?? 0, true);
-  return new Uint8Array(view.buffer);
-}
-function idBytes(values: ArrayLike<number>): Uint8Array {
-  const view = new DataView(new ArrayBuffer(4 * values.length));
-  for (let i = 0; i < values.length; i++) view.setInt32(4 * i, values[i] ?? 0, true);
-  return new Uint8Array(view.buffer);
-}
+
+/** As they lie in memory, which is little-endian on every machine that Node runs on. */
+const memoryOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+const floatBytes = (values: ArrayLike<number>): Uint8Array =>
+  memoryOf(values instanceof Float32Array ? values : Float32Array.from(values));
+const idBytes = (values: ArrayLike<number>): Uint8Array =>
+  memoryOf(values instanceof Int32Array ? values : Int32Array.from(values));
 const tensorBytes = ({ dtype, data }: Tensor): Uint8Array =>
   dtype === "float32" ? floatBytes(data) : longBytes(data);
 
@@ -201,7 +190,7 @@ function readChunk(r: BinaryReader): Chunk {
   inner(r, {
     1: () =>
       inner(r, {
-        1: () => void (chunk = { type: "encoded_text", tokens: [...numbersIn(r.bytes(), dtypes.int32)] }),
+        1: () => void (chunk = { type: "encoded_text", tokens: idsIn(r.bytes()) }),
       }),
     2: other("image"),
     3: other("dmel"),
@@ -409,8 +398,6 @@ export function readSamples(body: Uint8Array): SampleResponse {
   const sequences: SampledSequence[] = [];
   let prompt: Float32Array<ArrayBuffer> | undefined;
   let topk: SampleResponse["topk_prompt_logprobs"];
-  const floats = (): Float32Array<ArrayBuffer> => Float32Array.from(numbersIn(r.bytes(), dtypes.float32));
-  const idsOf = (): Int32Array<ArrayBuffer> => Int32Array.from(numbersIn(r.bytes(), dtypes.int32));
   fieldsOf(r, {
     1: () => {
       let stop = 0;
@@ -418,22 +405,22 @@ export function readSamples(body: Uint8Array): SampleResponse {
       let logprobs: Float32Array<ArrayBuffer> | undefined;
       inner(r, {
         1: () => void (stop = r.int32()),
-        2: () => void (tokens = idsOf()),
-        3: () => void (logprobs = floats()),
+        2: () => void (tokens = idsIn(r.bytes())),
+        3: () => void (logprobs = floatsIn(r.bytes())),
       });
       const stop_reason = stopReasons[stop];
       if (stop_reason === undefined) throw damaged(`stop reason ${stop}`, "0 (stop) or 1 (length)");
       sequences.push({ stop_reason, tokens, ...(logprobs && { logprobs }) });
     },
-    2: () => void (prompt = floats()),
+    2: () => void (prompt = floatsIn(r.bytes())),
     3: () => {
       let tokenIds = new Int32Array();
       let logp = new Float32Array();
       let k = 0;
       let length = 0;
       inner(r, {
-        1: () => void (tokenIds = idsOf()),
-        2: () => void (logp = floats()),
+        1: () => void (tokenIds = idsIn(r.bytes())),
+        2: () => void (logp = floatsIn(r.bytes())),
         3: () => void (k = r.uint32()),
         4: () => void (length = r.uint32()),
       });

@@ -14,15 +14,20 @@ export interface Tensor {
 export const floatTensor = (data: Float32Array): Tensor => ({ dtype: "float32", data, shape: [data.length] });
 export const idTensor = (data: Int32Array): Tensor => ({ dtype: "int64", data, shape: [data.length] });
 
-/** @param cells of the dtype, as they came. */
+/** @param cells of the dtype, as they came: taken as they are where they are what a tensor holds. */
 export function tensorOf(
   dtype: Tensor["dtype"],
   cells: ArrayLike<number>,
   shape: readonly number[] = [],
 ): Tensor {
-  const data = dtype === "float32" ? Float32Array.from(cells) : Int32Array.from(cells);
+  const data = dtype === "float32" ? floatArray(cells) : idArray(cells);
   return { dtype, data, shape: shape.length > 0 ? shape : [data.length] };
 }
+
+export const floatArray = (cells: ArrayLike<number>): Float32Array =>
+  cells instanceof Float32Array ? cells : Float32Array.from(cells);
+const idArray = (cells: ArrayLike<number>): Int32Array =>
+  cells instanceof Int32Array ? cells : Int32Array.from(cells);
 
 /** A sparse matrix [rows, width] in compressed rows, with 0 in the cells that it leaves out. */
 export function denseCells(
@@ -60,17 +65,30 @@ const textChunk = z.object({ type: z.literal("encoded_text"), tokens: z.array(wh
 /** Images and sound: known by name, so that they can be refused by name. */
 const otherChunk = z.object({ type: z.enum(["image", "image_asset_pointer", "dmel"]) });
 const chunk = z.discriminatedUnion("type", [textChunk, otherChunk]);
-export type Chunk = z.output<typeof chunk>;
+/** Of ids: an array as JSON has it, or a typed one. */
+type TextChunk = { readonly type: "encoded_text"; readonly tokens: ArrayLike<number> };
+export type Chunk = TextChunk | z.output<typeof otherChunk>;
 export const modelInput = z.object({ chunks: z.array(chunk) });
-export type ModelInput = z.output<typeof modelInput>;
+export interface ModelInput {
+  readonly chunks: readonly Chunk[];
+}
 
+/** @param tokens are not copied. */
 export const textInput = (tokens: ArrayLike<number>): ModelInput => ({
-  chunks: [{ type: "encoded_text", tokens: Array.from(tokens) }],
+  chunks: [{ type: "encoded_text", tokens }],
+});
+
+/** An input as JSON has it. */
+export const inputJson = ({ chunks }: ModelInput) => ({
+  chunks: chunks.map((c) => (c.type === "encoded_text" ? { ...c, tokens: Array.from(c.tokens) } : c)),
 });
 
 const datum = z.object({ model_input: modelInput, loss_fn_inputs: z.record(z.string(), tensor) });
 /** A sequence without its last token, and numbers aligned with what each of its places predicts. */
-export type Datum = z.output<typeof datum>;
+export interface Datum {
+  readonly model_input: ModelInput;
+  readonly loss_fn_inputs: Readonly<Record<string, Tensor>>;
+}
 
 const lossInput = z.object({
   data: z.array(datum),
@@ -116,7 +134,7 @@ export const forwardRequest = z
 export function passJson({ model_id, seq_id, data, loss_fn, loss_fn_config, forward_only }: Pass) {
   const input = {
     data: data.map((d) => ({
-      model_input: d.model_input,
+      model_input: inputJson(d.model_input),
       loss_fn_inputs: Object.fromEntries(
         Object.entries(d.loss_fn_inputs).map(([name, t]) => [name, tensorJson(t)]),
       ),

@@ -10,6 +10,7 @@ import { endsOf, requireOptions } from "../requests.ts";
 import { awaited, submit } from "./future.ts";
 import { readSamples } from "./protobuf.ts";
 import {
+  inputJson,
   protobufType,
   type SampledSequence,
   type SampleResponse,
@@ -49,7 +50,7 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   const ask = (prompt: Int32Array, fields: object): Promise<SampleResponse> => {
     // numbered in the order of the calls
     const json = {
-      prompt: textInput(prompt),
+      prompt: inputJson(textInput(prompt)),
       num_samples: 1,
       sampling_session_id: id,
       seq_id: calls++,
@@ -130,6 +131,7 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     logp,
     async sample(requests, version) {
       requests.forEach(requireServable);
+      if (requests.length === 1) return await sampleTogether(requests, version);
       const groups = [...Map.groupBy(requests, likeness).values()];
       const all = await Promise.all(groups.map((group) => sampleTogether(group, version)));
       const of = new Map(groups.flatMap((group, g) => group.map((request, i) => [request, all[g]![i]!])));

@@ -8,6 +8,7 @@ import {
   type AdamParams,
   type Datum,
   type ForwardBackwardOutput,
+  floatArray,
   forwardBackwardOutput,
   modelResponse,
   optimStepResponse,
@@ -125,7 +126,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
         }),
       );
       const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
-        loss_fn_outputs.map((one) => Float32Array.from(one.logprobs?.data ?? [])),
+        loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
       );
       const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
       if (wrong < 0 && logprobs.length === data.length) return logprobs;

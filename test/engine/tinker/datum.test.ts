@@ -17,7 +17,10 @@ test("a row is read without its last token, and asked for what follows each", ()
   const data = scoringData(rows);
   assert.deepEqual(
     data.map(({ model_input }) => model_input.chunks),
-    [[{ type: "encoded_text", tokens: [5, 6, 7] }], [{ type: "encoded_text", tokens: [5] }]],
+    [
+      [{ type: "encoded_text", tokens: Int32Array.of(5, 6, 7) }],
+      [{ type: "encoded_text", tokens: Int32Array.of(5) }],
+    ],
   );
   assert.deepEqual(inputsOf(data), [
     { target_tokens: [6, 7, 8], weights: [0, 0, 0] },

@@ -13,6 +13,7 @@ import {
   forwardBackwardOutput,
   forwardBackwardRequest,
   idTensor,
+  inputJson,
   outputJson,
   type Pass,
   passJson,
@@ -35,12 +36,18 @@ const pass: Pass = {
   forward_only: true,
 };
 
+/** A pass with the ids of its inputs in arrays, whatever they were read into. */
+const plain = (p: Pass): Pass => ({
+  ...p,
+  data: p.data.map((d) => ({ ...d, model_input: inputJson(d.model_input) })),
+});
+
 // bytes that the descriptor of the API's own client gives for the same messages
 test("a pass, an output and samples have the API's bytes", () => {
   const passHex =
     "0a016d10011a380a0c0a0a0a08010000000200000012280a0d7461726765745f746f6b656e7312170a10020000000000000003000000000000001802220102220d63726f73735f656e74726f70793001";
   assert.equal(hex(writePass(pass)), passHex);
-  assert.deepEqual(readPass(Buffer.from(passHex, "hex")), pass);
+  assert.deepEqual(plain(readPass(Buffer.from(passHex, "hex"))), pass);
 
   const samples: SampleResponse = {
     sequences: [{ stop_reason: "length", tokens: Int32Array.of(5, 6), logprobs: Float32Array.of(-0.5, -1) }],
@@ -68,7 +75,7 @@ test("what is written is read again: settings, several datums, prompts with thei
     loss_fn_config: { clip_low_threshold: 0.8, kind: "soft" },
     forward_only: false,
   };
-  assert.deepEqual(readPass(writePass(two)), two);
+  assert.deepEqual(plain(readPass(writePass(two))), two);
   assert.deepEqual(forwardBackwardRequest.parse(JSON.parse(JSON.stringify(passJson(two)))), two);
 
   const output = {
