@@ -6,10 +6,11 @@
  *     node bench/tinker-peers.ts --venvs FOLDER [--servers whetstone,skyrl,tuft] [--iterations 15] [--seeds 2]
  *
  * The model is a tiny one that a short run of SFT made here and `whetstone export` wrote. Writes
- * bench/results/tinker-peers.md, with the reason where a server could not be run.
+ * bench/results/tinker-peers.json and, as a page, .md, with the reason where a server could not be run. A server that is not
+ * named keeps what was found of it before.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,10 +18,11 @@ import { messageOf } from "../src/core/errors.ts";
 import { readCodec } from "../src/engine/local/checkpoint.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
-import { type Found, pageOf } from "./tinker-peers/page.ts";
+import { type Curve, type Found, keepFound } from "./tinker-peers/found.ts";
+import { pageOf } from "./tinker-peers/page.ts";
 import { key, type Peer, type PeerName, peerNames, startPeer } from "./tinker-peers/peers.ts";
-import { type Curve, runOf } from "./tinker-peers/runs.ts";
-import { rank, rawScaleOf, type Scale, scaleOf } from "./tinker-peers/scale.ts";
+import { runOf } from "./tinker-peers/runs.ts";
+import { rank, rawScaleOf, scaleOf } from "./tinker-peers/scale.ts";
 
 const { values } = parseArgs({
   options: {
@@ -30,12 +32,13 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "2" },
     env: { type: "string", default: "codewords" },
     wait: { type: "string", default: "300" },
-    out: { type: "string", default: join(import.meta.dirname, "results", "tinker-peers.md") },
+    out: { type: "string", default: join(import.meta.dirname, "results", "tinker-peers") },
   },
 });
 const iterations = Number(values.iterations);
 const seeds = Array.from({ length: Number(values.seeds) }, (_, i) => i + 1);
 const chosen = peerNames.filter((name) => values.servers.split(",").includes(name));
+const day = new Date().toISOString().slice(0, 10);
 const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
 
 const folder = await mkdtemp(join(tmpdir(), "tinker-peers-"));
@@ -79,7 +82,7 @@ async function attempt<T>(
 }
 
 async function measured(name: PeerName): Promise<Found> {
-  const found: Found = { name };
+  const found: Found = { name, day };
   const options = { base, venvs: values.venvs, folder: join(folder, name), seconds: Number(values.wait) };
   const peer = await attempt(found, "start", () => startPeer(name, options));
   if (!peer) return found;
@@ -104,10 +107,10 @@ async function measured(name: PeerName): Promise<Found> {
   }
 }
 
-async function measuredHere(): Promise<Found & { readonly equal: Scale }> {
+async function measuredHere(): Promise<Found> {
   const engine = localEngine({ from: base, lora: { rank, alpha: 32 } });
   try {
-    return { name: "local", equal: await scaleOf(engine), runs: await curves("local") };
+    return { name: "local", day, equal: await scaleOf(engine), runs: await curves("local") };
   } finally {
     await engine.dispose();
   }
@@ -118,13 +121,12 @@ try {
   say("the model");
   whetstone("train", "--env", values.env, "--method", "sft", "--iterations", "25", "--out", made);
   whetstone("export", made, "--to", "safetensors", "--out", base);
-  const here = await measuredHere();
-  const there: Found[] = [];
-  for (const name of chosen) {
-    there.push(await measured(name));
-    await writeFile(values.out, pageOf(here, there, { env: values.env, rank }));
+  for (const name of ["local", ...chosen] as const) {
+    const found = name === "local" ? await measuredHere() : await measured(name);
+    const all = await keepFound(`${values.out}.json`, values.env, found);
+    await writeFile(`${values.out}.md`, pageOf(all, { env: values.env, rank }));
   }
-  console.log(await readFile(values.out, "utf8"));
+  console.log(`${values.out}.md`);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,17 +1,5 @@
 /** What was found, as a page. */
-import type { Curve } from "./runs.ts";
-import type { Scale } from "./scale.ts";
-
-export interface Found {
-  readonly name: string;
-  /** A step on the API's own loss. */
-  readonly raw?: Scale;
-  /** A step as the engine takes it. */
-  readonly equal?: Scale;
-  readonly runs?: readonly Curve[];
-  /** Why something is missing. */
-  reason?: string;
-}
+import type { Found, Scale } from "./found.ts";
 
 /** What stands in the way of a server, whatever its log says. */
 const notes: Readonly<Record<string, string>> = {
@@ -37,7 +25,7 @@ function scaleRow(name: string, loss: string, of: Scale, local: Scale): string[]
   return [
     name,
     loss,
-    of.factor.toFixed(3),
+    of.factor?.toFixed(3) ?? "not told",
     of.twice.toFixed(3),
     (of.long / local.long).toFixed(3),
     withDeviation(of.growths.map((growth) => growth / mean(local.growths))),
@@ -58,13 +46,14 @@ function runRows({ name, runs = [] }: Found): string[][] {
 }
 
 export function pageOf(
-  here: Found & { readonly equal: Scale },
-  there: readonly Found[],
+  [here, ...there]: readonly Found[],
   { env, rank }: { readonly env: string; readonly rank: number },
 ): string {
+  const local = here?.equal;
+  if (!here || !local) throw new Error("nothing was measured here that servers could be compared with");
   const scales = [here, ...there].flatMap(({ name, raw, equal }) => [
-    ...(raw ? [scaleRow(name, "`cross_entropy`", raw, here.equal)] : []),
-    ...(equal ? [scaleRow(name, "made equal", equal, here.equal)] : []),
+    ...(raw ? [scaleRow(name, "`cross_entropy`", raw, local)] : []),
+    ...(equal ? [scaleRow(name, "made equal", equal, local)] : []),
   ]);
   const missing = there.flatMap(({ name, reason }) =>
     reason === undefined
@@ -85,7 +74,7 @@ rate · |G|² / growth, with the gradient's norm |G| as the server tells it and 
 adapters were drawn from. The *same row twice* should be worth 2 steps on it, and a *longer row* as much more as it is locally (1 here),
 or a learning rate and a method mean something else than elsewhere; this one changes with the adapter that is drawn, by some tenths.
 \`cross_entropy\` is the API's own loss as the server takes it; *made equal* is what \`--engine tinker\` sends. *Growth of local* is the
-whole effect over the mean of the local engine's, with its standard error, from adapters of ${here.equal.growths.length} seeds: what is left in it once the
+whole effect over the mean of the local engine's, with its standard error, from adapters of ${local.growths.length} seeds: what is left in it once the
 loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is 1/width, SkyRL's
 (\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and alpha is 32 in both.
 *Apart* is the largest difference of a log-probability before any step, in nats.

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import type { Curve } from "./found.ts";
 import { key, type Peer } from "./peers.ts";
 
 const iteration = z.object({
@@ -10,14 +11,6 @@ const iteration = z.object({
   reward: z.number(),
   metrics: z.record(z.string(), z.number()),
 });
-
-/** Of a run: the reward of the attempts, or −ln p of a demonstrated token, per iteration. */
-export interface Curve {
-  readonly method: "grpo" | "sft";
-  readonly seed: number;
-  readonly values: readonly number[];
-  readonly seconds: number;
-}
 
 export interface RunOptions {
   readonly env: string;

@@ -15,20 +15,8 @@ import { openSession } from "../../src/engine/tinker/session.ts";
 import { gradientNormIn, openTrainer } from "../../src/engine/tinker/trainer.ts";
 import { transport } from "../../src/engine/tinker/transport.ts";
 import { batchOf, nll } from "../imitation.ts";
+import type { Scale } from "./found.ts";
 import { key, type Peer } from "./peers.ts";
-
-export interface Scale {
-  /** What the engine multiplies the loss of the short row by: c of above. */
-  readonly factor: number;
-  /** Of the short row's growth: by a step on that row twice, over that by a step on it once. */
-  readonly twice: number;
-  /** Growth of the long row's log-probability by a step on itself, over that of the short one's. */
-  readonly long: number;
-  /** Growth of the short row's log-probability by a step on itself, nats, of adapters drawn from several seeds. */
-  readonly growths: readonly number[];
-  /** Log-probabilities of the long row's targets before any step. */
-  readonly logp: Float32Array;
-}
 
 const epsilon = 1e6;
 const rate = 1e-4;
@@ -46,7 +34,8 @@ type Rows = readonly (typeof short)[];
 interface Step {
   readonly logp: Float32Array;
   readonly growth: number;
-  readonly gradientNorm: number;
+  /** Absent where the server does not tell. */
+  readonly gradientNorm: number | undefined;
 }
 
 async function scaleBy(step: (rows: Rows, seed: number) => Promise<Step>): Promise<Scale> {
@@ -58,12 +47,13 @@ async function scaleBy(step: (rows: Rows, seed: number) => Promise<Step>): Promi
   ];
   const growths = [one.growth];
   for (const other of others) growths.push((await step([short], other)).growth);
+  const { gradientNorm } = one;
   return {
-    factor: (rate * one.gradientNorm ** 2) / one.growth,
+    ...(gradientNorm !== undefined && { factor: (rate * gradientNorm ** 2) / one.growth }),
     twice: two.growth / one.growth,
     long: many.growth / one.growth,
     growths,
-    logp: many.logp,
+    logp: [...many.logp],
   };
 }
 
@@ -77,7 +67,7 @@ export function scaleOf(engine: Engine): Promise<Scale> {
     const own = batchOf(rows.slice(0, 1));
     const logp = (await model.score(own)).logp;
     await model.accumulate(batchOf(rows), nll, 1);
-    const { gradientNorm = Number.NaN } = await model.step({
+    const { gradientNorm } = await model.step({
       learningRate: rate * epsilon,
       epsilon,
       weightDecay: 0,
@@ -110,7 +100,7 @@ export async function rawScaleOf({ url, baseModel }: Peer): Promise<Scale> {
       });
       const growth = grown(logp, await own());
       await trainer.unload();
-      return { logp, growth, gradientNorm: gradientNormIn(metrics) ?? Number.NaN };
+      return { logp, growth, gradientNorm: gradientNormIn(metrics) };
     });
   } finally {
     session.close();
