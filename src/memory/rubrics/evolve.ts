@@ -121,11 +121,12 @@ async function carriedOut<Item>(
   const why: string[] = [];
   for (const edit of edits) {
     const next = editedLibrary(changed, edit);
-    const text = edit.kind === "add" ? edit.rubric.text : edit.kind === "modify" ? edit.text : "";
-    if (!next || items.some((item) => quotes(text, item))) continue;
-    if (edit.kind === "add" && edit.rubric.kind === "tool" && smoke && !(await smoke(text))) continue;
+    const id = edit.kind === "add" ? edit.rubric.id : edit.id;
+    const written = next?.rubrics.find((rubric) => rubric.id === id);
+    if (!next || (written && items.some((item) => quotes(written.text, item)))) continue;
+    if (written?.kind === "tool" && smoke && !(await smoke(written.text))) continue;
     changed = next;
-    why.push(`${edit.kind} ${edit.kind === "add" ? edit.rubric.id : edit.id}`);
+    why.push(`${edit.kind} ${id}`);
   }
   return { changed, why };
 }

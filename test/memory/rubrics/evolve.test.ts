@@ -147,6 +147,15 @@ test("evolved: edits that copy an item, or bring an analyser that does not work,
     ["a", "c", "works"],
   );
   assert.equal(after.current.why, "add c; add works");
+  const reworded = { kind: "modify", id: "works", text: "no more" } as const;
+  const same = await evolved(
+    after,
+    [],
+    validation,
+    options([reworded], { smoke: async (prompt) => prompt === "works" }),
+    randomStream(1),
+  );
+  assert.equal(same.current, after.current, "an analyser that is reworded has to work as well");
 });
 
 test("quotes: six words in a row, whatever their case and punctuation", () => {
