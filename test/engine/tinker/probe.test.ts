@@ -1,6 +1,7 @@
 /** What the probe finds out about servers of every kind: models of a few numbers, whose responses follow from formulas. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Codec } from "../../../src/core/model.ts";
 import { linesOf, probeServer } from "../../../src/engine/tinker/probe.ts";
 import { readPass, writeOutput } from "../../../src/engine/tinker/protobuf.ts";
 import {
@@ -33,11 +34,13 @@ interface Habits {
 const usual: Habits = { byCount: false, byLength: false, clips: true, thresholds: "ratio", fresh: true };
 
 /** ln p of the token at place i of any row is θ_i − 3, so that ∂loss/∂θ_i adds up over rows. */
-function tryOut(habits: Habits) {
+function tryOut(habits: Habits, by: Codec = codec) {
   const theta = new Float64Array(64);
   const gradient = new Float64Array(64);
   const samplers: Float64Array[] = [];
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
+  /** Of each row that has one at a place. */
+  const targets: (readonly number[])[] = [];
   let rows = 0;
   const later = (result: object | Uint8Array<ArrayBuffer>) => ({ request_id: `${results.push(result) - 1}` });
 
@@ -60,6 +63,8 @@ function tryOut(habits: Habits) {
       return later({ error: "no such loss", category: "User" });
     }
     const outputs = p.data.map(({ loss_fn_inputs }) => {
+      const { data, shape } = loss_fn_inputs.target_tokens!;
+      if (shape.length === 1) targets.push([...data]);
       const N = loss_fn_inputs.target_tokens!.data.length;
       return { logprobs: floatTensor(Float32Array.from({ length: N }, (_, i) => theta[i]! - 3)) };
     });
@@ -114,11 +119,11 @@ function tryOut(habits: Habits) {
       return new Response(given, { headers: { "Content-Type": protobufType } });
     },
   });
-  return probe(over);
+  return probe(over, by).then((said) => ({ ...said, targets }));
 }
-async function probe(over: ReturnType<typeof transport>) {
+async function probe(over: ReturnType<typeof transport>, by: Codec) {
   const session = await openSession(over, "tiny");
-  const found = await probeServer(session, { baseModel: "tiny", rank: 4, seed: 1 }, codec);
+  const found = await probeServer(session, { baseModel: "tiny", rank: 4, seed: 1 }, by);
   session.close();
   return { found, said: linesOf(found, "http://stub").join("\n") };
 }
@@ -174,4 +179,16 @@ test("log-probabilities of a prompt that begin with its second token are those o
   const [whole, headless] = [await tryOut(usual), await tryOut({ ...usual, headless: true })];
   assert.ok(whole.found.samplerGap < 1e-5);
   assert.deepEqual(headless.found, whole.found);
+});
+
+test("a tokenizer that knows no word of any text is no hindrance: the ids come from all over its vocabulary", async () => {
+  const vocabulary = 50_000;
+  const padding = { ...codec, vocabulary, encode: (text: string) => new Int32Array(text.length) };
+  const { targets } = await tryOut(usual, padding);
+  for (const row of targets) {
+    assert.equal(new Set(row).size, row.length, `${row}`);
+    assert.ok(row.every((id) => id > 0 && id < vocabulary));
+    assert.ok(Math.max(...row) - Math.min(...row) > vocabulary / 2, `${row}`);
+  }
+  assert.deepEqual(new Set(targets.map((row) => row.length)), new Set([7, 21]));
 });
