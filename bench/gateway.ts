@@ -34,7 +34,7 @@ const pinned = cpus().length > 1;
 if (process.platform === "linux") {
   const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
-    process.execve(process.execPath, [process.execPath, ...missing, ...process.argv.slice(1)]);
+    process.execve?.(process.execPath, [process.execPath, ...missing, ...process.argv.slice(1)]);
   if (pinned) execFileSync("taskset", ["-acp", "1", `${process.pid}`]);
   compileInBackground();
 }

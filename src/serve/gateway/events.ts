@@ -1,8 +1,8 @@
-/** Server-sent events out of bytes, whole, with their bytes as they came. */
+/** Server-sent events out of bytes, whole, with their text as it came. */
 
-/** One event: its bytes with the blank line at their end, and what its `data` lines say. */
+/** One event: its text with the blank line at its end, and what its `data` lines say. */
 export interface ServerEvent {
-  readonly bytes: Buffer;
+  readonly text: string;
   /** Absent: a comment, such as a sign of life. */
   readonly data?: string;
 }
@@ -13,8 +13,8 @@ export const mostEventBytes = 16 << 20;
 const [lf, cr] = [10, 13];
 
 /**
- * Splits a body into events, each as soon as it is whole; those that came together stay together. Lines may end in any of the ways that the standard allows. What
- * comes after the last blank line is an event as well, since some servers leave the last blank line out.
+ * Splits a body into events, each as soon as it is whole; those that came together stay together. Lines may end in any of the
+ * ways that the standard allows. What comes after the last blank line is an event as well, since some servers leave it out.
  * @throws RangeError for an event above {@link mostEventBytes}.
  */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
@@ -39,8 +39,13 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+const lineFeeds = Buffer.from("\n\n");
+
 /** Where the first blank line at or after `from` ends; 0 where there is none yet. */
 function blankLine(bytes: Buffer, from: number): number {
+  const plain = bytes.indexOf(lineFeeds, from);
+  // as nearly everybody ends lines; the search for it costs a tenth of a look at each byte
+  if (bytes.subarray(from, plain < 0 ? undefined : plain).indexOf(cr) < 0) return plain < 0 ? 0 : plain + 2;
   for (let i = from; i < bytes.length - 1; i++) {
     const [a, b] = [bytes[i], bytes[i + 1]];
     if (a === lf && b === lf) return i + 2;
@@ -51,9 +56,10 @@ function blankLine(bytes: Buffer, from: number): number {
 }
 
 function eventOf(bytes: Buffer): ServerEvent {
-  const lines = bytes.toString("utf8").split(/\r\n|\n|\r/);
-  const data = lines
+  const text = bytes.toString("utf8");
+  const data = text
+    .split(/\r\n|\n|\r/)
     .filter((line) => line.startsWith("data:"))
     .map((line) => line.slice(5).replace(/^ /, ""));
-  return data.length === 0 ? { bytes } : { bytes, data: data.join("\n") };
+  return data.length === 0 ? { text } : { text, data: data.join("\n") };
 }

@@ -65,7 +65,7 @@ export async function whole(
   const how: HowEnded = failed
     ? { status: "failed", ...statusError(answered.status, growing) }
     : { status: "complete" };
-  const shown = failed || body === undefined ? bytes : (rewritten(text, body, ask, id) ?? "");
+  const shown = failed || body === undefined ? bytes : (rewritten(text, body, ask, id, false) ?? "");
   if (!durable) {
     const response = hand(shown);
     void end(how);
@@ -96,22 +96,22 @@ export async function* relayed({
 }: Passing): AsyncGenerator<Uint8Array> {
   try {
     for await (const events of serverEvents(answered.body)) {
-      const shown: Uint8Array[] = [];
-      for (const { bytes, data } of events) {
+      let shown = "";
+      for (const { text, data } of events) {
         const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
         if (chunk !== undefined) {
           growing.take(chunk);
-          const text = rewritten(bytes.toString("utf8"), chunk, ask, id);
-          if (text !== undefined) shown.push(Buffer.from(text));
+          shown += rewritten(text, chunk, ask, id, true) ?? "";
           continue;
         }
         if (data === "[DONE]") {
-          if (shown.length > 0) yield Buffer.concat(shown.splice(0));
+          if (shown !== "") yield Buffer.from(shown);
+          shown = "";
           await end(asItEnded(growing));
         }
-        shown.push(bytes);
+        shown += text;
       }
-      if (shown.length > 0) yield Buffer.concat(shown);
+      if (shown !== "") yield Buffer.from(shown);
     }
     await end(asItEnded(growing));
   } catch (e) {
@@ -135,10 +135,9 @@ const asItEnded = (growing: Assembler): HowEnded =>
     : { status: "cut", error: "the upstream ended before its answer did" };
 
 /** The text of an answer, or of an event of one, as the client gets it; nothing where it is none of the client's. */
-function rewritten(text: string, body: Json, { extra }: Asking, id: Id): string | undefined {
+function rewritten(text: string, body: Json, { extra }: Asking, id: Id, event: boolean): string | undefined {
   const given = objectOf(body);
   if (!given) return text;
-  const event = /^data:/m.test(text);
   const anew = (value: Json): string =>
     event ? `data: ${JSON.stringify(value)}\n\n` : JSON.stringify(value);
   if (extra.ids || extra.logprobs || extra.usage) {
