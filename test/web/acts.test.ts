@@ -144,6 +144,44 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
+  test("what runs are looked for, in which order, and those put away as well, stand in the address", async () => {
+    const names = (): Promise<readonly string[]> => page.locator("table.runs th[scope=row]").allInnerTexts();
+    await page.goto(shown.url);
+    const find = page.getByLabel("Find");
+    await find.fill("rloo");
+    await page.waitForURL(/[?]find=rloo$/);
+    await page.getByRole("button", { name: "Seed" }).click();
+    await page.waitForURL((url) => url.searchParams.get("by") === "Seed");
+    assert.deepEqual(await names(), ["rloo-1", "rloo-2"]);
+    await page.getByRole("button", { name: "Seed" }).click();
+    await page.waitForURL((url) => url.searchParams.get("order") === "down");
+    // as somebody finds it who was given the address, and as it is found again on the way back
+    const address = page.url();
+    const again = await (await browser()).newPage();
+    await again.goto(address);
+    await again.locator("table.runs th[scope=row]").first().waitFor();
+    assert.equal(await again.getByLabel("Find").inputValue(), "rloo");
+    assert.deepEqual(await again.locator("table.runs th[scope=row]").allInnerTexts(), ["rloo-2", "rloo-1"]);
+    await again.close();
+    await page.getByRole("link", { name: "rloo-2" }).click();
+    await page.waitForURL(/\/runs\//);
+    await page.goBack();
+    await page.waitForURL(address);
+    await page.locator("table.runs th[scope=row]").first().waitFor();
+    assert.deepEqual(await names(), ["rloo-2", "rloo-1"]);
+
+    await page.getByRole("button", { name: "Archive rloo-2" }).click();
+    await page.getByRole("link", { name: "rloo-2" }).waitFor({ state: "detached" });
+    await page.getByLabel("Archived too").check();
+    await page.waitForURL((url) => url.searchParams.get("archived") === "true");
+    assert.deepEqual(await names(), ["rloo-2", "rloo-1"]);
+    await page.getByRole("button", { name: "Bring back rloo-2" }).click();
+    await page.getByLabel("Archived too").uncheck();
+    await find.fill("");
+    await page.waitForURL((url) => !url.searchParams.has("find") && !url.searchParams.has("archived"));
+    assert.deepEqual(bad, []);
+  });
+
   test("without a mouse: past the bar, to a run and its episodes, each stop to be seen", async () => {
     await page.goto(shown.url);
     await settled(page);

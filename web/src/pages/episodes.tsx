@@ -1,7 +1,8 @@
 /** The episodes of a run that were kept, to look through. */
-import { useLocation, useRoute } from "preact-iso";
+import { useRoute } from "preact-iso";
 import type { EpisodeRow, EpisodesPage } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
+import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { digits } from "../parts/words.ts";
 
@@ -15,21 +16,15 @@ const orders: readonly (readonly [order: string, name: string])[] = [
 const perPage = 50;
 
 export function Episodes() {
-  const { params, query } = useRoute();
-  const { route, path } = useLocation();
+  const { params } = useRoute();
+  const { query, choose } = useInAddress();
   const run = params.id ?? "";
   const asked = new URLSearchParams(query);
   const loaded = useLoaded<EpisodesPage>(
     `/api/runs/${encodeURIComponent(run)}/episodes?${asked}&limit=${perPage}`,
   );
-  // a search is a place that one can come back to: it stands in the address
-  const change = (name: string, value: string): void => {
-    const next = new URLSearchParams(asked);
-    if (value === "") next.delete(name);
-    else next.set(name, value);
-    if (name !== "offset") next.delete("offset");
-    route(`${path}?${next}`, true);
-  };
+  // of another search the first page
+  const change = (name: string, value: string): void => choose({ offset: undefined, [name]: value });
   const field = (name: string, usual = "") => ({
     value: asked.get(name) ?? usual,
     onChange: (e: Event) => change(name, (e.currentTarget as HTMLInputElement).value),

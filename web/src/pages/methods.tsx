@@ -1,29 +1,24 @@
 /** The catalogue: every method, to be found by what it is about. */
 import { useState } from "preact/hooks";
-import { useLocation, useRoute } from "preact-iso";
 import type { MethodRow, MethodsPage } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
+import { useInAddress } from "../parts/inAddress.ts";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { digits } from "../parts/words.ts";
 
 const verdicts = ["reproduced", "inconclusive", "not reproduced", "no check"];
 
 export function Methods() {
-  const { query } = useRoute();
-  const { route } = useLocation();
-  const asked = new URLSearchParams(query);
-  const [text, setText] = useState(asked.get("query") ?? "");
-  const loaded = useLoaded<MethodsPage>(`/api/methods?query=${encodeURIComponent(asked.get("query") ?? "")}`);
-  const change = (name: string, value: string): void => {
-    if (value === "") asked.delete(name);
-    else asked.set(name, value);
-    route(`/methods?${asked}`, true);
-  };
+  const {
+    query: { query = "", family = "", verdict = "" },
+    choose,
+  } = useInAddress();
+  const [text, setText] = useState(query);
+  const loaded = useLoaded<MethodsPage>(`/api/methods?query=${encodeURIComponent(query)}`);
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="methods" />;
   if (now.state === "failed") return <Failed what="Methods" why={now.why} />;
   const { methods, families, total } = now.data;
-  const [family, verdict] = [asked.get("family") ?? "", asked.get("verdict") ?? ""];
   const shown = methods.filter(
     (m) =>
       (family === "" || m.family === family) && (verdict === "" || (m.verdict ?? "no check") === verdict),
@@ -35,7 +30,7 @@ export function Methods() {
         class="tools"
         onSubmit={(e) => {
           e.preventDefault();
-          change("query", text);
+          choose({ query: text });
         }}
       >
         <label>
@@ -45,12 +40,12 @@ export function Methods() {
             value={text}
             placeholder="credit for single turns…"
             onInput={(e) => setText(e.currentTarget.value)}
-            onChange={(e) => change("query", e.currentTarget.value)}
+            onChange={(e) => choose({ query: e.currentTarget.value })}
           />
         </label>
         <label>
           Family{" "}
-          <select value={family} onChange={(e) => change("family", e.currentTarget.value)}>
+          <select value={family} onChange={(e) => choose({ family: e.currentTarget.value })}>
             <option value="">any</option>
             {families.map((name) => (
               <option key={name}>{name}</option>
@@ -59,7 +54,7 @@ export function Methods() {
         </label>
         <label>
           Verdict{" "}
-          <select value={verdict} onChange={(e) => change("verdict", e.currentTarget.value)}>
+          <select value={verdict} onChange={(e) => choose({ verdict: e.currentTarget.value })}>
             <option value="">any</option>
             {verdicts.map((name) => (
               <option key={name}>{name}</option>

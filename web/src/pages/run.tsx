@@ -6,6 +6,7 @@ import { useLocation, useRoute } from "preact-iso";
 import type { Curves, RunDetail, RunRow } from "../../../src/serve/dashboard/types.ts";
 import { ask, type Loaded, messageOf, useEvents } from "../api.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
+import { useInAddress } from "../parts/inAddress.ts";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { paced } from "../parts/paced.ts";
 import { digits, duration, moment, percent } from "../parts/words.ts";
@@ -140,14 +141,9 @@ function zoomIn({ from, until }: Readonly<Record<string, string>>): Zoom | undef
 }
 
 function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: string }) {
-  const { query, path: here, route } = useLocation();
-  /** The address has what was chosen, but for smoothing; what is left out has been put back. */
-  const choose = (choice: Readonly<Record<string, string | undefined>>): void => {
-    const chosen = Object.entries({ ...query, ...choice }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    route(chosen.length > 0 ? `${here}?${new URLSearchParams(chosen)}` : here, true);
-  };
+  // all that is chosen, but for smoothing
+  const { query, choose } = useInAddress();
+  const { route } = useLocation();
   const zoom = zoomIn(query);
   const setZoom = (to: Zoom | undefined): void =>
     choose({ from: to && String(to.from), until: to && String(to.until) });

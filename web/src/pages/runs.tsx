@@ -1,9 +1,10 @@
 /** All runs, the last started first, as they go on: to find, sort, tag, put away and compare. */
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { memo } from "preact/compat";
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { RunRow, RunsChange } from "../../../src/serve/dashboard/types.ts";
 import { ask, messageOf, useEvents } from "../api.ts";
+import { type InAddress, useInAddress } from "../parts/inAddress.ts";
 import { useNear } from "../parts/near.ts";
 import { Empty, Waiting } from "../parts/notice.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
@@ -22,6 +23,7 @@ interface Column {
   readonly down?: boolean;
 }
 
+const newest: Column = { name: "Started", key: (run) => run.started, down: true };
 const columns: readonly Column[] = [
   { name: "Run", key: (run) => run.name },
   { name: "Success in practice", key: (run) => lastOf(run) ?? -1, down: true },
@@ -31,16 +33,13 @@ const columns: readonly Column[] = [
   { name: "Method", key: (run) => run.method },
   { name: "Seed", key: (run) => run.seed },
   { name: "Time", key: (run) => run.seconds, down: true },
-  { name: "Started", key: (run) => run.started, down: true },
+  newest,
 ];
 
 /** By id, in the order in which they were first heard of. */
 const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 /** Runs in the store; absent until the server has said anything. */
 const total = signal<number | undefined>(undefined);
-const query = signal("");
-const withArchived = signal(false);
-const sorted = signal<{ readonly by: string; readonly down: boolean }>({ by: "Started", down: true });
 /** Ids, in the order in which they were chosen: the first method is what the others are compared with. */
 const chosen = signal<readonly string[]>([]);
 const trouble = signal("");
@@ -53,22 +52,35 @@ const heard = (change: RunsChange): void => {
   total.value = change.total;
 };
 
-const shown = computed<readonly RunRow[]>(() => {
-  const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = [...known.value.values()].filter((run) => {
-    if (run.tags.includes(archived) && !withArchived.value) return false;
-    const { name, env, method, engine, state, seed, tags } = run;
-    const text = `${name} ${env} ${method} ${engine} ${state} seed ${seed} ${tags.join(" ")}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-  const { by, down } = sorted.value;
-  const key = columns.find(({ name }) => name === by)?.key ?? ((run: RunRow) => run.started);
+/** Which runs are shown, and how: as the address has it. */
+interface Wish {
+  readonly find: string;
+  readonly withArchived: boolean;
+  readonly by: Column;
+  readonly down: boolean;
+}
+
+function wishIn({ find = "", archived: put, by: name, order }: InAddress["query"]): Wish {
+  const by = columns.find((column) => column.name === name) ?? newest;
+  const down = order === undefined ? by.down === true : order === "down";
+  return { find, withArchived: put === "true", by, down };
+}
+
+function fitting(runs: Iterable<RunRow>, { find, withArchived, by, down }: Wish): readonly RunRow[] {
+  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
   const sign = down ? -1 : 1;
-  return fitting.sort((a, b) => {
-    const [x, y] = [key(a), key(b)];
-    return x < y ? -sign : x > y ? sign : 0;
-  });
-});
+  return [...runs]
+    .filter((run) => {
+      if (run.tags.includes(archived) && !withArchived) return false;
+      const { name, env, method, engine, state, seed, tags } = run;
+      const text = `${name} ${env} ${method} ${engine} ${state} seed ${seed} ${tags.join(" ")}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    })
+    .sort((a, b) => {
+      const [x, y] = [by.key(a), by.key(b)];
+      return x < y ? -sign : x > y ? sign : 0;
+    });
+}
 
 const lastOf = (run: RunRow): number | undefined =>
   run.spark.findLast((value) => value !== null) ?? undefined;
@@ -88,6 +100,9 @@ async function retag(run: RunRow, tags: readonly string[]): Promise<void> {
 
 export function Runs() {
   useEvents<RunsChange>("/api/runs/live", "runs", heard);
+  const { query, choose } = useInAddress();
+  const wish = wishIn(query);
+  const shown = useMemo(() => fitting(known.value.values(), wish), [known.value, query]);
   if (total.value === undefined) return <Waiting what="runs" />;
   if (total.value === 0) {
     return (
@@ -107,25 +122,21 @@ export function Runs() {
           Find{" "}
           <input
             type="search"
-            value={query.value}
-            onInput={(e) => {
-              query.value = e.currentTarget.value;
-            }}
+            value={wish.find}
+            onInput={(e) => choose({ find: e.currentTarget.value })}
             placeholder="method, environment, tag…"
           />
         </label>
         <label>
           <input
             type="checkbox"
-            checked={withArchived.value}
-            onChange={(e) => {
-              withArchived.value = e.currentTarget.checked;
-            }}
+            checked={wish.withArchived}
+            onChange={(e) => choose({ archived: e.currentTarget.checked ? "true" : undefined })}
           />{" "}
           Archived too
         </label>
         <span role="status" class="faint">
-          {shown.value.length} of {total.value}
+          {shown.length} of {total.value}
         </span>
       </div>
       {trouble.value && (
@@ -134,18 +145,18 @@ export function Runs() {
         </p>
       )}
       <div class="wide">
-        <table class="runs" aria-rowcount={shown.value.length + 1}>
+        <table class="runs" aria-rowcount={shown.length + 1}>
           <thead>
             <tr>
               <td />
               {columns.map((column) => (
-                <Head key={column.name} column={column} />
+                <Head key={column.name} column={column} wish={wish} choose={choose} />
               ))}
               <th scope="col">Tags</th>
             </tr>
           </thead>
-          {Array.from({ length: Math.ceil(shown.value.length / part) }, (_, i) => (
-            <Part key={i} runs={shown.value.slice(part * i, part * (i + 1))} from={part * i} />
+          {Array.from({ length: Math.ceil(shown.length / part) }, (_, i) => (
+            <Part key={i} runs={shown.slice(part * i, part * (i + 1))} from={part * i} />
           ))}
         </table>
       </div>
@@ -154,19 +165,23 @@ export function Runs() {
   );
 }
 
-function Head({ column: { name, down = false } }: { readonly column: Column }) {
-  const mine = sorted.value.by === name;
+function Head({
+  column,
+  wish: { by, down },
+  choose,
+}: {
+  readonly column: Column;
+  readonly wish: Wish;
+  readonly choose: InAddress["choose"];
+}) {
+  const { name } = column;
+  const mine = by === column;
+  const order = mine ? (down ? "up" : "down") : undefined;
   return (
-    <th scope="col" aria-sort={mine ? (sorted.value.down ? "descending" : "ascending") : "none"}>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => {
-          sorted.value = { by: name, down: mine ? !sorted.value.down : down };
-        }}
-      >
+    <th scope="col" aria-sort={mine ? (down ? "descending" : "ascending") : "none"}>
+      <button type="button" class="quiet" onClick={() => choose({ by: name, order })}>
         {name}
-        <span aria-hidden="true">{mine ? (sorted.value.down ? " ↓" : " ↑") : " ·"}</span>
+        <span aria-hidden="true">{mine ? (down ? " ↓" : " ↑") : " ·"}</span>
       </button>
     </th>
   );
