@@ -5,38 +5,18 @@
 import { spawn } from "node:child_process";
 import { globSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 /**
- * Rooms of which all tests share one process: most only calculate, and starting a process and reading the modules costs
- * more than what most of their files do. A test that starts a server or a program, or changes the environment or the
- * working folder, belongs elsewhere. Tests of pages share one browser as well, and the runs that they look at.
+ * The tests of a room share a process, file after file: most only calculate, and starting a process and reading the
+ * modules costs more than what most of their files do. Tests of pages share one browser as well, and the runs that they
+ * look at. These take long enough to run beside the others of their room.
  */
-const shared = [
-  "advantage",
-  "annotate",
-  "core",
-  "credit",
-  "critic",
-  "data",
-  "diagnose",
-  "env",
-  "env/users",
-  "feedback",
-  "helper",
-  "method",
-  "method/baseline",
-  "method/objective",
-  "objective",
-  "offpolicy",
-  "rollout",
-  "update",
-  "web",
-];
-/** Of these, the files that take long enough to run beside the others. */
-const alone = ["test/env/environments.test.ts"];
+const alone = ["test/cli/commands.test.ts", "test/env/environments.test.ts", "test/train/kill.test.ts"];
+/** What takes longest, begun first: begun last, it would go on alone. */
+const longest = ["web", ...alone, "engine-local", "train", "cli", "store", "serve", "docs", "env"];
 
 const asked = process.argv.slice(2);
 const options = asked.filter((a) => a.startsWith("--"));
@@ -49,23 +29,31 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-/** Files of a shared room become one, that imports them. */
+/** Of `test/engine/local/…` it is `engine-local`, as engines have little in common; of all else, the first folder. */
+function roomOf(file: string): string {
+  const [, first = "", second = ""] = relative(".", file).split(sep);
+  return first === "engine" ? `${first}-${second}` : first;
+}
+
+/** Files of one room become one, named after its turn: Node begins them in alphabetical order. */
 function inRooms(files: readonly string[]): string[] {
   const folder = resolve("node_modules/.cache/rooms");
   mkdirSync(folder, { recursive: true });
-  const rooms = Map.groupBy(files, (file) => {
-    const room = dirname(file).replace(/^test\//, "");
-    return shared.includes(room) && !alone.includes(file) ? room.replaceAll("/", "-") : file;
-  });
-  return [...rooms].flatMap(([room, its]) => {
-    if (its.length === 1) return its;
-    const file = join(folder, `${room}.test.mjs`);
-    writeFileSync(
-      file,
-      its.map((one) => `import ${JSON.stringify(pathToFileURL(resolve(one)).href)};\n`).join(""),
-    );
-    return [file];
-  });
+  const urlOf = (file: string): string => pathToFileURL(resolve(file)).href;
+  const rooms = Map.groupBy(files, (file) => (alone.includes(file) ? file : roomOf(file)));
+  const place = (room: string): number => (longest.includes(room) ? longest.indexOf(room) : longest.length);
+  return [...rooms]
+    .sort(([a], [b]) => place(a) - place(b))
+    .map(([room, its], turn) => {
+      const name = `${String(turn).padStart(3, "0")}-${room.replaceAll("/", "-").replace(/\.test\.ts$/, "")}`;
+      const path = join(folder, `${name}.test.mjs`);
+      const all = Object.fromEntries(its.map((file) => [file, urlOf(file)]));
+      writeFileSync(
+        path,
+        `import { inTurn } from ${JSON.stringify(urlOf("test/room.ts"))};\nawait inTurn(${JSON.stringify(all)});\n`,
+      );
+      return path;
+    });
 }
 
 const runner = spawn(
@@ -74,11 +62,11 @@ const runner = spawn(
     "--test",
     // some wait for others' clocks, for disks and for processes that they have killed
     `--test-concurrency=${Math.min(4, availableParallelism() + 1)}`,
-    "--test-timeout=230000",
+    // also of a room, on a machine that has other work to do
+    "--test-timeout=600000",
     "--test-reporter=spec",
     ...options,
-    // rooms with the longest files come late in the alphabet: begun last, one would go on alone
-    ...inRooms(files).reverse(),
+    ...inRooms(files),
   ],
   {
     stdio: ["inherit", "pipe", "inherit"],

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { atEnd } from "../room.ts";
 import { type Server, startPostgres } from "./postgres.ts";
 
 export type Kind = "SQLite" | "PostgreSQL";
@@ -16,7 +17,7 @@ let server: Promise<Server | string> | undefined;
 /** This process's server, or why there is none. */
 export const postgres = (): Promise<Server | string> => (server ??= startPostgres());
 
-after(async () => {
+atEnd(async () => {
   const started = await server;
   if (typeof started === "object") await started.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment, Episode } from "../../src/env/environment.ts";
-import { grpo } from "../../src/method/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
 import { openStore } from "../../src/store/index.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { type RunOptions, type RunSummary, train } from "../../src/train/run.ts";
@@ -136,10 +136,10 @@ export function settings(name: keyof typeof engines, engine: Engine = engines[na
 /** Flushing costs nothing in memory. */
 const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** A folder that goes with the test, or the file. */
-export function folder(): string {
+/** A folder that goes with the test, or the file; or when else is said. */
+export function folder(then: (work: () => void) => void = after): string {
   const made = mkdtempSync(join(base, "whetstone-train-"));
-  after(() => rmSync(made, { recursive: true, force: true }));
+  then(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }
 

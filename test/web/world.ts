@@ -2,7 +2,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { after } from "node:test";
 import { Hono } from "hono";
 import type { Browser, Page } from "playwright-core";
 import { artefactVersion, type Origins } from "../../src/core/artefact.ts";
@@ -19,6 +18,7 @@ import { openProduction, openStore, type Production, recorder } from "../../src/
 import { train } from "../../src/train/run.ts";
 import { openBrowser } from "../browser.ts";
 import { traffic, version } from "../release/traffic.ts";
+import { atEnd } from "../room.ts";
 import { served } from "../serve/memory.ts";
 import { echo, engines, folder, settings } from "../train/world.ts";
 
@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, "..", "..");
 const web = join(root, "web");
 
 let launched: Promise<Browser> | undefined;
-after(async () => (await launched)?.close());
+atEnd(async () => (await launched)?.close());
 
 /** One for all tests of a process: what is asked for with `newPage` shares neither cookies nor caches, and is to be closed. */
 export const browser = (): Promise<Browser> => {
@@ -124,7 +124,7 @@ export async function practise(folder: string, name: string, of: Practice = {}):
   }
 }
 
-const practised = folder();
+const practised = folder(atEnd);
 let runs: Promise<readonly string[]> | undefined;
 
 async function makeRuns(): Promise<readonly string[]> {

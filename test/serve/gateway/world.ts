@@ -1,6 +1,5 @@
 /** A gateway in front of an upstream that says what it is told, with a store in memory. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { after } from "node:test";
 import { Hono } from "hono";
 import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
@@ -12,10 +11,11 @@ import {
   upstream,
 } from "../../../src/serve/gateway/index.ts";
 import { limitedServer } from "../../../src/serve/limits.ts";
+import { atEnd } from "../../room.ts";
 
 /** Servers that a test which failed has left open: they would keep the process. */
 const open = new Set<Server>();
-after(async () => {
+atEnd(async () => {
   await Promise.all([...open].map(closed));
 });
 
