@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { ChildOptions, Moment } from "./child.ts";
-import { engines, folder, runIn, settings, traceOf } from "./world.ts";
+import { engines, folder, runIn, settings, type Trace, traceOf } from "./world.ts";
 
 const script = fileURLToPath(new URL("./child.ts", import.meta.url));
 
@@ -25,6 +25,23 @@ const playedIn = (root: string): string[] => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 };
 
+const undisturbed = new Map<string, Promise<Trace>>();
+/** What a run that nobody kills leaves behind: of each kind one, which all are compared with. */
+function calmTrace(name: keyof typeof engines, staleness: number): Promise<Trace> {
+  const key = `${name} ${staleness}`;
+  const known = undisturbed.get(key);
+  if (known) return known;
+  const made = (async () => {
+    const root = folder();
+    const engine = engines[name]();
+    await runIn(root, { ...settings(name, engine), staleness });
+    await engine.dispose();
+    return traceOf(root);
+  })();
+  undisturbed.set(key, made);
+  return made;
+}
+
 /** Kills a run at each of these moments in turn, resuming it every time, then lets it end. */
 async function killed(
   name: keyof typeof engines,
@@ -33,12 +50,7 @@ async function killed(
   lastSeconds = checkpointSeconds,
   staleness = 0,
 ): Promise<void> {
-  const calm = folder();
-  const engine = engines[name]();
-  await runIn(calm, { ...settings(name, engine), staleness });
-  await engine.dispose();
-  const expected = await traceOf(calm);
-
+  const expected = await calmTrace(name, staleness);
   const root = folder();
   const options = { engine: name, root, concurrency: 4, checkpointSeconds, staleness };
   const said = `${name}, killed at ${kills.map((k) => `${k.at} ${k.count}`).join(", ")}`;
@@ -59,15 +71,13 @@ async function killed(
   assert.ok(again <= 4 * cut, `${said}: ${again} episodes were played again`);
 }
 
-test("local: killed in the warm start, a rollout, an update, a checkpoint and a validation", () =>
+test("local: killed where weights are about to change or to be saved", () =>
   killed(
     "local",
     [
       { at: "step", count: upTo(4) },
-      { at: "episode", count: 1 + upTo(20) },
-      { at: "accumulate", count: upTo(2) },
+      { at: "accumulate", count: upTo(3) },
       { at: "checkpoint", count: upTo(20) },
-      { at: "validation", count: upTo(6) },
     ],
     0,
   ));
@@ -79,7 +89,8 @@ test("tabular: killed again and again, saving after each iteration", () =>
       { at: "demonstration", count: upTo(6) },
       { at: "begin", count: upTo(6) },
       { at: "episode", count: upTo(12) },
-      { at: "checkpoint", count: upTo(40) },
+      { at: "validation", count: upTo(6) },
+      { at: "checkpoint", count: upTo(20) },
     ],
     0,
   ));
