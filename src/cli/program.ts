@@ -36,7 +36,8 @@ const commands: Readonly<Record<string, () => Promise<(program: Command, io: Io)
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted after saving. */
 export const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-async function createProgram(args: readonly string[], io: Io): Promise<Command> {
+/** The program with the command that is asked for; with all of them where none is. */
+export async function createProgram(args: readonly string[], io: Io): Promise<Command> {
   const program = new Command("whetstone")
     .description("LLM agents learn from feedback.")
     .version(version())
