@@ -93,10 +93,11 @@ function planOf(ctx: Ctx, options: ReflectiveSearchOptions): Plan {
   const random = ctx.random.split("reflective search");
   const tasks = practisedOf(ctx);
   if (!pool) return { pool, set: options.first ?? instructionsOf(ctx.artefacts.current()), tasks };
-  const { merges = 5, mergeTasks = 5 } = options;
+  const { merges = 5, mergeTasks = 5, characters = 4000 } = options;
   if (pool.found && pool.waiting > 0 && pool.merged < merges) {
     const tried = new Set(pool.tried);
-    const merged = mergeOf(pool.members, (id) => setOf(ctx, id), tried, random.split("merge"));
+    const sets = (id: Id): InstructionSet => setOf(ctx, id);
+    const merged = mergeOf(pool.members, sets, tried, random.split("merge"), characters);
     const [a, b] = (merged?.of ?? []).map((id) => pool.members.find((one) => one.id === id));
     if (merged && a && b) {
       const ids = new Set(telling(a, b, mergeTasks, random.split("telling")));
@@ -208,7 +209,8 @@ async function merge(
   const bar = Math.max(
     ...pool.members.filter(({ id }) => of.includes(id)).map((one) => sumOf(one.scores, tasks)),
   );
-  if (sumOf(scores, tasks) < bar) return { pool: noted, stats: { merged: 0 } };
+  // where every episode failed, nothing speaks for it
+  if (tasks.length === 0 || sumOf(scores, tasks) < bar) return { pool: noted, stats: { merged: 0 } };
   const proposed = ctx.artefacts.propose({
     name: "instructions",
     artefact: set,

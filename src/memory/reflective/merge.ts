@@ -3,7 +3,7 @@ import type { InstructionSet } from "../../core/artefact.ts";
 import { joinedOrigins } from "../../core/origins.ts";
 import { type Random, shuffled } from "../../core/random.ts";
 import type { Id } from "../../core/words.ts";
-import { componentsOf, textIn, withText } from "./components.ts";
+import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
 import { meanScore, type Scored, undominated } from "./pareto.ts";
 
 /** A candidate with where it comes from. */
@@ -23,6 +23,7 @@ export interface Merged {
  * each text that only one of them changed is the changed one; one that both changed differently is that of the higher mean.
  * There must be a text that only one of them changed. The pair and the ancestor are the first that fit, in random order.
  * @param tried keys of merges that were tried.
+ * @param most characters of all texts together.
  * @returns nothing where no pair fits. A set with a single text never merges.
  * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
  */
@@ -31,6 +32,7 @@ export function mergeOf(
   setOf: (id: Id) => InstructionSet,
   tried: ReadonlySet<string>,
   random: Random,
+  most = Number.POSITIVE_INFINITY,
 ): Merged | undefined {
   const byId = new Map(members.map((one) => [one.id, one]));
   const front = shuffled(undominated(members), random.split("pair"));
@@ -42,7 +44,7 @@ export function mergeOf(
       for (const ancestor of shuffled(shared, random.split("ancestor", a.id, b.id))) {
         if (meanScore(ancestor) > Math.min(meanScore(a), meanScore(b))) continue;
         const merged = together(setOf(ancestor.id), [a, b], setOf);
-        if (merged && !tried.has(merged.key)) return merged;
+        if (merged && !tried.has(merged.key) && lengthOf(merged.set) <= most) return merged;
       }
     }
   }

@@ -128,7 +128,7 @@ test("reflectiveSearch: what is too long, what is the same, and silence are refu
 });
 
 /** Kinds of task that want different texts: one in the system text spoils the other kind, unless a tool is described. */
-async function twoKinds(iterations: number) {
+async function twoKinds(iterations: number, fails: (set: InstructionSet) => boolean = () => false) {
   const taskOf = (id: string): Task => ({
     id,
     prompt: [{ role: "user", content: id }],
@@ -164,7 +164,8 @@ async function twoKinds(iterations: number) {
         const set =
           typeof artefact === "object" && artefact.kind === "instructions" ? artefact : noInstructions;
         const turn = turnOf([], [1], { rewards: { outcome: reward(id, set) } });
-        return [trajectoryOf(`${iteration} ${id}`, [turn], { task: id })];
+        const more = fails(set) ? { end: { kind: "failed", reason: "no reply" } as const } : {};
+        return [trajectoryOf(`${iteration} ${id}`, [turn], { task: id, ...more })];
       },
     });
     const { trajectories, units } = await rollout(ctx);
@@ -187,6 +188,14 @@ test("reflectiveSearch: texts are rewritten in turn, and two that changed differ
   );
   assert.equal(current?.parents.length, 2);
   assert.ok(current?.parents.every((id) => versions.some((one) => one.id === id)));
+});
+
+test("reflectiveSearch: a merge of which every episode failed has nothing that speaks for it", async () => {
+  const { stats, current } = await twoKinds(12, ({ system, tools }) => system === "A" && tools.code === "B");
+  assert.ok(stats.some(({ merged }) => merged === 0));
+  assert.ok(stats.every(({ merged = 0 }) => merged === 0));
+  assert.ok(current?.artefact.kind === "instructions");
+  assert.notDeepEqual([current.artefact.system, current.artefact.tools.code], ["A", "B"]);
 });
 
 test("quoting: what was said of all but the best attempts, once each, the oldest lines leave first", async () => {

@@ -89,6 +89,14 @@ test("mergeOf: each text from who changed it, with the origins of both", () => {
   assert.equal(merged(sets, undefined, new Set([found!.key])), undefined, "not twice");
 });
 
+test("mergeOf: none that is longer than allowed, though both that it is made from are not", () => {
+  const sets = { root: set("s", "q"), left: set("SSSS", "q"), right: set("s", "QQQQ") };
+  const within = (most: number) =>
+    mergeOf(family.slice(0, 3), (id) => sets[id as keyof typeof sets], new Set(), randomStream(3), most);
+  assert.equal(within(8)?.set.system, "SSSS");
+  assert.equal(within(7), undefined);
+});
+
 test("mergeOf: a text that both changed is that of the higher mean, if another one was changed by one of them alone", () => {
   const better = [family[0]!, member("left", [1, 0.5], ["root"]), family[2]!];
   const sets = { root: set("s", "q"), left: set("L", "q"), right: set("R", "Q") };
