@@ -71,7 +71,11 @@ export async function measuredPolicy(
 
 /** What a report says of it; nothing where nobody would expect that something is told. */
 export function sayTold(told: ArtefactVersion | undefined, asked: string | undefined): readonly string[] {
-  if (told) return [`Told: ${told.name} ${told.id}, ${artefactWords[told.artefact.kind]} (${told.why}).`];
+  if (told) {
+    const { kind } = told.artefact;
+    const how = kind === "tree" ? "Played in its place" : "Told";
+    return [`${how}: ${told.name} ${told.id}, ${artefactWords[kind]} (${told.why}).`];
+  }
   return asked === undefined ? [] : ["Told: nothing."];
 }
 
@@ -94,6 +98,7 @@ async function toldVersion(
   if (wanted === "none") return undefined;
   const version = wanted === undefined ? found && (await artefactOf(found)) : await namedIn(wanted, file);
   if (version?.artefact.kind === "guide") throw noHints(version);
+  if (version?.artefact.kind === "rubrics") throw forJudges(version);
   return version;
 }
 
@@ -131,4 +136,11 @@ const noHints = ({ name, id }: ArtefactVersion): WhetstoneError =>
     got: `${name} ${id}, a guide, whose hints a policy of its own writes`,
     expected: "instructions, lessons or cases, or none",
     mend: "Serve it with whetstone versions add --artefact … --guide …, and measure the gateway with --chat.",
+  });
+const forJudges = ({ name, id }: ArtefactVersion): WhetstoneError =>
+  new WhetstoneError("option.range", {
+    where: "--artefact",
+    got: `${name} ${id}, what a judge goes by`,
+    expected: "something that the policy is told, or none",
+    mend: "Name instructions, lessons or cases.",
   });

@@ -80,6 +80,9 @@ export function additionOf(
       const { hint = "" } = options;
       return hint === "" ? none : { ...none, system: artefact.frame.replaceAll("{hint}", () => hint) };
     }
+    case "rubrics":
+    case "tree":
+      return none;
   }
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Spend } from "./chat.ts";
 import type { Provenance } from "./lessons.ts";
+import type { Rubric } from "./rubrics.ts";
 import type { Interval } from "./statistics.ts";
 import type { Id, Message } from "./words.ts";
 
@@ -74,13 +75,36 @@ export interface Guide {
   readonly frame: string;
 }
 
-export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide;
+/** What a judge goes by. No policy is told it. */
+export interface RubricSet {
+  readonly kind: "rubrics";
+  readonly rubrics: readonly Rubric[];
+  /** Of all of them. */
+  readonly origins: Origins;
+}
+
+/** A policy that is a program: where it is in force it acts, in place of a model, and nobody is told it. */
+export interface BehaviourTree {
+  readonly kind: "tree";
+  /** A node a line, in the language of `memory/behaviourTree`. */
+  readonly tree: string;
+  /** What a tree of its world may name. */
+  readonly facts: readonly string[];
+  readonly skills: readonly string[];
+  /** The skill of a turn for which the tree has none. */
+  readonly idle: string;
+  readonly origins: Origins;
+}
+
+export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide | RubricSet | BehaviourTree;
 export type ArtefactKind = Artefact["kind"];
 export const artefactKinds = [
   "instructions",
   "experience",
   "cases",
   "guide",
+  "rubrics",
+  "tree",
 ] as const satisfies readonly ArtefactKind[];
 
 /** What each kind of artefact is called. */
@@ -89,6 +113,8 @@ export const artefactWords: Readonly<Record<ArtefactKind, string>> = {
   experience: "experience library",
   cases: "case memory",
   guide: "guide",
+  rubrics: "rubrics of a judge",
+  tree: "behaviour tree",
 };
 
 /** One state of an artefact. Never changed: what is changed is a further version. */

@@ -74,6 +74,23 @@ function allParts(artefact: Artefact): readonly ArtefactPart[] {
         { key: "frame", title: "Frame of the hint", text: artefact.frame },
         { key: "policy", title: "Policy that writes the hint", text: artefact.policy },
       ];
+    case "rubrics":
+      return artefact.rubrics.map(({ id, kind, text }) => {
+        return {
+          key: id,
+          title: kind === "skill" ? "Criterion" : "Analyser",
+          text,
+          origins: artefact.origins,
+        };
+      });
+    case "tree": {
+      const { tree, facts, skills, idle, origins } = artefact;
+      const names = [`Facts: ${facts.join(", ")}`, `Skills: ${skills.join(", ")}`, `Else: ${idle}`];
+      return [
+        { key: "tree", title: "Tree", text: tree, origins },
+        { key: "names", title: "What it may name", text: names.join("\n") },
+      ];
+    }
   }
 }
 

@@ -82,6 +82,10 @@ function textsOf(artefact: Artefact): readonly (readonly [part: string, text: st
       return artefact.cases.map(({ id, situation, plan }) => [id, `${situation}\n${plan}`] as const);
     case "guide":
       return [["frame", artefact.frame]];
+    case "rubrics":
+      return artefact.rubrics.map(({ id, text }) => [id, text] as const);
+    case "tree":
+      return [["tree", artefact.tree]];
   }
 }
 

@@ -34,6 +34,9 @@ export function originsIn(artefact: Artefact): readonly Origins[] {
       return artefact.cases.map(({ origins }) => origins);
     case "guide":
       return [];
+    case "rubrics":
+    case "tree":
+      return [artefact.origins];
   }
 }
 
@@ -70,5 +73,16 @@ export function withoutParts(
     }
     case "guide":
       return { artefact, removed: 0 };
+    case "rubrics": {
+      if (!goes(artefact.origins)) return { artefact, removed: 0 };
+      return {
+        artefact: { ...artefact, rubrics: [], origins: writtenBy("erasure") },
+        removed: artefact.rubrics.length,
+      };
+    }
+    case "tree": {
+      if (!goes(artefact.origins)) return { artefact, removed: 0 };
+      return { artefact: { ...artefact, tree: "", origins: writtenBy("erasure") }, removed: 1 };
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** A version that answers as another one does once it is told an artefact: made alike, whoever states it. */
-import type { ArtefactVersion } from "../core/artefact.ts";
+import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
@@ -33,6 +33,12 @@ export async function toldVersion(
 ): Promise<Version> {
   const base = over ?? (await mostHeard(production, known, field("over")));
   const { kind } = artefact.artefact;
+  if (kind === "rubrics" || kind === "tree")
+    throw wrong(
+      "artefact",
+      `${artefact.name} ${artefact.id}, ${artefactWords[kind]}, which nobody is told`,
+      "Name instructions, lessons, cases or a guide.",
+    );
   if (kind === "guide" && !guide)
     throw wrong(
       field("guide"),

@@ -50,6 +50,11 @@ const examplesSchema = z.array(
   z.strictObject({ id: z.string().optional(), messages: z.array(messageSchema) }),
 );
 const guideSchema = z.strictObject({ policy: z.string().min(1) });
+const treeSchema = z.strictObject({
+  facts: z.array(z.string()),
+  skills: z.array(z.string()),
+  idle: z.string(),
+});
 
 /**
  * The files of an artefact:
@@ -57,6 +62,8 @@ const guideSchema = z.strictObject({ policy: z.string().min(1) });
  * - instructions: `system.md` (or `system.instead.md`), `tools.json`, `examples.json`;
  * - experience: `lessons.md`, cases: `cases.md`, a heading for each with what it is about quoted below it;
  * - guide: `frame.md`, `guide.json`;
+ * - rubrics: `rubrics.md`, a heading for each;
+ * - tree: `tree.md`, `tree.json`;
  * - but for guides `about.json`: origins and numbers by id, which nobody has to edit.
  */
 export function writeArtefactFiles(artefact: Artefact): ArtefactFiles {
@@ -96,6 +103,21 @@ export function writeArtefactFiles(artefact: Artefact): ArtefactFiles {
       };
     case "guide":
       return { "frame.md": `${artefact.frame}\n`, "guide.json": json({ policy: artefact.policy }) };
+    case "rubrics":
+      return {
+        "rubrics.md": sections(
+          artefact.rubrics.map(({ id, kind, text }) => ({ word: kind, id, quoted: "", text })),
+        ),
+        "about.json": json({ "": { origins: artefact.origins } }),
+      };
+    case "tree": {
+      const { tree, facts, skills, idle, origins } = artefact;
+      return {
+        "tree.md": `\`\`\`text\n${tree}\n\`\`\`\n`,
+        "tree.json": json({ facts, skills, idle }),
+        "about.json": json({ "": { origins } }),
+      };
+    }
   }
 }
 
@@ -105,6 +127,8 @@ export const artefactFileNames: Readonly<Record<ArtefactKind, readonly string[]>
   experience: ["lessons.md", "about.json"],
   cases: ["cases.md", "about.json"],
   guide: ["frame.md", "guide.json"],
+  rubrics: ["rubrics.md", "about.json"],
+  tree: ["tree.md", "tree.json", "about.json"],
 };
 
 /**
@@ -173,6 +197,23 @@ export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Art
       if (!frame.includes("{hint}"))
         throw invalid("frame.md", "no {hint}", "the place where the hint stands", "Write {hint} there.");
       return { kind, policy: read("guide.json", files, guideSchema).policy, frame };
+    }
+    case "rubrics":
+      return {
+        kind,
+        rubrics: readSections("rubrics.md", files, ["skill", "tool"]).map(({ word, id, quoted, text }) => ({
+          id,
+          kind: word,
+          text: quoted === "" ? text : `${quoted}\n\n${text}`,
+        })),
+        origins: originsOf(""),
+      };
+    case "tree": {
+      if (files["tree.json"] === undefined)
+        throw invalid("tree.json", "no such file", "what the tree may name", "Write it again.");
+      // the language of trees counts blanks: of a fenced text the lines between the fences, as they are
+      const tree = textIn(files["tree.md"] ?? "").replace(/^```\w*\n([\s\S]*?)\n?```$/, "$1");
+      return { kind, tree, ...read("tree.json", files, treeSchema), origins: originsOf("") };
     }
   }
 }

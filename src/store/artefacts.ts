@@ -12,7 +12,7 @@ import type { Tables } from "./schema.ts";
 /** A version without its content, as it stands in a lineage. */
 export interface ArtefactSummary extends Omit<ArtefactVersion, "artefact"> {
   readonly kind: Artefact["kind"];
-  /** Lessons, cases or examples. */
+  /** Lessons, cases, examples or rubrics. */
   readonly parts: number;
   /** Length of its content as JSON. */
   readonly characters: number;
@@ -87,7 +87,7 @@ export function artefactsOn(
   };
 }
 
-/** How many lessons, cases or examples it has. */
+/** How many lessons, cases, examples or rubrics it has. */
 export function partsOf(artefact: Artefact): number {
   switch (artefact.kind) {
     case "instructions":
@@ -97,7 +97,10 @@ export function partsOf(artefact: Artefact): number {
     case "cases":
       return artefact.cases.length;
     case "guide":
+    case "tree":
       return 0;
+    case "rubrics":
+      return artefact.rubrics.length;
   }
 }
 

@@ -15,7 +15,7 @@ export type SuiteAgent = Model | Chat | "expert" | "flawed";
 export interface SuiteOptions {
   readonly agent: SuiteAgent;
   readonly mode: "sampled" | "greedy";
-  /** What it is told in every episode. Default: nothing. */
+  /** What it is told in every episode, or the behaviour tree that plays in its place. Default: nothing. */
   readonly artefact?: Artefact;
   /** The first so many tasks of each part. Default: all. */
   readonly tasks?: number;

@@ -6,6 +6,7 @@ import type { Random } from "../core/random.ts";
 import { wilsonInterval } from "../core/statistics.ts";
 import { paid, succeeded, type Trajectory } from "../core/words.ts";
 import type { Environment, Player } from "../env/environment.ts";
+import { programOf } from "../memory/behaviourTree/artefact.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
 import type { EvaluationResult } from "./events.ts";
 import { seatOf } from "./seat.ts";
@@ -16,7 +17,7 @@ export interface EvaluateOptions {
   readonly agent: Model | Chat | Player;
   readonly split: string;
   readonly mode: "sampled" | "greedy";
-  /** What it is told. Default: nothing. */
+  /** What it is told; a behaviour tree plays in its place. Default: nothing. */
   readonly artefact?: Artefact;
   /** The first so many tasks of the split. */
   readonly tasks: number;
@@ -43,7 +44,7 @@ export async function evaluate(
   o: EvaluateOptions,
 ): Promise<{ readonly result: EvaluationResult; readonly trajectories: readonly Trajectory[] }> {
   const began = performance.now();
-  const { agent } = o;
+  const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
   const seat: Seat =
     typeof agent === "function"
       ? { kind: "player", id: "player", player: agent }

@@ -45,6 +45,11 @@ test("an artefact that says nothing changes nothing", () => {
     applied({ kind: "guide", policy: "runs/guide", frame: "Hint: {hint}" }, asked).messages,
     asked,
   );
+  // what a judge goes by, and a policy that is a program, are told to nobody
+  const rubric = { id: "r", kind: "skill", text: "Short." } as const;
+  assert.deepEqual(applied({ kind: "rubrics", rubrics: [rubric], origins }, asked).messages, asked);
+  const names = { facts: [], skills: ["rest"], idle: "rest", origins };
+  assert.deepEqual(applied({ kind: "tree", tree: "do rest", ...names }, asked).messages, asked);
 });
 
 test("examples stand between the system message and the rest, and tools are described anew", () => {

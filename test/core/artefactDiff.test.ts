@@ -82,6 +82,14 @@ test("of a case, an example and a guide all that is told is there", () => {
       { kind: "guide", policy: "runs/small", frame: "Hint: {hint}" },
       ["Frame of the hint: Hint: {hint}", "Policy that writes the hint: runs/small"],
     ],
+    [
+      { kind: "rubrics", rubrics: [{ id: "short", kind: "skill", text: "Short is better." }], origins },
+      ["Criterion: Short is better."],
+    ],
+    [
+      { kind: "tree", tree: "do rest", facts: ["tired"], skills: ["rest", "run"], idle: "run", origins },
+      ["Tree: do rest", "What it may name: Facts: tired\nSkills: rest, run\nElse: run"],
+    ],
   ];
   for (const [artefact, said] of cases) {
     assert.deepEqual(

@@ -95,4 +95,8 @@ test("every part is looked at, and named", () => {
     origins,
   } as const;
   assert.equal(leaks({ kind: "experience", entries: [entry] })[0]?.part, "l");
+  const rubric = { id: "r", kind: "skill", text: "Brussels" } as const;
+  assert.equal(leaks({ kind: "rubrics", rubrics: [rubric], origins })[0]?.part, "r");
+  const names = { facts: [], skills: ["Brussels"], idle: "Brussels", origins };
+  assert.equal(leaks({ kind: "tree", tree: "do Brussels", ...names })[0]?.part, "tree");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InstructionSet, Origins } from "../../src/core/artefact.ts";
+import type { Artefact, InstructionSet, Origins } from "../../src/core/artefact.ts";
 import { joinedOrigins, originsIn, withoutParts, writtenBy } from "../../src/core/origins.ts";
 
 const from = (user: string, signal: string): Origins => ({
@@ -47,4 +47,24 @@ test("a system text made from many things goes whole, and its examples by themse
   assert.equal(removed, 2);
   assert.ok(originsIn(set).some(of("ann")));
   assert.ok(!originsIn(artefact).some(of("ann")));
+});
+
+test("rubrics and a tree have one origin each, and go whole with it", () => {
+  const origins = from("ann", "s1");
+  const rubric = { id: "r", kind: "skill", text: "Short." } as const;
+  const names = { facts: [], skills: ["rest"], idle: "rest", origins };
+  const all: readonly Artefact[] = [
+    { kind: "rubrics", rubrics: [rubric, { ...rubric, id: "q" }], origins },
+    { kind: "tree", tree: "do rest", ...names },
+  ];
+  const left = all.map((one) => withoutParts<Artefact>(one, of("ann")));
+  assert.deepEqual(
+    left.map(({ removed }) => removed),
+    [2, 1],
+  );
+  for (const { artefact } of left) assert.ok(!/Short|do rest|s1/.test(JSON.stringify(artefact)));
+  for (const one of all) {
+    assert.ok(originsIn(one).some(of("ann")));
+    assert.deepEqual(withoutParts<Artefact>(one, of("bob")), { artefact: one, removed: 0 });
+  }
 });

@@ -4,10 +4,12 @@ import fc from "fast-check";
 import {
   type Artefact,
   artefactId,
+  type BehaviourTree,
   type CaseMemory,
   type ExperienceLibrary,
   type InstructionSet,
   type LibraryEntry,
+  type RubricSet,
 } from "../../src/core/artefact.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import { readArtefactFiles, writeArtefactFiles } from "../../src/store/artefactText.ts";
@@ -64,6 +66,32 @@ test("what is written reads as it was: lessons, cases, guides", () => {
   assert.deepEqual(back(cases), cases);
   const guide = { kind: "guide", policy: "runs/guide", frame: "A hint: {hint}" } as const;
   assert.deepEqual(back(guide), guide);
+});
+
+test("what is written reads as it was: rubrics and trees, which need no fence when they are edited", () => {
+  const rubrics: RubricSet = {
+    kind: "rubrics",
+    rubrics: [
+      { id: "short", kind: "skill", text: "Short is better.\n\n## Not too short\n> no quotation" },
+      { id: "count", kind: "tool", text: "Count the words." },
+    ],
+    origins,
+  };
+  assert.deepEqual(back(rubrics), rubrics);
+  assert.deepEqual(back({ ...rubrics, rubrics: [] }), { ...rubrics, rubrics: [] });
+  const tree: BehaviourTree = {
+    kind: "tree",
+    tree: "selector\n  sequence\n    if tired\n    do rest\n  do run",
+    facts: ["tired"],
+    skills: ["rest", "run"],
+    idle: "rest",
+    origins,
+  };
+  assert.deepEqual(back(tree), tree);
+  const files = writeArtefactFiles(tree);
+  assert.deepEqual(readArtefactFiles("tree", { ...files, "tree.md": `\n${tree.tree}\n\n` }), tree);
+  const { "tree.json": _, ...bare } = files;
+  assert.throws(() => readArtefactFiles("tree", bare), withCode("import.invalid"));
 });
 
 test("any text that has no blanks around it survives, and the id with it", () => {

@@ -1,5 +1,8 @@
 /** Lessons at every step: looked up by what is seen there, and written after the episodes. */
+import type { ExperienceLibrary } from "../../core/artefact.ts";
 import type { Advise, Ctx, Memory, Play, Seen } from "../../core/context.ts";
+import { textOf } from "../../core/json.ts";
+import { joinedOrigins } from "../../core/origins.ts";
 import type { Rollout, Update } from "../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../core/words.ts";
 import {
@@ -7,6 +10,7 @@ import {
   clusterOf,
   type Draft,
   emptyLibrary,
+  experienceOf,
   type Lesson,
   type LessonKind,
   type Library,
@@ -39,6 +43,8 @@ export interface LessonOptions extends LibraryLimits {
   readonly good?: number;
   /** Episodes of either kind that lessons are written from, the best and the worst ones. Default 5. */
   readonly episodes?: number;
+  /** Iterations between versions of the library as an artefact; the last one makes one as well. Default 10. */
+  readonly versionEvery?: number;
   /** γ: a lesson is worth its episode's score times γ for each turn that was still to come. Default 0.95. */
   readonly discount?: number;
 }
@@ -79,7 +85,8 @@ export function withLessons(rollout: Rollout, options: LessonOptions = {}): Roll
 /**
  * Trains as `each` does and writes lessons: strategies from the best of the episodes that went well, warnings from the
  * worst of those that did not; of equals the shorter ones. Episodes that failed to run teach nothing. Stats: `lessons`,
- * `clusters`, and `lessons.new`.
+ * `clusters`, and `lessons.new`. Every so often the library is noted as a version of an artefact, "lessons", which is told to
+ * nobody here: lessons are shown where they fit.
  */
 export function gatherLessons(each: Update, options: LessonOptions = {}): Update {
   const { write = turnLessons, score = paid, good = 0.5, episodes = 5, discount = 0.95 } = options;
@@ -109,6 +116,7 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
     const { clusters, lessons, made } = admitted(retrieved(before, asked, shown), drafts.flat(), options);
     const after = { clusters: clusters.map(copied), lessons: lessons.map(copied), made };
     ctx.memory.set(libraryKey, after);
+    versioned(ctx, after, options);
     return {
       ...learnt,
       lessons: lessons.length,
@@ -118,11 +126,39 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
   };
 }
 
+/** A version of the library as it stands, where one is due; without the lessons that give a held-out task away. */
+function versioned(ctx: Ctx, library: Library, { versionEvery = 10 }: LessonOptions): void {
+  const { iteration, iterations = Number.POSITIVE_INFINITY } = ctx.clock;
+  if (library.lessons.length === 0) return;
+  if ((iteration + 1) % versionEvery !== 0 && iteration + 1 < iterations) return;
+  const before = textOf(ctx.memory.get(versionKey));
+  const propose = (artefact: ExperienceLibrary) =>
+    ctx.artefacts.propose({
+      name: "lessons",
+      artefact,
+      parents: before === undefined ? [] : [before],
+      why: `after iteration ${iteration + 1}: ${artefact.entries.length} lessons`,
+      origins: joinedOrigins(
+        "rollout",
+        artefact.entries.map(({ origins }) => origins),
+      ),
+    });
+  const whole = experienceOf(library);
+  const first = propose(whole);
+  const secrets = new Set("refused" in first ? first.refused : []);
+  const made =
+    "id" in first
+      ? first
+      : propose({ ...whole, entries: whole.entries.filter(({ id }) => !secrets.has(id)) });
+  if ("id" in made) ctx.memory.set(versionKey, made.id);
+}
+
 /** The library that a run's memory keeps; an empty one before the first iteration is done. */
 export const readLibrary = (memory: Pick<Memory, "get">): Library =>
   libraryShape.parse(memory.get(libraryKey) ?? emptyLibrary);
 
 const libraryKey = "lessons";
+const versionKey = "lessons version";
 const everywhere = (): string => "";
 
 /** What is shown to whom: a pure function of the library and the place. */

@@ -1,5 +1,5 @@
 /** Judges that learn without weights: libraries of rubrics that evolve against a few labelled pairs. */
-export { libraryIn, rubricArtefact, rubricVersions } from "./artefact.ts";
+export { rubricArtefact, rubricVersions } from "./artefact.ts";
 export {
   begun,
   type Evolution,

@@ -6,6 +6,7 @@ import type { Candidate, RubricJudge, RubricLibrary } from "../../core/rubrics.t
 import type { Signal } from "../../core/signal.ts";
 import type { Experience, Feedback, Update } from "../../core/slots.ts";
 import type { Trajectory } from "../../core/words.ts";
+import { rubricVersions } from "./artefact.ts";
 import { begun, type Evolution, type EvolutionOptions, evolved } from "./evolve.ts";
 import { type LabelledPair, scoredInBothOrders } from "./orders.ts";
 
@@ -31,7 +32,7 @@ const labelsKey = "rubric labels";
 /**
  * Until enough pairs of attempts are labelled nothing is trained; then the library evolves against them, and from there
  * on its best snapshot judges every group: each attempt is paid its score, shown in both orders. A group that the judge
- * fails gets no signal. Counts judge.calls and judge.failures.
+ * fails gets no signal. The libraries that were kept are versions of an artefact, "rubrics". Counts judge.calls and judge.failures.
  *
  * Stats of the update: labels; rubrics and accuracy (of the best snapshot, on validation pairs) once they are there.
  */
@@ -90,6 +91,9 @@ export function rewardHarness(options: RewardHarnessOptions): {
       for (let i = 0; i < iterations; i++)
         state = await evolved(state, train, validation, own, ctx.random.split("rubrics", i));
       ctx.memory.set(rubricsKey, plain(state));
+      // for people: what the judge goes by is told to no policy
+      for (const { id: _, created: __, ...version } of rubricVersions(state, "rubrics", 0))
+        ctx.artefacts.propose(version);
       const { library, accuracy } = state.best;
       return { steps: 0, labels: pairs.length, rubrics: library.rubrics.length, accuracy };
     },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ArtefactVersion } from "../../../src/core/artefact.ts";
 import type { Chat, ChatRequest } from "../../../src/core/chat.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Trajectory } from "../../../src/core/words.ts";
@@ -21,6 +22,8 @@ import {
   treeProgram,
 } from "../../../src/memory/behaviourTree/index.ts";
 import { portal, pursuitTrees } from "../../../src/method/memory/portal.ts";
+import { currentArtefact } from "../../../src/train/artefacts.ts";
+import { evaluate } from "../../../src/train/evaluate.ts";
 import { practise } from "../../../src/train/practise.ts";
 import { trajectoryOf, turnOf } from "../../core/make.ts";
 import { isSuccess, play } from "../../env/play.ts";
@@ -258,20 +261,35 @@ test("portal: practice leaves a readable tree in the run's memory, and equal see
     [1, 1].map(async () => {
       let tree: unknown;
       const engine = tabularEngine();
-      const { counters } = await practise({
+      let version: ArtefactVersion | undefined;
+      const practised = await practise({
         environment: pursuit(),
         method: portal.build({ tasks: 2 }),
         engine,
         seed: 3,
         iterations: 3,
-        watch: (_done, state) => void (tree = state.memory[treeKey]),
+        watch: (_done, state) => {
+          tree = state.memory[treeKey];
+          version = currentArtefact(state);
+        },
       });
-      return { tree, counters };
+      const measured = (await practised.evaluate("test", "greedy")).success;
+      return { tree, counters: practised.counters, version, measured };
     }),
   );
   assert.deepEqual(runs[0], runs[1]);
   const tree = String(runs[0]!.tree);
   assert.equal(showTree(treeOf(tree)), tree);
+  // the tree is in force as an artefact, so that what is measured is the tree, and not the model that nobody trained
+  const { version, measured } = runs[0]!;
+  assert.ok(version?.artefact.kind === "tree" && version.artefact.tree === tree);
+  const environment = pursuit();
+  const agent = treeProgram(treeOf(tree), pursuitTrees).act;
+  const limit = <T>(work: () => Promise<T>) => work();
+  const asked = { environment, agent, split: "test", mode: "greedy", tasks: 1000, limit } as const;
+  const { result } = await evaluate({ ...asked, random: randomStream(3) });
+  assert.deepEqual(measured, result.success);
+  assert.ok(measured.mean > 0);
   // at least the incumbent and one proposal on two tasks, three times over
   assert.ok((runs[0]!.counters.episodes ?? 0) >= 12);
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Artefact } from "../../../src/core/artefact.ts";
 import type { Ctx } from "../../../src/core/context.ts";
 import type { Json } from "../../../src/core/json.ts";
+import type { Leak } from "../../../src/core/leaks.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Evidence } from "../../../src/core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../../../src/core/words.ts";
@@ -14,6 +16,7 @@ import {
 } from "../../../src/memory/experience/index.ts";
 import { playEpisode } from "../../../src/rollout/episode.ts";
 import { multiTurn } from "../../../src/rollout/multiTurn.ts";
+import { artefactsIn, proposedArtefacts } from "../../../src/train/artefacts.ts";
 import { batchOfRows, ctxOf } from "../../core/make.ts";
 
 const environment = keyDoor({ cells: 3 });
@@ -28,14 +31,16 @@ const settings: LessonOptions = {
 const kept = async () => ({ steps: 1 });
 
 /** A run whose policy is a rule; its memory lasts from one iteration to the next. */
-function world(act: (seen: string) => string) {
+function world(act: (seen: string) => string, leaksIn: (artefact: Artefact) => readonly Leak[] = () => []) {
   const memory = new Map<string, Json>();
+  const state = { memory: {} };
   const ctx = (iteration: number): Ctx =>
     ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(1),
       practice: [task!],
       task: () => task!,
+      artefacts: artefactsIn(state, leaksIn, () => {}),
       memory: { get: (key) => memory.get(key), set: (key, value) => void memory.set(key, value) },
       play: (play) =>
         playEpisode({
@@ -51,7 +56,8 @@ function world(act: (seen: string) => string) {
     const experience = await withLessons(multiTurn({ groupSize: 1 }), options)(ctx(iteration));
     const evidence: Evidence = { ...experience, notes: {}, signals: [], channels: {} };
     const stats = await gatherLessons(kept, options)(ctx(iteration), batchOfRows([]), [], evidence);
-    return { experience, stats, library: readLibrary(ctx(iteration).memory) };
+    const library = readLibrary(ctx(iteration).memory);
+    return { experience, stats, library, versions: proposedArtefacts(state) };
   };
   return { turn };
 }
@@ -132,4 +138,30 @@ test("tasks of another scope are shown nothing", async () => {
   await turn(0, { ...settings, scope: () => "doors" });
   const { experience } = await turn(1, { ...settings, scope: () => "windows" });
   assert.equal(experience.stats!["lessons.turns"], 0);
+});
+
+test("every so often the library is a version of an artefact, made from the one before, without what is held out", async () => {
+  const secret = (artefact: Artefact): readonly Leak[] =>
+    artefact.kind === "experience"
+      ? artefact.entries.flatMap(({ id, text }) =>
+          text === "pick" ? [{ task: "t", part: id, what: "answer" }] : [],
+        )
+      : [];
+  const { turn } = world((seen) => rightAction(seen, 3), secret);
+  const often = { ...settings, versionEvery: 2 };
+  assert.deepEqual((await turn(0, often)).versions, []);
+  await turn(1, often);
+  await turn(2, often);
+  const { versions, library } = await turn(3, often);
+  const [first, second] = versions;
+  assert.deepEqual([versions.length, first?.name, second?.parents], [2, "lessons", [first?.id]]);
+  assert.equal(second?.why, "after iteration 4: 4 lessons");
+  assert.ok(second?.artefact.kind === "experience");
+  assert.deepEqual(
+    second.artefact.entries.map(({ text, shown, origins }) => [text, shown, origins.trajectories]),
+    library.lessons
+      .filter(({ text }) => text !== "pick")
+      .map(({ text, shown, trajectory }) => [text, shown, [trajectory]]),
+  );
+  assert.deepEqual(second.origins.trajectories, ["0/0/agent"]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { z } from "zod";
+import type { ArtefactVersion } from "../../../src/core/artefact.ts";
 import type { Chat, ChatRequest } from "../../../src/core/chat.ts";
 import { WhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
@@ -12,6 +13,7 @@ import { preferenceGame } from "../../../src/env/preferenceGame.ts";
 import { evolutionIn } from "../../../src/memory/rubrics/learner.ts";
 import { chatProposer } from "../../../src/memory/rubrics/proposer.ts";
 import { rewardharness } from "../../../src/method/memory/rewardharness.ts";
+import { currentArtefact, proposedArtefacts } from "../../../src/train/artefacts.ts";
 import { plainAscent } from "../../../src/train/index.ts";
 import { practise } from "../../../src/train/practise.ts";
 
@@ -19,6 +21,8 @@ test("rewardharness: trains nothing until the labels are there, then raises what
   const paid: number[] = [];
   const steps: number[] = [];
   let kept: unknown;
+  let versions: readonly ArtefactVersion[] = [];
+  let told = false;
   const { counters } = await practise({
     environment: preferenceGame({ questions: 1, replies: 6, kind: "bradleyTerry", scale: 3 }),
     method: rewardharness.build({ ...plainAscent, tasks: 1, groupSize: 16, learningRate: 2 }),
@@ -29,6 +33,8 @@ test("rewardharness: trains nothing until the labels are there, then raises what
       paid.push(mean(trajectories.map((t) => t.turns[0]?.rewards.outcome ?? 0)));
       steps.push(stats.steps ?? 0);
       kept = evolutionIn({ get: (key) => state.memory[key] })?.best.accuracy;
+      versions = proposedArtefacts(state);
+      told ||= currentArtefact(state) !== undefined;
     },
   });
   const begins = steps.findIndex((n) => n > 0);
@@ -37,6 +43,12 @@ test("rewardharness: trains nothing until the labels are there, then raises what
   assert.ok(steps.slice(begins).every((n) => n === 1));
   assert.ok(typeof kept === "number" && kept > 0.6, `${kept}`);
   assert.ok((counters["judge.calls"] ?? 0) > 100);
+  // its libraries are artefacts with a lineage, one of which the judge goes by, and the policy is told none
+  assert.ok(versions.length > 1 && versions.every(({ artefact }) => artefact.kind === "rubrics"));
+  const ids = new Set(versions.map(({ id }) => id));
+  assert.ok(versions.slice(1).every(({ parents }) => parents.length === 1 && ids.has(parents[0] ?? "")));
+  assert.equal(versions.filter(({ why }) => why.endsWith("the judge goes by it")).length, 1);
+  assert.equal(told, false);
   const [before, after] = [mean(paid.slice(0, begins)), mean(paid.slice(-5))];
   assert.ok(after > before + 0.15, `${before} to ${after}`);
 });
