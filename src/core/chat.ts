@@ -1,5 +1,6 @@
 /** A model that only talks: any provider's, with words for an interface, without weights and tokens of ours. */
 import type { z } from "zod";
+import { isWhetstoneError } from "./errors.ts";
 import type { Message, StopReason, Tool } from "./words.ts";
 
 export interface ChatRequest {
@@ -44,4 +45,13 @@ export interface Chat {
    */
   ask<T>(request: ChatRequest, schema: z.ZodType<T>): Promise<T | undefined>;
   spent(): Spend;
+}
+
+/**
+ * For `catch`: a provider that fails costs one answer, and there is none; everything else is thrown on. An empty purse, for
+ * one, ends the run.
+ */
+export function unlessFailed(e: unknown): undefined {
+  if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
+  throw e;
 }

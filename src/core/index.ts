@@ -14,7 +14,7 @@ export * from "./artefact.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
 export { type Belief, beliefEntropy, uniformBelief, updated } from "./belief.ts";
-export type * from "./chat.ts";
+export * from "./chat.ts";
 export type * from "./context.ts";
 export type * from "./critic.ts";
 export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergence.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Chat } from "../core/chat.ts";
+import { type Chat, unlessFailed } from "../core/chat.ts";
 import type { Critic } from "../core/critic.ts";
-import { isWhetstoneError } from "../core/errors.ts";
 import { marksOf } from "../core/marks.ts";
 import { transcript } from "../core/transcript.ts";
 import type { Task, Trajectory } from "../core/words.ts";
@@ -56,12 +55,6 @@ export function chatCritic(chat: Chat, options: ChatCriticOptions = {}): Critic 
       ...(quotes.length > 0 ? { marks: marksOf(t.turns, quotes) } : {}),
     };
   };
-}
-
-/** A provider that fails costs one answer; everything else is thrown on. */
-export function unlessFailed(e: unknown): undefined {
-  if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
-  throw e;
 }
 
 function question(task: Task, t: Trajectory, { instructions, showsReference }: ChatCriticOptions): string {

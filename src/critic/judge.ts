@@ -1,9 +1,8 @@
 import { z } from "zod";
-import type { Chat } from "../core/chat.ts";
+import { type Chat, unlessFailed } from "../core/chat.ts";
 import type { Ctx } from "../core/context.ts";
 import { transcript } from "../core/transcript.ts";
 import type { Trajectory } from "../core/words.ts";
-import { unlessFailed } from "./chat.ts";
 
 const written = z.object({
   why: z.string().describe("one sentence"),

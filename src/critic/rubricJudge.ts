@@ -1,8 +1,7 @@
 import { z } from "zod";
-import type { Chat } from "../core/chat.ts";
+import { type Chat, unlessFailed } from "../core/chat.ts";
 import { randomStream } from "../core/random.ts";
 import type { Candidate, Rubric, RubricJudge } from "../core/rubrics.ts";
-import { unlessFailed } from "./chat.ts";
 
 /** Settings of {@link chatRubricJudge}. */
 export interface ChatRubricJudgeOptions {

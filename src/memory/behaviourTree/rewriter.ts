@@ -1,4 +1,4 @@
-import type { Chat } from "../../core/chat.ts";
+import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { isWhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/words.ts";
 import { parseTree } from "./parse.ts";
@@ -67,9 +67,4 @@ function question(task: string, { tree, report, archive, grammar }: Wish, strate
     strategic ? "Restructure it where the plan itself is wrong." : "Change the one place that matters most.",
     "Answer with the whole new tree in a fence, and nothing else.",
   ].join("\n\n");
-}
-
-function unlessFailed(e: unknown): undefined {
-  if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
-  throw e;
 }

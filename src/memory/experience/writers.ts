@@ -1,6 +1,6 @@
 /** Who writes lessons out of an episode, and how lessons read where they are shown. */
 import { z } from "zod";
-import type { Chat } from "../../core/chat.ts";
+import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { transcript } from "../../core/transcript.ts";
 import type { Message, Trajectory } from "../../core/words.ts";
 import type { LessonKind } from "./library.ts";
@@ -34,7 +34,10 @@ const reply = z.object({
   lessons: z.array(z.object({ turn: z.int().min(1), lesson: z.string().min(1) })),
 });
 
-/** Lessons written by a model that reads the episode. What does not fit the form is no lesson. @param most of one episode. */
+/**
+ * Lessons written by a model that reads the episode. What does not fit the form is no lesson, and a provider that fails has
+ * none. An empty purse ends the run. @param most of one episode.
+ */
 export const chatLessons =
   (chat: Chat, most = 3): LessonWriter =>
   async (t, kind) => {
@@ -45,7 +48,7 @@ export const chatLessons =
     const form =
       'Answer as JSON: {"lessons": [{"turn": 1, "lesson": "…"}]}. A lesson is read at places like that one, by somebody who knows nothing of this attempt.';
     const content = [wish, form, transcript(t)].join("\n\n");
-    const said = await chat.ask({ messages: [{ role: "user", content }] }, reply);
+    const said = await chat.ask({ messages: [{ role: "user", content }] }, reply).catch(unlessFailed);
     return (said?.lessons ?? [])
       .filter(({ turn }) => turn <= t.turns.length)
       .slice(0, most)

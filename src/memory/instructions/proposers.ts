@@ -1,7 +1,6 @@
 /** Who writes instructions: a stochastic editor of lines, or a language model. */
 import { z } from "zod";
-import type { Chat } from "../../core/chat.ts";
-import { isWhetstoneError } from "../../core/errors.ts";
+import { type Chat, unlessFailed } from "../../core/chat.ts";
 import type { Random } from "../../core/random.ts";
 import type { InstructionProposer } from "./coEvolution.ts";
 
@@ -55,10 +54,7 @@ export function chatInstructions(chat: Chat): InstructionProposer {
       const { seed } = random.split("instruction", i);
       const said = await chat
         .ask({ messages: [{ role: "user", content }], seed }, written)
-        .catch((e: unknown) => {
-          if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
-          throw e;
-        });
+        .catch(unlessFailed);
       return said ? [said.instruction] : [];
     });
     return (await Promise.all(asked)).flat();

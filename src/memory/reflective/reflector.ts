@@ -1,6 +1,5 @@
 /** Who rewrites an instruction from what happened under it: somebody who quotes, or a language model. */
-import type { Chat } from "../../core/chat.ts";
-import { isWhetstoneError } from "../../core/errors.ts";
+import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { type Hint, sayHint } from "../../core/hints.ts";
 import type { Random } from "../../core/random.ts";
 import type { Id } from "../../core/words.ts";
@@ -66,20 +65,17 @@ export function chatReflector(chat: Chat): Reflector {
   return async (wish) => {
     const { seed } = wish.random.split("reflection");
     const asked = { role: "user", content: question(wish) } as const;
-    try {
-      const { message } = await chat.reply({ messages: [asked], seed });
-      const once = fenced(message.content);
-      if (once !== undefined) return once;
-      const again = {
-        role: "user",
-        content: "Write the whole new text within a fence of three backticks.",
-      } as const;
-      const repaired = await chat.reply({ messages: [asked, message, again], seed });
-      return fenced(repaired.message.content);
-    } catch (e) {
-      if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
-      throw e;
-    }
+    const said = await chat.reply({ messages: [asked], seed }).catch(unlessFailed);
+    if (!said) return undefined;
+    const once = fenced(said.message.content);
+    if (once !== undefined) return once;
+    const again = {
+      role: "user",
+      content: "Write the whole new text within a fence of three backticks.",
+    } as const;
+    const messages = [asked, said.message, again];
+    const repaired = await chat.reply({ messages, seed }).catch(unlessFailed);
+    return repaired && fenced(repaired.message.content);
   };
 }
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Chat } from "../../core/chat.ts";
-import { isWhetstoneError } from "../../core/errors.ts";
+import { type Chat, unlessFailed } from "../../core/chat.ts";
 import type { Candidate } from "../../core/rubrics.ts";
 import type { Proposer } from "./evolve.ts";
 import type { Verdict } from "./orders.ts";
@@ -47,10 +46,7 @@ export function chatProposer(chat: Chat, { shown = 5 }: ChatProposerOptions = {}
       "Skills must hold for any reply: words of single replies are refused.",
     ].join("\n\n");
     const request = { messages: [{ role: "user", content }], seed: random.seed } as const;
-    const said = await chat.ask(request, written).catch((e: unknown) => {
-      if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
-      throw e;
-    });
+    const said = await chat.ask(request, written).catch(unlessFailed);
     return said?.edits ?? [];
   };
 }

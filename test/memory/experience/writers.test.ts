@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { z } from "zod";
 import type { Chat } from "../../../src/core/chat.ts";
+import { WhetstoneError } from "../../../src/core/errors.ts";
 import { chatLessons, messagesOf, turnLessons } from "../../../src/memory/experience/index.ts";
 import { trajectoryOf, turnOf } from "../../core/make.ts";
+import { withCode } from "../../train/world.ts";
 
 /** An episode of places and what was done there. */
 const episode = (...steps: readonly (readonly [seen: string, did: string])[]) =>
@@ -74,4 +76,19 @@ test("a model that reads the episode writes lessons; what does not fit is none",
   ]);
   assert.match(asked[1]!, /went badly/);
   assert.deepEqual(await chatLessons(answering("no JSON of that form"))(walk, "warning"), []);
+});
+
+test("a provider that fails has no lesson to give, and an empty purse ends the run", async () => {
+  const broken = (code: "chat.failed" | "budget.spent"): Chat => ({
+    id: "broken",
+    reply: () => Promise.reject(new Error("nobody asks for words")),
+    ask: () => Promise.reject(new WhetstoneError(code, { where: "it", got: "a", expected: "b", mend: "c" })),
+    spent: () => ({ calls: 0, cachedCalls: 0, inputTokens: 0, outputTokens: 0, usd: 0 }),
+  });
+  const walk = episode(["hall", "push"], ["hall", "east"]);
+  assert.deepEqual(await chatLessons(broken("chat.failed"))(walk, "strategy"), []);
+  await assert.rejects(
+    async () => chatLessons(broken("budget.spent"))(walk, "strategy"),
+    withCode("budget.spent"),
+  );
 });
