@@ -3,18 +3,21 @@
 import { constants, setPriority } from "node:os";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { Kysely, SqliteDialect } from "kysely";
 import { isWhetstoneError, messageOf, type WhetstoneError } from "../core/errors.ts";
-import type { Database } from "./database.ts";
 import { recent } from "./recent.ts";
 import type { Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, rollback } from "./sqlite.ts";
-import { type Rows, type RowsWritten, writeRows } from "./writeRows.ts";
+import type { Rows, RowsWritten } from "./writeRows.ts";
+
+interface Writing {
+  readonly rows: Rows;
+  readonly secret: Uint8Array;
+}
 
 /** One statement to be run to its end, or rows to be written in a transaction of their own. */
 export type Request = { readonly id: number } & (
   | { readonly sql: string; readonly parameters: readonly unknown[] }
-  | { readonly rows: Rows; readonly secret: Uint8Array }
+  | Writing
 );
 
 export type Reply =
@@ -47,14 +50,27 @@ function failureOf(e: unknown): Failure {
   return { message: messageOf(e), ...(errcode !== undefined && { errcode }) };
 }
 
+/**
+ * Of what writes rows. Its SQL builder is hundreds of modules, which most processes, that only look something up, need not
+ * read a second time.
+ */
+async function writerOf(database: DatabaseSync): Promise<(asked: Writing) => Promise<RowsWritten>> {
+  const [{ Kysely, SqliteDialect }, { writeRows }] = await Promise.all([
+    import("kysely"),
+    import("./writeRows.ts"),
+  ]);
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
+  return ({ secret, rows }) => writeRows({ kind: "sqlite", db }, Buffer.from(secret), rows);
+}
+let writer: ReturnType<typeof writerOf> | undefined;
+
 /** What is asked for in the middle of the other's transaction would be part of it: whoever asks waits for the answer first. */
-async function answered(
-  on: Pick<Database, "kind" | "db">,
-  database: DatabaseSync,
-  asked: Request,
-): Promise<Reply> {
+async function answered(database: DatabaseSync, asked: Request): Promise<Reply> {
   const { id } = asked;
-  if ("rows" in asked) return { id, written: await writeRows(on, Buffer.from(asked.secret), asked.rows) };
+  if ("rows" in asked) {
+    writer ??= writerOf(database);
+    return { id, written: await (await writer)(asked) };
+  }
   if (asked.sql !== "rollback") {
     return { id, rows: compiled(database, asked.sql).all(...(asked.parameters as readonly SQLInputValue[])) };
   }
@@ -68,14 +84,13 @@ if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_
 
 try {
   const database = openDatabase(file);
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: kyselyDatabase(database) }) });
   port.on("message", async (asked: Request) => {
     if ("sql" in asked && asked.sql === "close") {
       database.close();
       port.close();
       return;
     }
-    const reply = await answered({ kind: "sqlite", db }, database, asked).catch(
+    const reply = await answered(database, asked).catch(
       (e: unknown): Reply => ({ id: asked.id, error: failureOf(e) }),
     );
     port.postMessage(reply);
