@@ -68,13 +68,13 @@ export interface EngineOptions extends TrainingServer, TalkingModel {
 /**
  * Loaded when needed: commands that do not train start without an engine.
  * @param progress is told how far a download is.
- * @param say takes lines about a server: what it does, and why nothing happens.
+ * @param say takes lines about a server: what it does, and why nothing happens. Default: what each engine has.
  */
 export async function makeEngine(
   name: EngineName,
   options: EngineOptions = {},
   progress: (at: FetchProgress) => void = () => {},
-  say: (line: string) => void = () => {},
+  say?: (line: string) => void,
 ): Promise<Engine> {
   const { model, size, lora, device, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
@@ -82,7 +82,7 @@ export async function makeEngine(
   const surplus = stated.find((option) => !known.includes(option));
   if (surplus !== undefined) throw notFor(name, surplus);
   if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
-  if (name === "chat") return await talkingEngine(options, say);
+  if (name === "chat") return await talkingEngine(options, say ?? (() => {}));
   if (name === "tinker") {
     if (typeof lora === "object") throw notFor(name, "lora");
     return await serverEngine(options, lora, say);

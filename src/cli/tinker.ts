@@ -84,7 +84,8 @@ export async function withWeights<T>(
   const key = keyOf(keyEnv);
   const aside = mkdtempSync(join(tmpdir(), "whetstone-weights-"));
   try {
-    await downloadCheckpoint({ url, ...(key !== undefined && { key }), patienceSeconds: 30 }, path, aside);
+    const over = { url, ...(key !== undefined && { key }), patienceSeconds: 30, say: toPeople };
+    await downloadCheckpoint(over, path, aside);
     return await use(aside);
   } finally {
     rmSync(aside, { recursive: true, force: true });
@@ -92,15 +93,17 @@ export async function withWeights<T>(
 }
 const kept = z.object({ path: z.string().nullable() });
 
+const toPeople = (line: string): void => void process.stderr.write(`${line}\n`);
+
 /**
  * @param rank of the adapter.
- * @param say takes lines about the server.
+ * @param say takes lines about the server. Default: standard error.
  * @throws WhetstoneError `option.range` where something is missing, and what reading the tokenizer throws.
  */
 export async function serverEngine(
   { url, baseModel, tokenizer, keyEnv, reduction, samplers }: TrainingServer,
   rank?: number,
-  say?: (line: string) => void,
+  say: (line: string) => void = toPeople,
 ): Promise<Engine> {
   if (url === undefined || baseModel === undefined || tokenizer === undefined) {
     const missing = Object.entries({ "--url": url, "--base-model": baseModel, "--tokenizer": tokenizer });
@@ -122,6 +125,6 @@ export async function serverEngine(
     ...(rank !== undefined && { rank }),
     ...(reduction && { reduction }),
     ...(samplers !== undefined && { samplers }),
-    ...(say && { say }),
+    say,
   });
 }

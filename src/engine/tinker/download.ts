@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { reached } from "./session.ts";
 import { checked, failed, type TransportOptions, transport } from "./transport.ts";
 
 /** Addresses that need no key for a while, by the names of files. */
@@ -23,6 +24,7 @@ export async function downloadCheckpoint(
   const [, model = "", kind = "", name = ""] = /^tinker:\/\/([^/]+)\/(\w+)\/([^/]+)$/.exec(path) ?? [];
   const over = transport(options);
   try {
+    await reached(over);
     const where = `training_runs/${model}/checkpoints/${kind}/${name}/external_weights_urls`;
     const answer = await over.send(where);
     const { urls } = checked(where, () => addresses.parse(answer.json));

@@ -1,9 +1,9 @@
 /** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
-
+import { setTimeout as pause } from "node:timers/promises";
 import { unknownName } from "../../core/suggest.ts";
 import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
-import { checked, failed, forgotten, type Transport } from "./transport.ts";
+import { type Answer, checked, failed, forgotten, type Transport } from "./transport.ts";
 
 /** Stands for the client in the server's books. */
 export const clientVersion = "0.38.0";
@@ -30,6 +30,48 @@ export interface Session {
 }
 
 const beatMs = 10_000;
+/** How long a server may take until its first word, and when people are told that it does. */
+const reach = { mostMs: 30_000, silentMs: 1000 } as const;
+
+/**
+ * The first word of a server, which is what it asks of its clients. What works on a server that went away waits far longer;
+ * where none was there in the first place, somebody sits and looks.
+ * @throws WhetstoneError `engine.failed`; the connections are closed then.
+ */
+export async function reached(over: Transport): Promise<Answer> {
+  const limit = Math.min(over.patienceMs, reach.mostMs);
+  const settled = new AbortController();
+  const { signal } = settled;
+  const notice = setTimeout(
+    () => over.say(`Trying to reach ${over.url}, which does not answer; for ${limit / 1000} seconds …`),
+    reach.silentMs,
+  );
+  async function ask(): Promise<Answer | undefined> {
+    let waited = 0;
+    for (let ms = 250; waited < limit && !signal.aborted; ms = Math.min(2 * ms, 2000)) {
+      const answer = await over.once("client/config", { json: { sdk_version: clientVersion } });
+      if (answer && !gateways.includes(answer.status)) return answer;
+      await over.wait(ms);
+      waited += ms;
+    }
+    return undefined;
+  }
+  try {
+    const answer = await Promise.race([ask(), pause(limit, undefined, { signal })]);
+    if (answer) return answer;
+  } finally {
+    clearTimeout(notice);
+    settled.abort();
+  }
+  over.close();
+  throw failed(over.url, `no answer within ${limit / 1000} seconds`, start(over.url));
+}
+/** What stands before a server that is not there says so. */
+const gateways: readonly number[] = [502, 503, 504];
+function start(url: string): string {
+  const { port } = new URL(url);
+  return `Start the server, then try again: whetstone serve --tinker${port && ` --port ${port}`} on this machine, or what starts your cluster's.`;
+}
 
 /**
  * @param baseModel must be among those that the server has.
@@ -37,9 +79,9 @@ const beatMs = 10_000;
  * @throws WhetstoneError `engine.failed`, `name.unknown`.
  */
 export async function openSession(over: Transport, baseModel: string, encoding?: Encoding): Promise<Session> {
-  const asked = await over.once("client/config", { json: { sdk_version: clientVersion } });
+  const asked = await reached(over);
   // a server without this endpoint has the defaults
-  const config = clientConfig.parse(asked?.status === 200 ? asked.json : {});
+  const config = clientConfig.parse(asked.status === 200 ? asked.json : {});
   const made = await over.send("create_session", {
     json: { tags: ["whetstone"], sdk_version: clientVersion },
   });

@@ -44,6 +44,7 @@ export interface Sending {
 }
 
 export interface Transport {
+  readonly url: string;
   readonly patienceMs: number;
   say(line: string): void;
   /** Lets go of its connections. */
@@ -125,6 +126,7 @@ export function transport({
   }
 
   return {
+    url,
     patienceMs,
     say,
     wait,

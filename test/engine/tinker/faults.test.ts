@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { randomStream } from "../../../src/core/random.ts";
 import { meaningOf, resultOf } from "../../../src/engine/tinker/future.ts";
 import { floatTensor, idTensor, textInput } from "../../../src/engine/tinker/protocol.ts";
+import { openSession, reached } from "../../../src/engine/tinker/session.ts";
 import { chunksOf } from "../../../src/engine/tinker/trainer.ts";
 import { transport } from "../../../src/engine/tinker/transport.ts";
 import { withCode } from "../../train/world.ts";
@@ -165,4 +166,36 @@ test("a batch is cut where a request would hold too many datums or bytes", () =>
   assert.deepEqual(sizes(5, 2, 1e6), [2, 2, 1]);
   assert.deepEqual(sizes(5, 100, 2 * 176), [2, 2, 1]);
   assert.deepEqual(sizes(2, 100, 10), [1, 1]);
+});
+
+test("a server that is starting is waited for; one that is not there is given up after half a minute, with how to start it", async () => {
+  const starting: readonly Reply[] = [
+    "lost",
+    json({ detail: "bad gateway" }, 502),
+    json({ detail: "none" }, 404),
+  ];
+  const late = scripted((_, n) => starting[n]!);
+  assert.equal((await reached(late.over)).status, 404);
+  assert.deepEqual(late.waits, [250, 500]);
+
+  const gone = scripted(() => "lost", 1800);
+  await assert.rejects(openSession(gone.over, "tiny"), withCode("engine.failed", /whetstone serve --tinker/));
+  const waited = gone.waits.reduce((a, b) => a + b, 0);
+  assert.ok(waited >= 30_000 && waited < 33_000, `${waited} ms`);
+});
+
+test("people are told within two seconds that a server does not answer, also one that takes calls and says nothing", async () => {
+  for (const call of [() => Promise.reject(new TypeError("refused")), () => new Promise<never>(() => {})]) {
+    const said: string[] = [];
+    const over = transport({
+      url: "http://stub",
+      fetch: call,
+      patienceSeconds: 2,
+      say: (line) => void said.push(line),
+    });
+    const began = performance.now();
+    await assert.rejects(reached(over), withCode("engine.failed", /no answer within 2 seconds/));
+    assert.ok(performance.now() - began < 10_000);
+    assert.match(said.join(), /Trying to reach http:\/\/stub/);
+  }
 });
