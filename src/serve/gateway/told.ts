@@ -21,6 +21,8 @@ export interface ToldOptions {
   readonly apply?: Omit<ApplyOptions, "hint">;
   /** Longest hint, in tokens. Default 64. */
   readonly hintTokens?: number;
+  /** How long a hint is waited for. Default 10. */
+  readonly hintSeconds?: number;
 }
 
 /** Name of the tag with the ids of the lessons, cases or examples that were shown, by commas. */
@@ -32,14 +34,23 @@ export const hintTag = "whetstone.hint";
  * The request is passed on with the artefact in it, all else in it as the client wrote it; the record keeps what the client
  * asked, and which parts were shown. A guide that does not answer costs its hint, not the answer.
  */
-export function told({ artefact, over, guide, apply, hintTokens = 64 }: ToldOptions): Answerer {
+export function told({
+  artefact,
+  over,
+  guide,
+  apply,
+  hintTokens = 64,
+  hintSeconds = 10,
+}: ToldOptions): Answerer {
   async function chat(call: Call) {
     const body = parsed(typeof call.body === "string" ? call.body : Buffer.from(call.body).toString("utf8"));
     const asked = readAsked(body);
     if (!asked) return await over.chat(call);
     const now = await artefact();
     const hint =
-      now.kind === "guide" && guide ? await hintOf(guide, asked.body, call, hintTokens) : undefined;
+      now.kind === "guide" && guide
+        ? await hintOf(guide, asked.body, call.gone, hintTokens, hintSeconds)
+        : undefined;
     const addition = additionOf(now, asked.prompt, { ...apply, ...(hint === undefined ? {} : { hint }) });
     const answered = await over.chat({
       ...call,
@@ -97,11 +108,22 @@ function redescribed(tool: Json, tools: Addition["tools"]): Json {
 }
 
 /** What a guide says of a conversation. It gets no key of the client's. */
-async function hintOf(guide: Answerer, body: JsonObject, { gone }: Call, tokens: number): Promise<string> {
+async function hintOf(
+  guide: Answerer,
+  body: JsonObject,
+  gone: AbortSignal,
+  tokens: number,
+  seconds: number,
+): Promise<string> {
   const { messages, model } = body;
+  const late = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
   const asked = { model: guide.model ?? model ?? "guide", messages: messages ?? [], max_tokens: tokens };
   try {
-    const { status, body: bytes } = await guide.chat({ body: JSON.stringify(asked), headers: {}, gone });
+    const { status, body: bytes } = await guide.chat({
+      body: JSON.stringify(asked),
+      headers: {},
+      gone: late,
+    });
     const chunks: Uint8Array[] = [];
     for await (const chunk of bytes) chunks.push(chunk);
     const answer = status < 400 ? objectOf(parsed(Buffer.concat(chunks).toString("utf8"))) : undefined;

@@ -162,6 +162,19 @@ test("a guide's hint is told and recorded; it gets no key, and what it does not 
   await Promise.all([over.close(), guide.close(), behind.close(), guides.close()]);
 });
 
+test("a guide that hangs is not waited for longer than a hint is worth", async () => {
+  const hanging = await scripted(() => {});
+  const behind = await scripted(saying("On which day?"));
+  const [over, guide] = [upstream({ url: behind.url }), upstream({ url: hanging.url })];
+  const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
+  const w = await world({ main: told({ artefact, over, guide, hintSeconds: 0.2 }) });
+  const answer = await post(w.url, body);
+  assert.equal(answer.status, 200);
+  assert.match(await answer.text(), /On which day/);
+  await w.close();
+  await Promise.all([over.close(), guide.close(), behind.close(), hanging.close()]);
+});
+
 test("a version of an artefact stands on another one, which is opened once and stays open as long as it is used", async () => {
   const log: string[] = [];
   const answerer = (name: string): Answerer => ({
