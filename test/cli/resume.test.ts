@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inProcess } from "./inProcess.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-resume-"));
@@ -56,12 +57,14 @@ test("Ctrl-C and kill -9, each followed by --resume: the weights of an undisturb
 });
 
 test("a run in a folder that cannot be: one line, exit code as documented", async () => {
-  const nothing = await train(["--out", "nothing", "--env", "bandit", "--engine", "tabular", "--resume"]);
+  const begun = (out: string, ...args: readonly string[]): ReturnType<typeof inProcess> =>
+    inProcess(["train", "--json", "--out", join(folder, out), ...args]);
+  const nothing = await begun("nothing", "--env", "bandit", "--engine", "tabular", "--resume");
   assert.deepEqual([nothing.code, nothing.err.trim().split("\n").length], [2, 1], nothing.err);
-  const other = await train(["--out", "calm", "--resume", "--seed", "2"]);
+  const other = await begun("calm", "--resume", "--seed", "2");
   assert.deepEqual([other.code, other.err.trim().split("\n").length], [2, 1], other.err);
   assert.match(other.err, /options that differ/);
-  const inside = await train(["--out", "calm/run.json/x", "--env", "bandit", "--engine", "tabular"]);
+  const inside = await begun("calm/run.json/x", "--env", "bandit", "--engine", "tabular");
   assert.deepEqual([inside.code, inside.err.trim().split("\n").length], [1, 1], inside.err);
   assert.match(inside.err, /another folder with --out/);
 });

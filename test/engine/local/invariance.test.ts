@@ -17,7 +17,7 @@ function requestsFor(count: number): SampleRequest[] {
     const long = i % 4 === 3;
     return {
       prompt: i % 3 === 0 ? prompt(0, 9) : prompt(i, long ? 34 + i : 2 + i),
-      maxTokens: 3 + ((i * 5) % 17),
+      maxTokens: 2 + ((i * 5) % 9),
       seed: i,
       ...(i % 5 === 4 ? { topP: 0.8, temperature: 0.7 } : {}),
     };
