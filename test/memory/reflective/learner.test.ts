@@ -164,7 +164,9 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
         const set =
           typeof artefact === "object" && artefact.kind === "instructions" ? artefact : noInstructions;
         const turn = turnOf([], [1], { rewards: { outcome: reward(id, set) } });
-        const more = fails(set) ? { end: { kind: "failed", boundary: "model", message: "no reply" } as const } : {};
+        const more = fails(set)
+          ? { end: { kind: "failed", boundary: "model", message: "no reply" } as const }
+          : {};
         return [trajectoryOf(`${iteration} ${id}`, [turn], { task: id, ...more })];
       },
     });
