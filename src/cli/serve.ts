@@ -31,6 +31,7 @@ export function addServe(program: Command, io: Io): void {
       "whetstone serve --upstream https://api.openai.com/v1 --channels reaction,comment",
       "whetstone serve --upstream http://127.0.0.1:8000/v1 --model qwen3 --exact raw",
       "whetstone serve --policy runs/support --port 8600",
+      "whetstone serve --upstream https://api.openai.com/v1 --model gpt-5-mini --guide runs/guide",
       "whetstone serve",
       "whetstone serve --openenv facts",
       "whetstone serve --openenv ./my-environment.ts --port 8000 --sessions 16",
@@ -54,6 +55,11 @@ export function addServe(program: Command, io: Io): void {
       ).choices(["raw", "processed"]),
     )
     .option("--policy <run-or-checkpoint>", "gateway: a run's weights answer, in this process")
+    .option(
+      "--guide <version-or-run>",
+      "gateway: whoever answers is given its hints: a version, or a run's weights in this process",
+    )
+    .option("--frame <text>", "with --guide: how the hint stands in the prompt (default: Hint: {hint})")
     .addOption(productionOption())
     .option(
       "--channels <names>",
@@ -122,10 +128,11 @@ function refuseBoth(
   {
     upstream,
     policy,
+    guide,
     tinker,
-  }: Pick<GatewayFlags, "upstream" | "policy"> & { readonly tinker?: true | undefined },
+  }: Pick<GatewayFlags, "upstream" | "policy" | "guide"> & { readonly tinker?: true | undefined },
 ): void {
-  const others = { "--upstream": upstream, "--policy": policy, "--tinker": tinker };
+  const others = { "--upstream": upstream, "--policy": policy, "--guide": guide, "--tinker": tinker };
   const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
   if (other === undefined) return;
   throw new WhetstoneError("option.range", {

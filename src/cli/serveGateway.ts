@@ -1,6 +1,4 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
@@ -20,10 +18,12 @@ import type { Production } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
+import { guidedVersion } from "./guidedVersion.ts";
 import { statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
 import { redacting } from "./production.ts";
 import { statedServer } from "./tinker.ts";
+import { versionByWeights } from "./versionByWeights.ts";
 import { findWeights } from "./weights.ts";
 
 export interface GatewayFlags {
@@ -32,6 +32,8 @@ export interface GatewayFlags {
   readonly model?: string;
   readonly exact?: "raw" | "processed";
   readonly policy?: string;
+  readonly guide?: string;
+  readonly frame?: string;
   readonly store: string;
   readonly port?: string;
   readonly host: string;
@@ -53,10 +55,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
   const writing = recorder(production);
   try {
     const folder = await builtPages();
-    const main = await statedVersion(flags);
-    if (main && !(await production.versions()).some(({ id }) => id === main.id)) {
-      await production.addVersion(main);
-    }
+    const main = await mainVersion(flags, production);
     const versions = await liveVersions({
       production,
       open: (version, foundations) =>
@@ -135,6 +134,29 @@ const names = (list: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
+/** The version that answers while there is no split, in the store with all that it stands on. */
+async function mainVersion(flags: GatewayFlags, production: Production): Promise<Version | undefined> {
+  const { guide, frame, store } = flags;
+  if (guide === undefined && frame !== undefined) {
+    throw new WhetstoneError("option.range", {
+      where: "--frame",
+      got: `"${frame}" without a guide`,
+      expected: "--guide beside it",
+      mend: "Name who writes the hints, or leave it out.",
+    });
+  }
+  const added = async (version: Version): Promise<Version> => {
+    if (!(await production.versions()).some(({ id }) => id === version.id))
+      await production.addVersion(version);
+    return version;
+  };
+  const stated = await statedVersion(flags);
+  const base = stated && (await added(stated));
+  if (guide === undefined) return base;
+  const flagged = { guide, store, ...(frame !== undefined && { frame }) };
+  return await added(await guidedVersion(flagged, base, production, await production.versions()));
+}
+
 /** The version that the flags state, if they state one. */
 export async function statedVersion(
   flags: Pick<GatewayFlags, "upstream" | "policy" | "model" | "upstreamKeyEnv" | "exact" | "store">,
@@ -157,9 +179,7 @@ export async function statedVersion(
     return versionOf({ kind: "upstream", url, ...more }, Date.now());
   }
   if (run === undefined) return undefined;
-  const { weights } = await findWeights("serve", run, store);
-  const written = readdirSync(weights).map((name) => statSync(join(weights, name)).mtimeMs);
-  return versionOf({ kind: "run", folder: weights }, Date.now(), String(Math.max(...written)));
+  return await versionByWeights("serve", run, store);
 }
 
 /** A run's weights in this process. */

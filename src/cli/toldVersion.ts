@@ -5,6 +5,7 @@ import { toldVersion } from "../serve/toldVersion.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import type { Production } from "../store/production.ts";
 import { artefactAt } from "./artefacts.ts";
+import { guidedVersion } from "./guidedVersion.ts";
 import { named } from "./versionWords.ts";
 
 export interface ToldFlags {
@@ -12,8 +13,10 @@ export interface ToldFlags {
   readonly artefact?: string;
   readonly over?: string;
   readonly guide?: string;
+  readonly frame?: string;
   readonly upstream?: string;
   readonly policy?: string;
+  readonly store: string;
 }
 
 /**
@@ -22,20 +25,27 @@ export interface ToldFlags {
  */
 export async function versionByFlags(
   flags: ToldFlags,
-  production: Pick<Production, "artefacts" | "splits">,
+  production: Pick<Production, "artefacts" | "splits" | "addVersion">,
   known: readonly Version[],
 ): Promise<Version | undefined> {
-  const { instructions, artefact, over, guide } = flags;
+  const { instructions, artefact, over, guide, frame } = flags;
   const stated = Object.entries({ instructions, artefact, upstream: flags.upstream, policy: flags.policy });
   const given = stated.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]));
   if (instructions === undefined && artefact === undefined) {
-    if (over === undefined && guide === undefined) return undefined;
+    if (guide !== undefined && given.length === 0) {
+      const base = over === undefined ? undefined : named(known, over, "--over");
+      const flagged = { guide, store: flags.store, ...(frame !== undefined && { frame }) };
+      return await guidedVersion(flagged, base, production, known);
+    }
+    if (over === undefined && guide === undefined && frame === undefined) return undefined;
     throw wrong(
-      over === undefined ? "--guide" : "--over",
-      "no artefact beside it",
-      "Name --instructions or --artefact.",
+      over === undefined ? (guide === undefined ? "--frame" : "--guide") : "--over",
+      given.length === 0 ? "no artefact beside it" : `${given[0]} beside it`,
+      "Name --instructions, --artefact or --guide, which another version is told.",
     );
   }
+  if (frame !== undefined)
+    throw wrong("--frame", "an artefact beside it, which has its own", "Leave --frame out.");
   if (given.length > 1) throw wrong("versions add", given.join(" and "), "Leave all but one out.");
   return await toldVersion(
     {

@@ -34,6 +34,7 @@ interface AddFlags extends StoreFlags {
   readonly artefact?: string;
   readonly over?: string;
   readonly guide?: string;
+  readonly frame?: string;
   readonly note?: string;
   readonly parent?: string;
 }
@@ -106,6 +107,7 @@ function addAdd(versions: Command, io: Io): void {
     "whetstone versions add --policy runs/support --note 'trained on corrections'",
     "whetstone versions add --instructions prompts/support.md --over base --note 'asks for the date first'",
     "whetstone versions add --artefact support --over base",
+    "whetstone versions add --guide runs/guide --over base",
   ])
     .option("--upstream <url>", "base URL, with /v1, of an OpenAI-compatible server")
     .option("--upstream-key-env <name>", "environment variable that holds the upstream's key")
@@ -119,8 +121,15 @@ function addAdd(versions: Command, io: Io): void {
     .option("--policy <run-or-checkpoint>", "a run's weights")
     .option("--instructions <path>", "another version, told this: a text file, or the folder of an artefact")
     .option("--artefact <name>", "another version, told an artefact of the store, by name or id")
-    .option("--over <version>", "with --instructions or --artefact: who answers (default: who answers most)")
-    .option("--guide <version>", "with the artefact of a guide: the version that writes the hints")
+    .option(
+      "--over <version>",
+      "with --instructions, --artefact or --guide: who answers (default: who answers most)",
+    )
+    .option(
+      "--guide <version-or-run>",
+      "another version, given hints by this one or by a run's weights; with the artefact of a guide: the version that writes them",
+    )
+    .option("--frame <text>", "with --guide alone: how the hint stands in the prompt (default: Hint: {hint})")
     .option("--note <text>", "what is new about it")
     .option("--parent <version>", "what it was made from")
     .addOption(productionOption())
@@ -330,7 +339,7 @@ const noBackend = (): WhetstoneError =>
   new WhetstoneError("option.range", {
     where: "versions add",
     got: "nothing that could answer",
-    expected: "--upstream, --policy, --instructions or --artefact",
+    expected: "--upstream, --policy, --instructions, --artefact or --guide",
     mend: "Name an OpenAI-compatible server, a run, or what another version is to be told.",
   });
 const bothShares = (got: string): WhetstoneError =>

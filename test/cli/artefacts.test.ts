@@ -70,6 +70,11 @@ test("what is missing or too much is said", async () => {
     ],
     [["versions", "add", "--artefact", "support", "--over", "base", "--guide", "base"], /no guide/],
     [["versions", "add", "--artefact", "support"], /--over: got nobody/],
+    [["versions", "add", "--frame", "Hint: {hint}"], /--frame: got no artefact/],
+    [["versions", "add", "--artefact", "support", "--frame", "{hint}"], /which has its own/],
+    [["versions", "add", "--guide", "nobody", "--over", "base"], /nobody/],
+    [["serve", "--frame", "{hint}"], /--frame: got "\{hint\}" without a guide/],
+    [["serve", "--openenv", "facts", "--guide", "base"], /both --openenv and --guide/],
   ];
   for (const [args, message] of wrong) {
     const { code, err } = await run(...args);
