@@ -1,7 +1,8 @@
 /** What agents are told, rewritten from what happened under it and selected over a Pareto front of tasks. */
 export { componentsOf, lengthOf, textIn, withText } from "./components.ts";
-export { type ReflectiveSearchOptions, reflectiveSearch } from "./learner.ts";
+export { reflectiveSearch } from "./learner.ts";
 export { type Descended, type Merged, mergeOf, telling } from "./merge.ts";
+export type { ReflectiveSearchOptions } from "./options.ts";
 export { bestOf, drawnParent, fronts, meanScore, type Scored, undominated } from "./pareto.ts";
 export { poolKey } from "./pool.ts";
 export {
