@@ -1,5 +1,6 @@
 /** Models that train and sample on a server that speaks the Tinker training API. */
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
@@ -38,9 +39,14 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       mend: "For example --url http://127.0.0.1:8000.",
     });
   }
+  // what is still under way when the engine is let go (rollouts that ran ahead of a run that failed) would be asked
+  // for again until patience ends, and keep the process for as long
+  const ending = new AbortController();
+  const stop = options.stop ? AbortSignal.any([options.stop, ending.signal]) : ending.signal;
+  const { wait = (ms) => setTimeout(ms, undefined, { signal: stop }) } = options;
   let opened: Promise<Session> | undefined;
   const session = (): Promise<Session> =>
-    (opened ??= openSession(transport(options), baseModel, options.encoding));
+    (opened ??= openSession(transport({ ...options, stop, wait }), baseModel, options.encoding));
   const parts: TinkerParts = {
     session,
     url,
@@ -81,7 +87,9 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       return tinkerModel(id, parts, { ...saved, reduction });
     },
     async dispose() {
-      (await opened?.catch(() => undefined))?.close();
+      const open = await opened?.catch(() => undefined);
+      open?.close();
+      ending.abort(new Error(`the engine of ${url} has been disposed of`));
     },
   };
 }

@@ -83,7 +83,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
   // a server without this endpoint has the defaults
   const config = clientConfig.parse(asked.status === 200 ? asked.json : {});
   const made = await over.send("create_session", {
-    json: { tags: ["whetstone"], sdk_version: clientVersion },
+    json: { tags: ["whetstone"], user_metadata: null, sdk_version: clientVersion },
   });
   const opened = checked("create_session", () => createSessionResponse.parse(made.json));
   if (opened.error_message) throw failed("create_session", opened.error_message, "Do what the server says.");
