@@ -1,4 +1,4 @@
-// One run on a server, gone on with where it stands: node bench/tinker-faults/client.ts URL TOKENIZER OUT ITERATIONS PATIENCE
+// One run on a server, gone on with where it stands: node bench/tinker-faults/client.ts URL TOKENIZER OUT ITERATIONS PATIENCE STALENESS
 //
 // Prints a line when it begins and after each iteration. Ends with 0 when the run is done, and with 1 and the error's words when it had to stop.
 import { existsSync } from "node:fs";
@@ -40,7 +40,8 @@ const letters: Environment = {
   }),
 };
 
-const [url = "", tokenizer = "", out = "", iterations = "4", patience = "2000"] = process.argv.slice(2);
+const [url = "", tokenizer = "", out = "", iterations = "4", patience = "2000", staleness = "0"] =
+  process.argv.slice(2);
 const engine = tinkerEngine({
   url,
   baseModel: "tiny",
@@ -59,6 +60,7 @@ try {
       engine,
       method: grpo.build({ tasks: 2, groupSize: 3, minibatches: 2, learningRate: 0.01 }),
       iterations: Number(iterations),
+      staleness: Number(staleness),
       out,
       store: join(out, "..", "store.sqlite"),
       resume: existsSync(join(out, "run.json")),

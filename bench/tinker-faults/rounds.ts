@@ -20,9 +20,13 @@ export const troubles = {
   client: "the client killed and resumed",
   endless: "a result that is never ready",
   all: "5 % of calls bad, the server and the client killed",
+  ahead: "rollouts ahead of learning, the server killed and then the client",
 } as const;
 export type Trouble = keyof typeof troubles;
 export const troubleNames = Object.keys(troubles).filter((name): name is Trouble => name in troubles);
+
+/** By how many iterations rollouts run ahead of learning. An undisturbed run of the same is what one is compared with. */
+export const stalenessOf = (trouble: Trouble | "none"): number => (trouble === "ahead" ? 2 : 0);
 
 /** What became of a run. */
 export interface Outcome {
@@ -44,6 +48,8 @@ export interface Place {
   readonly iterations: number;
   /** How often servers or clients are killed in a run, where they are. */
   readonly kills: number;
+  /** Of the clients' runs. Default: as the trouble has it. */
+  readonly staleness?: number;
 }
 
 interface Server {
@@ -78,7 +84,7 @@ const mostResumed = 40;
 export async function runThrough(
   trouble: Trouble | "none",
   round: string,
-  { folder, iterations, kills: most }: Place,
+  { folder, iterations, kills: most, staleness = stalenessOf(trouble) }: Place,
   random: Random,
   pace: number,
 ): Promise<Outcome> {
@@ -89,7 +95,13 @@ export async function runThrough(
   const network = await openNetwork(server.url, random.split("network", 0));
   const said: string[] = [];
   let [resumed, kills] = [-1, 0];
-  const planned = trouble === "server" || trouble === "client" || trouble === "all" ? most : 0;
+  const planned = ["server", "client", "all", "ahead"].includes(trouble) ? most : 0;
+
+  /** Whether it is the server that is killed next, or else the client. */
+  const serverIsNext = (): boolean => {
+    if (trouble === "all") return random.next() < 0.5;
+    return trouble === "server" || (trouble === "ahead" && kills % 2 === 0);
+  };
 
   /** Starts the server again at its address. */
   async function restart(): Promise<void> {
@@ -113,12 +125,14 @@ export async function runThrough(
         iterations,
         // in its own, faster seconds: as long as a server takes to start
         trouble === "endless" ? 3 : 2000,
+        staleness,
       );
       if (kills < planned) {
-        // somewhere in an iteration, or in what comes before the first
-        await reached(1 + Math.floor(iterations * random.next()));
+        // somewhere in an iteration, or in what comes before the first; a resumed run may have little left
+        const into = Math.floor(iterations * random.next());
+        await reached(resumed === 0 ? 1 + into : 1);
         await Promise.race([pause((pace / iterations) * random.next()), closed]);
-        if (trouble === "server" || (trouble === "all" && random.next() < 0.5)) await restart();
+        if (serverIsNext()) await restart();
         else if (child.exitCode === null) {
           kills++;
           await killed(child);
@@ -141,7 +155,14 @@ export async function runThrough(
 }
 
 /** A run that begins, or goes on with where it stands. */
-function startClient(url: string, folder: string, out: string, iterations: number, patience: number) {
+function startClient(
+  url: string,
+  folder: string,
+  out: string,
+  iterations: number,
+  patience: number,
+  staleness: number,
+) {
   const args = [
     script("client.ts"),
     url,
@@ -149,6 +170,7 @@ function startClient(url: string, folder: string, out: string, iterations: numbe
     join(out, "run"),
     `${iterations}`,
     `${patience}`,
+    `${staleness}`,
   ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   let [words, lines, begun] = ["", 0, performance.now()];

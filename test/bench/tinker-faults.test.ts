@@ -18,6 +18,18 @@ test("a run whose server is killed stops with a clear error, and is resumed to t
   for (const words of killed.said) assert.match(words, /started again.+--resume/);
 });
 
+test("rollouts ahead of learning survive a server that is killed and a client that is: the same weights, and nobody waits", async () => {
+  const place = { folder: folder(), iterations: 3, kills: 2, staleness: 2 };
+  const random = randomStream("faults ahead");
+  const calm = await runThrough("none", "0", place, random.split("none", 0), 0);
+  const killed = await runThrough("ahead", "0", place, random.split("ahead", 0), calm.pace);
+  assert.equal(killed.digest, calm.digest);
+  assert.equal(killed.kills, 2);
+  for (const words of killed.said) assert.match(words, /started again.+--resume/);
+  // a client that is left to its patience takes 100 s
+  assert.ok(killed.seconds < 90, `${killed.seconds} s`);
+});
+
 test("shares of requests go wrong as the weather says", () => {
   const weather = { lost: 0.1, cut: 0.2 };
   assert.deepEqual(
