@@ -6,7 +6,7 @@ import { failed } from "./transport.ts";
 /** A few tokens, and the trainer's log-probabilities of each after the first when a sampler was last made. */
 export interface Witness {
   readonly row: TokenRows;
-  readonly logp?: Float32Array;
+  readonly logp?: Promise<Float32Array>;
 }
 
 const most = 32;

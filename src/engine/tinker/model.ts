@@ -154,15 +154,18 @@ export async function tinkerModel(
   /** Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer. */
   async function snapshot(prompt: Int32Array): Promise<Snapshot> {
     const asked = witness ?? witnessOf(prompt);
-    const [logp, ids] = await Promise.all([
-      asked && forward(asked.row),
-      Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler())),
-    ]);
-    const samplers = ids.map((one) => openSampler(session, one, codec));
+    // sent before the forward pass of the proof: samples wait for the first, and nothing for the second
+    const opening = Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler()));
+    const logp = asked && forward(asked.row);
+    logp?.catch(() => undefined); // told with the proof
+    if (asked && logp) witness = { row: asked.row, logp };
+    const samplers = (await opening).map((one) => openSampler(session, one, codec));
     if (!asked || !logp) return { sampler: spread(samplers), proven: Promise.resolve() };
-    witness = { row: asked.row, logp };
     const proven = Promise.all(
-      samplers.map(async (sampler) => requireFresh(await sampler.score(asked.row), logp, asked.logp)),
+      samplers.map(async (sampler) => {
+        const [sampled, now, before] = await Promise.all([sampler.score(asked.row), logp, asked.logp]);
+        requireFresh(sampled, now, before);
+      }),
     );
     proven.catch(() => undefined); // told to whoever samples
     return { sampler: spread(samplers), proven };

@@ -16,6 +16,8 @@ interface Script {
   readonly reduction?: Reduction;
   /** Sampling sessions of each version. */
   readonly sessions?: number;
+  /** Whether forward passes have no result until a sample was asked for. */
+  readonly slow?: boolean;
 }
 
 /** A model on such a server; `advantages` has those of each backward pass. */
@@ -24,6 +26,7 @@ async function scripted({
   stepMetrics = {},
   reduction = "sum",
   sessions = 1,
+  slow = false,
 }: Script) {
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
@@ -67,7 +70,12 @@ async function scripted({
     save_weights_for_sampler: () => later({ sampling_session_id: String(samplers.push(steps) - 1) }),
     save_weights: () => later({ path: `tinker://m/weights/${steps}` }),
     asample: (body) => samples(JSON.parse(Buffer.from(body).toString())),
-    retrieve_future: (body) => results[JSON.parse(Buffer.from(body).toString()).request_id]!,
+    retrieve_future(body) {
+      const { request_id } = JSON.parse(Buffer.from(body).toString());
+      const result = results[request_id]!;
+      const waits = slow && result instanceof Uint8Array && asked.length === 0;
+      return waits ? { type: "try_again", request_id } : result;
+    },
   };
   const engine = tinkerEngine({
     url: "http://stub",
@@ -129,6 +137,11 @@ test("requests are dealt to several sampling sessions in turn, each proven to ha
   await ask(stale.model);
   await learn(stale.model);
   await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("samples wait for their sampler alone, and not for the forward pass of its proof", async () => {
+  const { model } = await scripted({ slow: true });
+  assert.equal((await ask(model))[0]!.version, "0");
 });
 
 test("frozen weights go on sampling while the model learns, and are proven as well", async () => {
