@@ -7,6 +7,7 @@ import { writtenBy } from "../core/origins.ts";
 import type { Random } from "../core/random.ts";
 import type { Rollout, Update } from "../core/slots.ts";
 import { type Id, type Message, succeeded, type Task, type Trajectory } from "../core/words.ts";
+import { noteLibrary } from "./notedLibrary.ts";
 
 /** Settings of {@link withCases}. */
 export interface WithCasesOptions {
@@ -44,18 +45,12 @@ const [wentWell, wentBadly, caseMark, planMark] = caseWords;
  */
 export function withCases(rollout: Rollout, options: WithCasesOptions = {}): Rollout {
   const { cases: count = 4, by = "value", temperature = 0.02, helper = "retriever" } = options;
-  const vectors = new Map<string, Float32Array>();
-  const vectorsOf = async (ctx: Ctx, texts: readonly string[]): Promise<readonly Float32Array[]> => {
-    const fresh = [...new Set(texts.filter((text) => !vectors.has(text)))];
-    const made = await ctx.embed(fresh);
-    for (const [i, text] of fresh.entries()) vectors.set(text, made[i]!);
-    return texts.map((text) => vectors.get(text)!);
-  };
+  let vectors: Vectors = new Map();
 
-  async function retrieved(ctx: Ctx, known: readonly Kept[], query: string, random: Random) {
-    const [here, ...there] = await vectorsOf(ctx, [query, ...known.map(({ situation }) => situation)]);
-    const questions = known.map(({ situation, success }, i): CaseQuestion => {
-      return { query, situation, success, cosine: dot(here!, there[i]!) };
+  async function retrieved(ctx: Ctx, known: readonly Kept[], query: string, at: Vectors, random: Random) {
+    const here = at.get(query) ?? (await ctx.embed([query]))[0]!;
+    const questions = known.map(({ situation, success }): CaseQuestion => {
+      return { query, situation, success, cosine: dot(here, at.get(situation)!) };
     });
     const worth =
       by === "cosine"
@@ -69,11 +64,15 @@ export function withCases(rollout: Rollout, options: WithCasesOptions = {}): Rol
 
   return async (ctx) => {
     const known = readCases(ctx.memory);
+    const texts =
+      known.length === 0 ? [] : [...known.map(({ situation }) => situation), ...ctx.practice.map(queryOf)];
+    const at = await vectorsOf(ctx, texts, vectors);
+    vectors = at;
     const shown: Record<Id, Shown[]> = {};
     const play = async (asked: Play): Promise<readonly Trajectory[]> => {
       const task = typeof asked.task === "string" ? ctx.task(asked.task) : asked.task;
       const random = ctx.random.split("cases", task.id, asked.attempt);
-      const found = known.length === 0 ? [] : await retrieved(ctx, known, queryOf(task), random);
+      const found = known.length === 0 ? [] : await retrieved(ctx, known, queryOf(task), at, random);
       const told = found.length === 0 ? [] : [messageOf(found.map(({ kept }) => kept))];
       const before = typeof asked.advice === "string" ? [userSays(asked.advice)] : (asked.advice ?? []);
       const played = await ctx.play({ ...asked, advice: [...told, ...before] });
@@ -92,6 +91,17 @@ export function withCases(rollout: Rollout, options: WithCasesOptions = {}): Rol
   };
 }
 
+type Vectors = ReadonlyMap<string, Float32Array>;
+
+/** Vectors of these texts and of no others; one that is known already is not asked for, nor any twice. */
+async function vectorsOf({ embed }: Ctx, texts: readonly string[], known: Vectors): Promise<Vectors> {
+  const all = [...new Set(texts)];
+  const fresh = all.filter((text) => !known.has(text));
+  const made = fresh.length > 0 ? await embed(fresh) : [];
+  const both = new Map([...known, ...fresh.map((text, i) => [text, made[i]!] as const)]);
+  return new Map(all.map((text) => [text, both.get(text)!]));
+}
+
 /** Settings of {@link rememberCases}. */
 export interface RememberCasesOptions {
   /** Cases that are kept, the last ones. Default 2000. */
@@ -102,6 +112,8 @@ export interface RememberCasesOptions {
   readonly plan?: (t: Trajectory) => string;
   /** Whether it went well. Default: as the environment says. */
   readonly judge?: (t: Trajectory) => boolean;
+  /** Iterations between versions of the memory as an artefact; the last one makes one as well. Default 10. */
+  readonly versionEvery?: number;
   /** Name of the helper that learns which cases help; none is fitted where it is undefined. Default "retriever". */
   readonly helper?: string | undefined;
 }
@@ -109,10 +121,10 @@ export interface RememberCasesOptions {
 /**
  * Writes each finished episode into the memory as a case, with whether it succeeded, and fits the helper to what came of
  * showing what: one row for every case shown, r = 1 or 0 for all of an episode's. Weights stay as they are. Episodes that
- * failed to run are no cases. Stats: `cases`, `cases.success`, and those of the fit.
+ * failed to run are no cases. Every so often the memory is noted as a version of an artefact, "cases". Stats: `cases`, `cases.success`, and those of the fit.
  */
 export function rememberCases(options: RememberCasesOptions = {}): Update {
-  const { keep = 2000, rows: kept = 4000, plan = repliesOf, judge = succeeded } = options;
+  const { keep = 2000, rows: kept = 4000, plan = repliesOf, judge = succeeded, versionEvery } = options;
   const { helper = "helper" in options ? undefined : "retriever" } = options;
   return async (ctx, _batch, _objectives, { trajectories }) => {
     const finished = trajectories.filter(({ end }) => end.kind !== "failed");
@@ -122,6 +134,8 @@ export function rememberCases(options: RememberCasesOptions = {}): Update {
     });
     const cases = [...readCases(ctx.memory), ...fresh].slice(-keep);
     ctx.memory.set(casesKey, cases);
+    // told to nobody here: cases are shown where they help
+    noteLibrary(ctx, "cases", () => caseMemoryOf(ctx.memory), versionEvery);
     const told = finished.flatMap((t) => (shown[t.id] ?? []).map((x) => ({ x, y: Number(judge(t)) })));
     const rows = [...rowsShape.parse(ctx.memory.get(rowsKey) ?? []), ...told].slice(-kept);
     ctx.memory.set(rowsKey, rows);

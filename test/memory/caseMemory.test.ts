@@ -86,6 +86,36 @@ test("cases are shown by likeness, those that went well apart, and never to the 
   );
 });
 
+test("a text is embedded once, however many episodes look at it, and forgotten with its case", async () => {
+  const { ctx, memory } = world();
+  const embedded: string[] = [];
+  const here = (...practice: readonly string[]): Ctx => ({
+    ...ctx(...practice),
+    embed: async (texts) => {
+      embedded.push(...texts);
+      // others look meanwhile
+      await new Promise(setImmediate);
+      return hashedText().embed(texts);
+    },
+  });
+  const remembering = (...names: readonly string[]): void => {
+    const cases = names.map((name) => ({ id: name, situation: name, plan: "mend it", success: true }));
+    memory.set("cases", cases);
+  };
+  const [jam, again, late] = tasks.map(({ prompt }) => prompt[1]!.content);
+  const own = withCases(multiTurn({ groupSize: 3 }), { by: "cosine" });
+  remembering("a", "b");
+  await own(here("good jam", "bad jam", "late"));
+  assert.deepEqual(embedded.toSorted(), ["a", "b", jam, again, late].toSorted());
+  await own(here("late"));
+  assert.equal(embedded.length, 5, "known");
+  remembering("b");
+  await own(here("late"));
+  remembering("a", "b");
+  await own(here("late"));
+  assert.deepEqual(embedded.slice(5), ["a"]);
+});
+
 test("what else is said to an agent stays, after the cases", async () => {
   const { ctx, asked } = world();
   const here = ctx("good jam");
