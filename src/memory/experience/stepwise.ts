@@ -1,10 +1,8 @@
 /** Lessons at every step: looked up by what is seen there, and written after the episodes. */
-import type { ExperienceLibrary } from "../../core/artefact.ts";
 import type { Advise, Ctx, Memory, Play, Seen } from "../../core/context.ts";
-import { textOf } from "../../core/json.ts";
-import { joinedOrigins } from "../../core/origins.ts";
 import type { Rollout, Update } from "../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../core/words.ts";
+import { noteLibrary } from "../notedLibrary.ts";
 import {
   admitted,
   clusterOf,
@@ -116,7 +114,8 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
     const { clusters, lessons, made } = admitted(retrieved(before, asked, shown), drafts.flat(), options);
     const after = { clusters: clusters.map(copied), lessons: lessons.map(copied), made };
     ctx.memory.set(libraryKey, after);
-    versioned(ctx, after, options);
+    // told to nobody here: lessons are shown where they fit
+    noteLibrary(ctx, "lessons", () => experienceOf(after), options.versionEvery);
     return {
       ...learnt,
       lessons: lessons.length,
@@ -126,39 +125,11 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
   };
 }
 
-/** A version of the library as it stands, where one is due; without the lessons that give a held-out task away. */
-function versioned(ctx: Ctx, library: Library, { versionEvery = 10 }: LessonOptions): void {
-  const { iteration, iterations = Number.POSITIVE_INFINITY } = ctx.clock;
-  if (library.lessons.length === 0) return;
-  if ((iteration + 1) % versionEvery !== 0 && iteration + 1 < iterations) return;
-  const before = textOf(ctx.memory.get(versionKey));
-  const propose = (artefact: ExperienceLibrary) =>
-    ctx.artefacts.propose({
-      name: "lessons",
-      artefact,
-      parents: before === undefined ? [] : [before],
-      why: `after iteration ${iteration + 1}: ${artefact.entries.length} lessons`,
-      origins: joinedOrigins(
-        "rollout",
-        artefact.entries.map(({ origins }) => origins),
-      ),
-    });
-  const whole = experienceOf(library);
-  const first = propose(whole);
-  const secrets = new Set("refused" in first ? first.refused : []);
-  const made =
-    "id" in first
-      ? first
-      : propose({ ...whole, entries: whole.entries.filter(({ id }) => !secrets.has(id)) });
-  if ("id" in made) ctx.memory.set(versionKey, made.id);
-}
-
 /** The library that a run's memory keeps; an empty one before the first iteration is done. */
 export const readLibrary = (memory: Pick<Memory, "get">): Library =>
   libraryShape.parse(memory.get(libraryKey) ?? emptyLibrary);
 
 const libraryKey = "lessons";
-const versionKey = "lessons version";
 const everywhere = (): string => "";
 
 /** What is shown to whom: a pure function of the library and the place. */
