@@ -121,7 +121,8 @@ export interface RememberCasesOptions {
 /**
  * Writes each finished episode into the memory as a case, with whether it succeeded, and fits the helper to what came of
  * showing what: one row for every case shown, r = 1 or 0 for all of an episode's. Weights stay as they are. Episodes that
- * failed to run are no cases. Every so often the memory is noted as a version of an artefact, "cases". Stats: `cases`, `cases.success`, and those of the fit.
+ * failed to run are no cases. Every so often the memory is noted as a version of an artefact, "cases". Stats: `cases`,
+ * `cases.success`, and those of the fit.
  */
 export function rememberCases(options: RememberCasesOptions = {}): Update {
   const { keep = 2000, rows: kept = 4000, plan = repliesOf, judge = succeeded, versionEvery } = options;

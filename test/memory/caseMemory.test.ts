@@ -8,6 +8,7 @@ import type { Task } from "../../src/core/words.ts";
 import { caseMemoryOf, rememberCases, withCases } from "../../src/memory/caseMemory.ts";
 import { hashedText } from "../../src/memory/hashedText.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
+import { artefactsIn, currentArtefact, proposedArtefacts } from "../../src/train/artefacts.ts";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const tasks: readonly Task[] = [
@@ -114,6 +115,32 @@ test("a text is embedded once, however many episodes look at it, and forgotten w
   remembering("a", "b");
   await own(here("late"));
   assert.deepEqual(embedded.slice(5), ["a"]);
+});
+
+test("every so often the memory is a version of an artefact, which no episode is told", async () => {
+  const { ctx } = world();
+  const state = { memory: {} };
+  const noted = rememberCases({ helper: undefined, versionEvery: 2 });
+  for (const [iteration, name] of ["good jam", "late", "bad jam"].entries()) {
+    const here: Ctx = {
+      ...ctx(name),
+      clock: { iteration, phase: "train", step: 0, iterations: 3 },
+      artefacts: artefactsIn(
+        state,
+        () => [],
+        () => {},
+      ),
+    };
+    const evidence = { ...(await rollout(here)), notes: {}, signals: [], channels: {} };
+    await noted(here, batchOfRows([]), [], evidence);
+  }
+  const [first, last, ...more] = proposedArtefacts(state);
+  assert.deepEqual(
+    [first?.why, last?.why, last?.parents, more],
+    ["after iteration 2: 2 cases", "after iteration 3: 3 cases", [first?.id], []],
+  );
+  assert.deepEqual(last?.origins.trajectories, ["1/good jam", "2/late", "3/bad jam"]);
+  assert.equal(currentArtefact(state), undefined);
 });
 
 test("what else is said to an agent stays, after the cases", async () => {
