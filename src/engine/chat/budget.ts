@@ -30,51 +30,55 @@ export interface Budget {
   cached(): void;
   /**
    * Sets aside what a call may cost at the most; hand in what it really used, or nothing where that is unknown: then
-   * what was set aside counts as spent, so that a limit holds also where a provider fails halfway.
+   * what was set aside counts as spent, so that a limit holds also where a provider fails halfway. Where only what is set
+   * aside for calls under way stands in the way, it waits for them: as a rule they need less.
    * @throws WhetstoneError `budget.spent` where the limits do not bear the call, before anything is sent.
    */
-  reserve(most: Usage, price: Price): (used?: Usage) => void;
+  reserve(most: Usage, price: Price): Promise<(used?: Usage) => void>;
 }
 
 /** @param ledger of the processes that the limits hold for together. Default: this one alone. */
 export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger): Budget {
   let { calls, inputTokens, outputTokens, usd } = before;
   let cachedCalls = 0;
-  const held = { usd: 0, tokens: 0 };
+  const bounds = { ...unlimited, ...limits };
+  const held = { calls: 0, usd: 0, tokens: 0 };
+  let settled = Promise.withResolvers<void>();
   const cost = (u: Usage, price: Price): number => (u.input * price.input + u.output * price.output) / 1e6;
   return {
     limits,
     spent: () => ({ calls, cachedCalls, inputTokens, outputTokens, usd }),
     cached: () => void cachedCalls++,
-    reserve(most, price) {
+    async reserve(most, price) {
       const [tokens, dollars] = [most.input + most.output, cost(most, price)];
-      const over =
-        calls + 1 > (limits.calls ?? Number.POSITIVE_INFINITY)
-          ? `${calls} calls of ${limits.calls}`
-          : inputTokens + outputTokens + held.tokens + tokens > (limits.tokens ?? Number.POSITIVE_INFINITY)
-            ? `${inputTokens + outputTokens} tokens of ${limits.tokens}`
-            : usd + held.usd + dollars > (limits.usd ?? Number.POSITIVE_INFINITY)
-              ? `$${usd.toFixed(4)} of $${limits.usd}`
-              : undefined;
-      if (over !== undefined) {
-        throw new WhetstoneError("budget.spent", {
-          where: "the spending limit",
-          got: `${over} used, and a call that may need more than is left`,
-          expected: "room for the next call",
-          mend: "Raise the limit and go on: replies that were paid for are in the cache.",
-        });
+      const fits = (): boolean =>
+        inputTokens + outputTokens + held.tokens + tokens <= bounds.tokens &&
+        usd + held.usd + dollars <= bounds.usd;
+      while (calls < bounds.calls && held.calls > 0 && !fits()) await settled.promise;
+      if (calls >= bounds.calls) throw spent(`${calls} calls of ${bounds.calls}`);
+      if (!fits()) {
+        const used = inputTokens + outputTokens;
+        throw spent(
+          used + tokens > bounds.tokens
+            ? `${used} tokens of ${bounds.tokens}`
+            : `$${usd.toFixed(4)} of $${bounds.usd}`,
+        );
       }
       // noted before it is sent: of a process that is killed now, it counts as spent
       note({ calls: 1, inputTokens: most.input, outputTokens: most.output, usd: dollars });
       calls++;
+      held.calls++;
       held.tokens += tokens;
       held.usd += dollars;
       return (used = most) => {
+        held.calls--;
         held.tokens -= tokens;
         held.usd -= dollars;
         inputTokens += used.input;
         outputTokens += used.output;
         usd += cost(used, price);
+        settled.resolve();
+        settled = Promise.withResolvers();
         note({
           calls: 0,
           inputTokens: used.input - most.input,
@@ -85,3 +89,17 @@ export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger)
     },
   };
 }
+
+const unlimited: Required<Limits> = {
+  usd: Number.POSITIVE_INFINITY,
+  tokens: Number.POSITIVE_INFINITY,
+  calls: Number.POSITIVE_INFINITY,
+};
+
+const spent = (used: string): WhetstoneError =>
+  new WhetstoneError("budget.spent", {
+    where: "the spending limit",
+    got: `${used} used, and a call that may need more than is left`,
+    expected: "room for the next call",
+    mend: "Raise the limit and go on: replies that were paid for are in the cache.",
+  });

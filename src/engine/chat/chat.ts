@@ -66,8 +66,8 @@ export function chatModel(options: ChatOptions): Chat {
     const { generateText } = await import("ai");
     const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
     const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
+    const settle = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
     const late = AbortSignal.timeout(timeoutSeconds * 1000);
-    const settle = budget.reserve({ input: atMost(request), output: maxTokens }, price);
     let used: { input: number; output: number } | undefined;
     try {
       const result = await generateText({

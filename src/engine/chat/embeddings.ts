@@ -47,7 +47,7 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
       // with the first request, since it takes a third of a second to load
       const { embedMany } = await import("ai");
       const most = texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 2) + 1, 0);
-      const settle = budget.reserve({ input: most, output: 0 }, { input: price, output: 0 });
+      const settle = await budget.reserve({ input: most, output: 0 }, { input: price, output: 0 });
       let used: number | undefined;
       try {
         const made = await embedMany({

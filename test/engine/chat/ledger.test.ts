@@ -12,11 +12,11 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const price = { input: 1000, output: 2000 };
 const most = { input: 100, output: 50 };
 
-test("what a process spent stands before the next one, and a call that was cut off counts with the most it may have cost", () => {
+test("what a process spent stands before the next one, and a call that was cut off counts with the most it may have cost", async () => {
   const file = join(folder, "spent.jsonl");
   const first = budget({}, openLedger(file));
-  first.reserve(most, price)({ input: 10, output: 5 });
-  first.reserve(most, price); // and here it is killed
+  (await first.reserve(most, price))({ input: 10, output: 5 });
+  await first.reserve(most, price); // and here it is killed
   first.cached();
 
   const next = budget({ calls: 3 }, openLedger(file));
@@ -24,15 +24,15 @@ test("what a process spent stands before the next one, and a call that was cut o
   const { usd, ...counts } = next.spent();
   assert.deepEqual(counts, { calls: 2, cachedCalls: 0, inputTokens: 110, outputTokens: 55 });
   assert.ok(Math.abs(usd - 0.22) < 1e-12, `${usd}`);
-  next.reserve(most, price)({ input: 0, output: 0 });
-  assert.throws(() => next.reserve(most, price), withCode("budget.spent", /3 calls of 3/));
+  (await next.reserve(most, price))({ input: 0, output: 0 });
+  await assert.rejects(next.reserve(most, price), withCode("budget.spent", /3 calls of 3/));
 });
 
-test("a line that is damaged is named, and a ledger that cannot be written keeps the call from being made", () => {
+test("a line that is damaged is named, and a ledger that cannot be written keeps the call from being made", async () => {
   const damaged = join(folder, "damaged.jsonl");
   writeFileSync(damaged, '{"calls":1,"inputTokens":1,"outputTokens":1,"usd":0}\n{"calls":');
   assert.throws(() => openLedger(damaged), withCode("checkpoint.damaged", /damaged\.jsonl/));
   const nowhere = budget({}, openLedger(join(folder, "no-such-folder", "spent.jsonl")));
-  assert.throws(() => nowhere.reserve(most, price), withCode("disk.write", /no-such-folder/));
+  await assert.rejects(nowhere.reserve(most, price), withCode("disk.write", /no-such-folder/));
   assert.equal(nowhere.spent().calls, 0);
 });
