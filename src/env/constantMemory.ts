@@ -102,7 +102,9 @@ function remembering(
     async act(action): Promise<Step> {
       const { state, action: content } = stateAndAction(action.content, separator);
       const written = `${firstWords(state, words)} ${separator} ${content}`.trim();
-      last = [{ role: "assistant", content: written }];
+      // what a tool answers next belongs to a call that has to be there
+      const { toolCalls } = action;
+      last = [{ role: "assistant", content: written, ...(toolCalls && { toolCalls }) }];
       done++;
       return await inner.act({ ...action, content });
     },

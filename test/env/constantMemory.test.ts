@@ -57,6 +57,35 @@ test("constantMemory: the task, the last turn and the turns left are all there i
   assert.ok(third[2]!.content.includes(v1!));
 });
 
+test("constantMemory: a tool's answer is seen with the call that it belongs to", async () => {
+  const calling: Environment = {
+    ...inner,
+    start: async () => {
+      let called = false;
+      return {
+        observe: async () => ({
+          role: "agent",
+          observation: {
+            messages: called ? [{ role: "tool" as const, content: "4", toolCallId: "c" }] : [],
+          },
+        }),
+        act: async () => {
+          called = true;
+          return {};
+        },
+      };
+    },
+  };
+  const episode = await constantMemory(calling, { words: 8 }).start(task, randomStream(1));
+  const toolCalls = [{ id: "c", name: "add", arguments: "{}" }];
+  await episode.act({ content: "adding | ", toolCalls, stop: "eos" });
+  const { observation } = await episode.observe();
+  assert.deepEqual(observation.messages.slice(-3, -1), [
+    { role: "assistant", content: "adding |", toolCalls },
+    { role: "tool", content: "4", toolCallId: "c" },
+  ]);
+});
+
 test("constantMemory: of a state that is too long the end is lost", async () => {
   // one word of state: the first value, and the last page's beside it are known at the end: 2 of 4
   const { turns } = await played(constantMemory(inner, { words: 1 }), keeper);
