@@ -36,7 +36,7 @@ export const inspo = method({
     "every K iterations: the worst with 3 draws or more leaves, the best of M candidates joins at the mean w     K = 20, M = 4",
   ].join("\n"),
   source:
-    "softmax, the shared instruction of a group, replay of bad attempts and verification from the paper; the weight's update, f, η, τ and the sizes are ours. By default instructions are a few lines of general advice and what proposes them edits these; `instructedBy` takes others and `chatInstructions`",
+    "softmax, the shared instruction of a group, replay of bad attempts and verification from the paper; the weight's update, f, η, τ and the sizes are ours, and the pull to a reference is left out. By default instructions are a few lines of general advice and what proposes them edits these; `instructedBy` takes others and `chatInstructions`",
   says: [...lines, "\n"],
   slots: (settings) => instructedBy(settings, { first: ["", ...lines], propose: lineEditor(lines) }),
 });

@@ -27,7 +27,7 @@ export const rewardharness = method({
     "every P edits: take out e where acc(L without e) ≥ acc(L)     P = 50",
   ].join("\n"),
   source:
-    "labels, split, m, P and both orders from the paper's code. By default skills are single words and what proposes them goes by the errors, in a language model's place; `rewardedBy` takes `chatRubricJudge` and `chatProposer`. 40 edits and the refusal of edits that quote an item are ours",
+    "labels, split, m, P and both orders from the paper's code. By default skills are single words and what proposes them goes by the errors, in a language model's place; `rewardedBy` takes `chatRubricJudge` and `chatProposer`. 40 edits, which end before the first pruning, and the refusal of edits that quote an item are ours. Skills and tools are edited side by side, not one phase after the other; which of them an input needs `chatRubricJudge` asks the model",
   slots: (settings) =>
     rewardedBy(settings, { judge: featureJudge(wordsOf), propose: featureProposer(wordsOf) }),
 });
