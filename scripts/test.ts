@@ -9,14 +9,23 @@ import { join, relative, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-/**
- * The tests of a room share a process, file after file: most only calculate, and starting a process and reading the
- * modules costs more than what most of their files do. Tests of pages share one browser as well, and the runs that they
- * look at. These take long enough to run beside the others of their room.
- */
+/** Files that take long enough to run beside the others of their room. */
 const alone = ["test/cli/commands.test.ts", "test/env/environments.test.ts", "test/train/kill.test.ts"];
 /** What takes longest, begun first: begun last, it would go on alone. */
-const longest = ["web", ...alone, "engine-local", "train", "cli", "store", "serve", "docs", "env"];
+const longest = [
+  "web",
+  ...alone,
+  "engine-local",
+  "train",
+  "cli",
+  "store",
+  "serve",
+  "docs",
+  "env",
+  "bench",
+  "sandbox",
+  "suite",
+];
 
 const asked = process.argv.slice(2);
 const options = asked.filter((a) => a.startsWith("--"));
@@ -35,7 +44,10 @@ function roomOf(file: string): string {
   return first === "engine" ? `${first}-${second}` : first;
 }
 
-/** Files of one room become one, named after its turn: Node begins them in alphabetical order. */
+/**
+ * Files of one room become one, which runs them in one process: starting one and reading the modules costs more than what
+ * most files do. It is named after its turn, since Node begins files in alphabetical order.
+ */
 function inRooms(files: readonly string[]): string[] {
   const folder = resolve("node_modules/.cache/rooms");
   mkdirSync(folder, { recursive: true });
