@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type ArtefactVersion, artefactVersion, type Origins } from "../../../src/core/artefact.ts";
+import {
+  type ArtefactVersion,
+  artefactVersion,
+  type BehaviourTree,
+  type Origins,
+} from "../../../src/core/artefact.ts";
 import { writtenBy } from "../../../src/core/origins.ts";
 import { artefactRoutes } from "../../../src/serve/dashboard/artefacts.ts";
 import type { ArtefactDetail, ArtefactsPage } from "../../../src/serve/dashboard/types.ts";
@@ -163,4 +168,46 @@ test("one that is not there is told so", async (t) => {
   const { routes } = await world(t);
   const answer = await routes.request("/none");
   assert.deepEqual([answer.status, await answer.text()], [404, "There is no artefact none here."]);
+});
+
+test("rubrics of a judge and behaviour trees are pages like others: what they are, part by part, and line by line", async (t) => {
+  const { store, get } = await world(t);
+  const origins = writtenBy("reflection");
+  const tree = (text: string): BehaviourTree => {
+    return { kind: "tree", tree: text, facts: ["tired"], skills: ["rest", "run"], idle: "rest", origins };
+  };
+  const about = { parents: [], why: "a try", origins };
+  const before = artefactVersion({ ...about, name: "tree", artefact: tree("do run"), created: 1 });
+  const after = artefactVersion({
+    ...about,
+    name: "tree",
+    artefact: tree("selector\n  sequence\n    if tired\n    do rest\n  do run"),
+    parents: [before.id],
+    created: 2,
+  });
+  const rubrics = [{ id: "short", kind: "skill", text: "Short replies are better." }] as const;
+  const judge = artefactVersion({
+    ...about,
+    name: "rubrics",
+    artefact: { kind: "rubrics", rubrics, origins },
+    created: 3,
+  });
+  for (const version of [before, after, judge]) await store.artefacts.add(version);
+  const { artefacts } = await get<ArtefactsPage>("/");
+  assert.deepEqual(
+    artefacts.map(({ is, parts }) => [is, parts]),
+    [
+      ["behaviour tree", 0],
+      ["behaviour tree", 0],
+      ["rubrics of a judge", 1],
+    ],
+  );
+  const { changes } = await get<ArtefactDetail>(`/${after.id}`);
+  const [change, ...more] = changes[0]?.parts ?? [];
+  assert.deepEqual([change?.kind, change?.title, more], ["changed", "Tree", []]);
+  const { contents } = await get<ArtefactDetail>(`/${judge.id}`);
+  assert.deepEqual(
+    contents.map(({ title, text }) => [title, text]),
+    [["Criterion", "Short replies are better."]],
+  );
 });
