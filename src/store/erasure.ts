@@ -19,6 +19,9 @@ import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
 import { entriesFrom, eraseEntries } from "./shelf.ts";
 
+/** What may have learnt from it, out of our reach as well. */
+const learnt = ["checkpoints, journals and weights of runs that learnt from it, and stores of their own"];
+
 /** Rows that one transaction deletes. */
 const round = 1000;
 
@@ -68,7 +71,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
       bytes: await findBytes(database, gone),
       exports: await findInExports(db, gone),
     },
-    unseen: database.unseen,
+    unseen: [...database.unseen, ...learnt],
   };
   await addRecord(db, "erasure", { ...erasure, what: pseudonym(secret, what) });
   return erasure;

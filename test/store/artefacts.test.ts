@@ -128,6 +128,10 @@ onEach(
 
     const receipt = await store.erase({ user: "ann" });
     assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+    assert.ok(
+      receipt.unseen.some((place) => place.includes("runs that learnt from it")),
+      "what is out of reach is said",
+    );
     assert.deepEqual(
       new Map(receipt.artefacts.map((one) => [one.folder, one.partsRemoved])),
       // of the folder her lesson and the reasons, in the tables those, her instructions, and the reasons for these
