@@ -126,7 +126,7 @@ test("--json: JSON lines on stdout, text on stderr", async () => {
     assert.ok(records(ended).length > 0);
     assert.notEqual(ended.err, "");
   }
-  const before = await whetstone(["--json", "envs"]);
+  const before = await inProcess(["--json", "envs"]);
   assert.equal(before.code, 0, before.err);
   assert.ok(records(before).length > 0);
 });
@@ -166,7 +166,7 @@ test("init writes a project whose own test passes, and refuses a folder that is 
   const again = await inProcess(["init", "my-agent"]);
   assert.equal(again.code, 2);
   assert.match(again.err, /not an empty folder/);
-  assert.match((await whetstone(["play", "my-agent/environment.ts", "--player", "expert"])).out, /✔ success/);
+  assert.match((await inProcess(["play", "my-agent/environment.ts", "--player", "expert"])).out, /✔ success/);
 });
 
 test("runs and show without a store", async () => {
