@@ -1,5 +1,5 @@
 /** Files of tests that share a process, and what they share. */
-import { after, suite } from "node:test";
+import { after, suite, test } from "node:test";
 
 type Work = () => Promise<unknown> | unknown;
 
@@ -11,8 +11,15 @@ let ending: Work[] | undefined;
  */
 export async function inTurn(files: Readonly<Record<string, string>>): Promise<void> {
   ending = [];
-  for (const [file, url] of Object.entries(files)) await suite(file, () => import(url));
+  for (const [file, url] of Object.entries(files)) await suite(file, () => import(url).catch(unread));
   for (const work of ending.reverse()) await work();
+}
+
+/** A file that cannot be read is a test that fails: suites are not counted. */
+function unread(e: unknown): void {
+  test("the file is read", () => {
+    throw e;
+  });
 }
 
 /** Ends what the files of a process share: `after` in a module that several of them read belongs to the first one alone. */
