@@ -71,9 +71,10 @@ const logpOf = async (model: Model): Promise<Float32Array> => (await model.score
 
 test("a step has the same effect here and there, twenty of them nearly", async () => {
   const remote = await engine.create({ id: "policy", seed: 3, lexicon: [], contextTokens: 64 });
-  const learn = async (model: Model, epsilon: number, learningRate: number): Promise<void> => {
+  const learn = async (model: Model, epsilon: number, learningRate: number): Promise<number> => {
     await model.accumulate(batch, objective, null);
-    await model.step({ learningRate, epsilon, clip: 1 });
+    const { gradientNorm = Number.NaN } = await model.step({ learningRate, epsilon, clip: 1 });
+    return gradientNorm;
   };
   /** The adapter as the server keeps it: in the local engine's form. */
   const kept = async (name: string): Promise<string> => {
@@ -94,8 +95,9 @@ test("a step has the same effect here and there, twenty of them nearly", async (
   assert.deepEqual(await logpOf(remote), await logpOf(here));
 
   // with epsilon 1 a step is rate · g / (|g| + 1): the whole gradient shows, not its signs alone
-  await learn(remote, 1, 1);
-  await learn(here, 1, 1);
+  const norm = await learn(remote, 1, 1);
+  const apart = Math.abs((await learn(here, 1, 1)) / norm - 1);
+  assert.ok(apart < 1e-4, `the norm of the gradient that the server tells is ${apart} from ours`);
   const [there, ours] = [await weightsIn(await kept("second")), await saved(here, "ours")];
   let moved = 0;
   for (const [name, weights] of ours) {
