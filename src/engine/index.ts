@@ -4,8 +4,12 @@ export {
   type ChatOptions,
   chatEngine,
   chatModel,
+  type Ledger,
   type Limits,
+  openLedger,
   type Price,
+  type ProviderEncoderOptions,
+  providerEncoder,
 } from "./chat/index.ts";
 export type { Engine, ModelRequest } from "./engine.ts";
 export {
