@@ -327,22 +327,30 @@ test("agent: one that floods is cut off at its turns, and hears that it is over"
 
 test("agent: calls at the same time wait in line; more than an episode may have are refused", async () => {
   const refusals: unknown[] = [];
+  const { promise: crowdedOut, resolve: refused } = Promise.withResolvers<void>();
   const crowd = agent(
     async ({ openai }: AgentCall<Shop>) => {
-      const client = new OpenAI(openai);
+      const client = new OpenAI({ ...openai, maxRetries: 0 });
       const one = () =>
         client.chat.completions.create({ model: "m", messages: [{ role: "user", content: "pear" }] });
+      const another = () =>
+        one().catch((e: unknown) => {
+          refused();
+          throw e;
+        });
       const first = await Promise.allSettled(Array.from({ length: 3 }, one));
-      const crowded = await Promise.allSettled(Array.from({ length: 20 }, one));
+      const crowded = await Promise.allSettled(Array.from({ length: 20 }, another));
       refusals.push(...crowded.flatMap((r) => (r.status === "rejected" ? [r.reason.code] : [])));
       return `${first.filter((r) => r.status === "fulfilled").length}`;
     },
     { ...options, limits: { turns: 12, actionTokens: 5 } },
   );
+  let asked = 0;
   const slow: Seat = {
     ...tabular,
+    // the line stays as it is until somebody has found no place in it
     sample: async (requests) => {
-      await new Promise((r) => setTimeout(r, 20));
+      if (++asked > 3) await crowdedOut;
       return model.sample(requests);
     },
   };
