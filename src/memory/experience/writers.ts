@@ -1,5 +1,6 @@
 /** Who writes lessons out of an episode, and how lessons read where they are shown. */
 import { z } from "zod";
+import { abridged } from "../../core/abridged.ts";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { transcript } from "../../core/transcript.ts";
 import type { Message, Trajectory } from "../../core/words.ts";
@@ -34,6 +35,9 @@ const reply = z.object({
   lessons: z.array(z.object({ turn: z.int().min(1), lesson: z.string().min(1) })),
 });
 
+/** Most characters of an episode that are read: they have to fit a context. */
+const mostRead = 12_000;
+
 /**
  * Lessons written by a model that reads the episode. What does not fit the form is no lesson, and a provider that fails has
  * none. An empty purse ends the run. @param most of one episode.
@@ -47,7 +51,7 @@ export const chatLessons =
         : `This attempt went badly. Name up to ${most} of its turns that went wrong, and for each the mistake, how to notice it, and what to do instead.`;
     const form =
       'Answer as JSON: {"lessons": [{"turn": 1, "lesson": "…"}]}. A lesson is read at places like that one, by somebody who knows nothing of this attempt.';
-    const content = [wish, form, transcript(t)].join("\n\n");
+    const content = [wish, form, abridged(transcript(t), mostRead)].join("\n\n");
     const said = await chat.ask({ messages: [{ role: "user", content }] }, reply).catch(unlessFailed);
     return (said?.lessons ?? [])
       .filter(({ turn }) => turn <= t.turns.length)

@@ -1,5 +1,6 @@
 /** Who writes instructions: a stochastic editor of lines, or a language model. */
 import { z } from "zod";
+import { abridged } from "../../core/abridged.ts";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import type { Random } from "../../core/random.ts";
 import type { InstructionProposer } from "./coEvolution.ts";
@@ -32,6 +33,9 @@ const written = z.object({
   instruction: z.string().min(1).max(4000).describe("the whole new instruction"),
 });
 
+/** Most characters of what was asked in an attempt, and of its reply: all of them have to fit a context. */
+const mostShown = 4000;
+
 /**
  * A language model reads the best instructions and attempts that went badly, and writes a new instruction for each
  * proposal. What does not fit after one repair, and a provider that fails, is one proposal less. An empty purse ends the run.
@@ -46,7 +50,7 @@ export function chatInstructions(chat: Chat): InstructionProposer {
         .join("\n")}`,
       ...attempts.map(
         ({ asked, instruction, reply, reward }) =>
-          `Instruction: ${instruction}\nAsked: ${asked}\nReply: ${reply}\nEarned: ${reward.toFixed(2)}`,
+          `Instruction: ${instruction}\nAsked: ${abridged(asked, mostShown)}\nReply: ${abridged(reply, mostShown)}\nEarned: ${reward.toFixed(2)}`,
       ),
       "It must help with any request of this kind, and give away the answer to none.",
     ].join("\n\n");

@@ -1,4 +1,5 @@
 /** Who rewrites an instruction from what happened under it: somebody who quotes, or a language model. */
+import { abridged } from "../../core/abridged.ts";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { type Hint, sayHint } from "../../core/hints.ts";
 import type { Random } from "../../core/random.ts";
@@ -84,15 +85,20 @@ const fenced = (reply: string): string | undefined => {
   return text === "" ? undefined : text;
 };
 
+/** Most characters of an attempt, and of what was said of it or of a reply in production: a question has to fit a context. */
+const [mostPlayed, mostSaid] = [12_000, 4000];
+
 function question({ component, text, attempts, hints, characters }: ReflectionWish): string {
   const shown = attempts.map(
     (one, i) =>
-      `Attempt ${i + 1}, which earned ${one.reward.toFixed(2)}:\n${one.transcript}\nWhat was said of it: ${one.feedback ?? "nothing"}`,
+      `Attempt ${i + 1}, which earned ${one.reward.toFixed(2)}:\n${abridged(one.transcript, mostPlayed)}\nWhat was said of it: ${abridged(one.feedback ?? "nothing", mostSaid)}`,
   );
   return [
     `Improve what an agent is told: its ${component}. Now it reads:\n\`\`\`\n${text}\n\`\`\``,
     ...shown,
-    ...(hints.length > 0 ? ["What people said of replies in use:", ...hints.map(sayHint)] : []),
+    ...(hints.length > 0
+      ? ["What people said of replies in use:", ...hints.map((hint) => abridged(sayHint(hint), mostSaid))]
+      : []),
     "Work out what the task is, what went wrong and why, and which facts and ways of working would have helped. Write them down for any task of this kind: keep what serves, name what is particular to the field, and do not give away the answer to a single task.",
     `Write the whole new text, ${characters} characters at most, within a fence of three backticks.`,
   ].join("\n\n");

@@ -270,6 +270,15 @@ test("chatReflector: reads the fence, asks once more for it, and an empty purse 
   assert.equal(await chatReflector(good)(wish), "new\nlines");
   for (const part of ["old", "turn 1, agent: w", "not w", "500 characters"])
     assert.ok(good.asked[0]!.includes(part));
+  const long = chatOf(["```\nnew\n```"]);
+  const endless = {
+    ...wish.attempts[0]!,
+    transcript: `begun${"x".repeat(1e6)}ended`,
+    feedback: "y".repeat(1e6),
+  };
+  await chatReflector(long)({ ...wish, attempts: [endless, endless, endless] });
+  assert.ok(long.asked[0]!.length < 60_000, "however long the attempts, the question fits a context");
+  assert.ok(long.asked[0]!.includes("begun") && long.asked[0]!.includes("ended"));
   const late = chatOf(["I think so.", "```text\nnew\n```"]);
   assert.equal(await chatReflector(late)(wish), "new");
   assert.equal(await chatReflector(chatOf(["no", "no"]))(wish), undefined);
