@@ -211,14 +211,38 @@ function addImport(artefacts: Command, io: Io): void {
       withProduction(flags.store, async ({ artefacts: kept }) => {
         const version = await artefactAt(path, flags);
         const fresh = await kept.add(version);
+        // equal contents are one version, under the name that it was first given
+        const known = (!fresh && (await kept.get(version.id))) || version;
         if (statSync(path).isDirectory()) await settle(resolve(path), version, kept);
         io.record({ type: "artefact", ...version, known: !fresh });
         io.say(
-          fresh ? `Added: ${version.name} ${version.id}.` : `${version.name} ${version.id} is known already.`,
-          `Let it be told to a version that answers: whetstone versions add --artefact ${version.id} --over VERSION`,
+          fresh
+            ? `Added: ${version.name} ${version.id}.`
+            : `${known.name} ${version.id} is known already, by this name.`,
+          ...whatNext(version),
         );
       }),
     );
+}
+
+/** What people do with it, as a kind of artefact acts. */
+function whatNext({ id, artefact: { kind } }: ArtefactVersion): readonly string[] {
+  switch (kind) {
+    case "instructions":
+    case "experience":
+    case "cases":
+      return [
+        `Let it be told to a version that answers: whetstone versions add --artefact ${id} --over VERSION`,
+      ];
+    case "guide":
+      return [
+        `Let it guide a version that answers: whetstone versions add --artefact ${id} --guide VERSION --over VERSION`,
+      ];
+    case "tree":
+      return [`Let it play in a run's place: whetstone eval RUN --artefact ${id}`];
+    case "rubrics":
+      return [];
+  }
 }
 
 /** What was edited by hand is from now on what the next edit is made from, and what is erased is found there. */

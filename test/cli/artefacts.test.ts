@@ -34,8 +34,13 @@ test("a prompt's way: brought in, edited by hand, compared, and told to a versio
     (await run("artefacts", "import", at("support"), "--why", "class too", "--json")).out,
   );
   assert.deepEqual([edited.parents, edited.why], [[backend.artefact], "class too"]);
+  assert.match(
+    (await run("artefacts", "import", at("support"))).out,
+    /versions add --artefact [0-9a-f]+ --over/,
+  );
   // once more: the same version, and the folder is what the store knows
-  assert.match((await run("artefacts", "import", at("support"))).out, /known already/);
+  const again = await run("artefacts", "import", at("support"), "--name", "another");
+  assert.match(again.out, /^support [0-9a-f]{16} is known already, by this name/);
   const { out } = await run("artefacts", "diff", edited.id.slice(0, 6));
   assert.match(out, /^- Ask for the date first\.$/m);
   assert.match(out, /^\+ Ask for the date and class first\.$/m);
