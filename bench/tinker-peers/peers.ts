@@ -1,11 +1,11 @@
 /** Servers of the Tinker API as processes, each as its makers publish it, on one model. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { stripVTControlCharacters } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import type { Reduction } from "../../src/engine/tinker/datum.ts";
 
 export const peerNames = ["whetstone", "skyrl", "tuft"] as const;
@@ -32,6 +32,8 @@ export interface PeerOptions {
   readonly folder: string;
   /** Longest wait for the first answer. */
   readonly seconds: number;
+  /** Of one that runs already, on that model; it is left running. */
+  readonly url?: string | undefined;
 }
 
 export const key = "tml-bench";
@@ -90,23 +92,45 @@ const commands: Readonly<Record<PeerName, Make>> = {
       reduction: "sequence-mean",
     };
   },
+  // its own source, on a CPU: peers/tuft_on_cpu says by what. Alpha is 4 times the rank, which makes it 32 as elsewhere
   async tuft({ base, venvs, folder }, port) {
+    const venv = join(venvs, "tuft");
     const config = join(folder, "tuft.yaml");
-    const model = [
+    const model = join(folder, "qwen2");
+    const code = join(venvs, "tuft-on-cpu");
+    const env = { PYTHONPATH: code, PATH: `${join(venv, "bin")}:${process.env.PATH}` };
+    await ran(join(venv, "bin/python"), ["-m", "tuft_on_cpu.as_qwen2", base, model], env);
+    const lines = [
+      "supported_models:",
       "- model_name: base",
-      `  model_path: ${base}`,
+      `  model_path: ${model}`,
       "  max_model_len: 128",
       "  max_lora_rank: 8",
+      "  max_loras: 8",
+      "  lora_alpha_ratio: 4",
+      "  colocate: true",
+      "  sampling_memory_fraction: 0.1",
+      "authorized_users:",
+      `  ${key}: bench`,
     ];
-    const lines = ["supported_models:", ...model, "authorized_users:", `  ${key}: bench`];
     await writeFile(config, `${lines.join("\n")}\n`);
     return {
-      line: [join(venvs, "tuft/bin/tuft"), "launch", "--config", config, "--port", `${port}`],
-      // Ray gives its own processes half a minute, which a busy machine may not have
+      line: [join(venv, "bin/tuft"), "launch", "--config", config, "--port", `${port}`],
       env: {
-        RAY_raylet_start_wait_time_s: "600",
+        ...env,
         TUFT_HOME: folder,
-        PATH: `${join(venvs, "tuft/bin")}:${process.env.PATH}`,
+        // a GPU that Ray believes in: the trainer and the sampler each ask for a part of one
+        RAY_OVERRIDE_RESOURCES: JSON.stringify({ CPU: 2, GPU: 1 }),
+        // Ray gives its own processes seconds, which a busy machine may not have
+        RAY_raylet_start_wait_time_s: "600",
+        RAY_agent_register_timeout_ms: "600000",
+        RAY_worker_register_timeout_seconds: "600",
+        RAY_health_check_initial_delay_ms: "600000",
+        RAY_health_check_timeout_ms: "600000",
+        RAY_USAGE_STATS_ENABLED: "0",
+        VLLM_CPU_KVCACHE_SPACE: "1",
+        VLLM_NO_USAGE_STATS: "1",
+        OMP_NUM_THREADS: "1",
       },
       baseModel: "base",
       reduction: "sum",
@@ -114,11 +138,21 @@ const commands: Readonly<Record<PeerName, Make>> = {
   },
 };
 
+/** @throws Error with what the program said. */
+async function ran(program: string, args: readonly string[], env: Command["env"]): Promise<void> {
+  await promisify(execFile)(program, args, { env: { ...process.env, ...env } });
+}
+
 /** @throws Error with the end of its log, where it does not answer in time. */
 export async function startPeer(name: PeerName, options: PeerOptions): Promise<Peer> {
   await mkdir(options.folder, { recursive: true });
   const port = await freePort();
   const { line, env, baseModel, reduction } = await commands[name](options, port);
+  if (options.url !== undefined) {
+    await answers(options.url, options.seconds);
+    const elsewhere = { log: async () => "(it was started by hand)", stop: async () => {} };
+    return { name, url: options.url, baseModel, reduction, ...elsewhere };
+  }
   const log = join(options.folder, "server.log");
   const out = openSync(log, "w");
   const [program, ...args] = line;

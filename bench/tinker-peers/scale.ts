@@ -80,7 +80,7 @@ export function scaleOf(engine: Engine): Promise<Scale> {
 
 /** The same loss as the API has it, `cross_entropy` with weights of 1, as the server takes it. */
 export async function rawScaleOf({ url, baseModel }: Peer): Promise<Scale> {
-  const session = await openSession(transport({ url, key, patienceSeconds: 400 }), baseModel, "json");
+  const session = await openSession(transport({ url, key, patienceSeconds: 400 }), baseModel);
   try {
     return await scaleBy(async (rows, seed) => {
       const trainer = await openTrainer(session, { baseModel, rank, seed });
