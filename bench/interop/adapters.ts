@@ -13,7 +13,7 @@ import { apart, type Logps, logpsOf } from "./agree.ts";
 
 const around = { threads: 1, verbose: false };
 const contextTokens = 64;
-/** Distances in nats that arithmetic in another order explains; llama.cpp rounds to 16 bits on its way. */
+/** Distances in nats that arithmetic in another order explains; llama.cpp is further off, with 32-bit weights and whatever its cache is. */
 const [close, rounded] = [1e-3, 2e-2];
 
 interface Answers {
@@ -88,11 +88,15 @@ export async function adapters(
     const gguf = (name: string): string => join(root, `${name}.gguf`);
     const small = { tokens: contextTokens, use: 1 };
     await python.ask({ run: "gguf", folder: merged, file: gguf("merged") });
-    agreed(
-      "merged weights as GGUF, loaded by llama.cpp",
-      await reads(llama, { file: gguf("merged"), ...small }),
-      rounded,
-    );
+    const byLlama = async (what: string, files: Readonly<Record<string, string>>): Promise<void> => {
+      agreed(what, await reads(llama, { ...files, ...small }), rounded);
+      agreed(
+        "the same with keys and values kept in 32 bits",
+        await reads(llama, { ...files, ...small, cache: "F32" }),
+        rounded,
+      );
+    };
+    await byLlama("merged weights as GGUF, loaded by llama.cpp", { file: gguf("merged") });
     if (scripts === undefined || !existsSync(join(scripts, "convert_lora_to_gguf.py"))) {
       say(
         "the adapter as GGUF: WHETSTONE_LLAMA_SCRIPTS names no folder with llama.cpp's convert_lora_to_gguf.py",
@@ -101,8 +105,10 @@ export async function adapters(
     } else {
       await python.ask({ run: "gguf", folder: base, file: gguf("base") });
       await python.ask({ run: "gguf_adapter", scripts, folder: base, adapter: peft, file: gguf("adapter") });
-      const theirs = await reads(llama, { file: gguf("base"), adapter: gguf("adapter"), ...small });
-      agreed("the adapter, converted by llama.cpp's script and loaded by llama.cpp", theirs, rounded);
+      await byLlama("the adapter, converted by llama.cpp's script and loaded by llama.cpp", {
+        file: gguf("base"),
+        adapter: gguf("adapter"),
+      });
     }
   } finally {
     python.close();

@@ -35,9 +35,9 @@ const handlers = {
 
   /**
    * With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning.
-   * `adapter` is a GGUF file.
+   * `adapter` is a GGUF file; `cache` the type of the cache of keys and values: by default 16 bits, which is its fastest.
    */
-  async open({ file, tokens, use, adapter }) {
+  async open({ file, tokens, use, adapter, cache = "F16" }) {
     await context?.dispose();
     await model?.dispose();
     model = await llama.loadModel({ modelPath: file, useMmap: false });
@@ -47,7 +47,8 @@ const handlers = {
       batchSize: 512,
       threads: { ideal: use, min: use },
       ...(adapter && { lora: adapter }),
-      // its default cache of keys and values has 16 bits, which is also its fastest
+      experimentalKvCacheKeyType: cache,
+      experimentalKvCacheValueType: cache,
     });
     sequences = Array.from({ length: parallel }, () => context.getSequence());
   },
