@@ -15,9 +15,9 @@ export interface Held {
 /** @param latency milliseconds between the last byte of a call and the first of its answer. */
 function serve(latency: number): void {
   const results = new Map<string, Uint8Array | object>();
-  let [calls, held] = [0, 0];
+  let [calls, held, taken] = [0, 0, 0];
   const later = (result: Uint8Array | object): object => {
-    const request_id = `r${calls}`;
+    const request_id = `r${taken++}`;
     results.set(request_id, result);
     return { request_id };
   };
@@ -69,14 +69,17 @@ function serve(latency: number): void {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const began = performance.now();
+      const given = answers[request.url!.slice("/api/v1/".length)]?.(Buffer.concat(parts)) ?? {};
+      const binary = given instanceof Uint8Array;
+      response.setHeader("Content-Type", binary ? protobufType : "application/json");
+      const body = binary ? given : JSON.stringify(given);
+      // what making it took is part of the latency
+      const left = latency - (performance.now() - began);
       setTimeout(() => {
-        const given = answers[request.url!.slice("/api/v1/".length)]?.(Buffer.concat(parts)) ?? {};
-        const binary = given instanceof Uint8Array;
         calls++;
-        response.setHeader("Content-Type", binary ? protobufType : "application/json");
-        response.end(binary ? given : JSON.stringify(given));
+        response.end(body);
         held += performance.now() - began;
-      }, latency);
+      }, left);
     });
   });
   server.listen(0, "127.0.0.1", () => {
