@@ -8,6 +8,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
+import { oneCoreFlags } from "../src/cli/oneCore.ts";
 import { openProduction } from "../src/store/index.ts";
 import { quantile } from "./gateway/load.ts";
 import { type Started, started } from "./gateway/started.ts";
@@ -105,7 +106,10 @@ try {
   for (const one of cases) {
     const { list, requests } = one;
     const file = join(folder, `${list}-${requests}.sqlite`);
-    const server = await started("served", ["http://127.0.0.1:9", file], pinned ? { core: 0 } : {});
+    const server = await started("served", ["http://127.0.0.1:9", file], {
+      flags: oneCoreFlags,
+      ...(pinned && { core: 0 }),
+    });
     const measured: Round[] = [];
     for (let r = 0; r < rounds; r++) {
       measured.push(await round(server, one));

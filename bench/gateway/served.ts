@@ -1,11 +1,10 @@
 // The gateway in a process of its own, recording into SQLite: prints its URL; for every line that it hears, what it has used.
-import { availableParallelism } from "node:os";
-import { compileInBackground } from "../../src/cli/oneCore.ts";
+import { beginForOneCore } from "../../src/cli/oneCore.ts";
 import { liveVersions, serveProduction, upstream, versionOf } from "../../src/serve/gateway/index.ts";
 import { openProduction, recorder } from "../../src/store/index.ts";
 
-// as `whetstone serve` does where it has one core
-if (process.platform === "linux" && availableParallelism() === 1) compileInBackground();
+// as `whetstone serve` does
+beginForOneCore();
 const [url = "", store = "", silence = "3600000"] = process.argv.slice(2);
 const production = await openProduction(store);
 const writing = recorder(production);

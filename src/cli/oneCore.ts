@@ -18,15 +18,16 @@ export const oneCoreFlags: readonly string[] = [
 export function beginForOneCore(): void {
   if (process.platform !== "linux" || availableParallelism() > 1) return;
   const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
+  if (missing.length === 0) return compileInBackground();
+  const { execPath, execArgv, argv } = process;
   // Node 22.13 and 22.14 have no execve
-  if (missing.length > 0 && typeof process.execve === "function") {
-    const { execPath, execArgv, argv } = process;
-    process.execve(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
-  }
-  compileInBackground();
+  process.execve?.(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
 }
 
-/** V8's threads, which compile what runs often, take what is left of the CPU. Those of a Node that does not name them stay as they are. */
+/**
+ * V8's threads, which compile what runs often, take what is left of the CPU: only with {@link oneCoreFlags}, for without them
+ * they collect garbage as well, and the one that answers would wait for them. Those of a Node that does not name them stay as they are.
+ */
 export function compileInBackground(): void {
   for (const thread of readdirSync("/proc/self/task")) {
     if (readFileSync(`/proc/self/task/${thread}/comm`, "utf8") !== "V8Worker\n") continue;
