@@ -18,7 +18,10 @@ export const oneCoreFlags: readonly string[] = [
 export function beginForOneCore(): void {
   if (process.platform !== "linux" || availableParallelism() > 1) return;
   const missing = oneCoreFlags.filter((flag) => !process.execArgv.includes(flag));
-  if (missing.length === 0) return compileInBackground();
+  if (missing.length === 0) {
+    compileInBackground();
+    return;
+  }
   const { execPath, execArgv, argv } = process;
   // Node 22.13 and 22.14 have no execve
   process.execve?.(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
