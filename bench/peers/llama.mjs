@@ -35,9 +35,10 @@ const handlers = {
 
   /**
    * With `use` threads: on busy machines one is often faster, because threads wait for each other by spinning.
-   * `adapter` is a GGUF file; `cache` the type of the cache of keys and values: by default 16 bits, which is its fastest.
+   * `adapter` is a GGUF file. By default keys and values are kept in 16 bits, which is its fastest. With `exact` they
+   * stay in 32 bits; that takes attention without its fast kernel as well, which rounds them to 16 whatever the cache is.
    */
-  async open({ file, tokens, use, adapter, cache = "F16" }) {
+  async open({ file, tokens, use, adapter, exact = false }) {
     await context?.dispose();
     await model?.dispose();
     model = await llama.loadModel({ modelPath: file, useMmap: false });
@@ -47,8 +48,11 @@ const handlers = {
       batchSize: 512,
       threads: { ideal: use, min: use },
       ...(adapter && { lora: adapter }),
-      experimentalKvCacheKeyType: cache,
-      experimentalKvCacheValueType: cache,
+      ...(exact && {
+        flashAttention: false,
+        experimentalKvCacheKeyType: "F32",
+        experimentalKvCacheValueType: "F32",
+      }),
     });
     sequences = Array.from({ length: parallel }, () => context.getSequence());
   },
