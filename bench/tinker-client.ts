@@ -48,8 +48,8 @@ const question = "Which of these is the largest? ".repeat(8);
 
 const environment = defineEnvironment({
   name: "question",
-  summary: "says one thing, and is paid by chance",
-  abilities: new Set(),
+  summary: "says one thing, and is paid by its letters",
+  abilities: new Set(["replay"] as const),
   roles: ["agent"],
   splits: ["train"],
   limits: { turns: 1, actionTokens: tokens },
@@ -61,10 +61,10 @@ const environment = defineEnvironment({
       seed: i,
     })),
   lexicon: () => [],
-  start: async (_task, random) => ({
+  start: async () => ({
     observe: async () => ({ role: "agent", observation: { messages: [] } }),
-    act: async () => ({
-      rewards: { paid: random.next() },
+    act: async ({ content }) => ({
+      rewards: { paid: content.charCodeAt(0) % 2 },
       end: { kind: "done" as const, reason: "said", success: true },
     }),
   }),

@@ -3,8 +3,11 @@ import { createServer } from "node:http";
 import { readPass, writeOutput, writeSamples } from "../../src/engine/tinker/protobuf.ts";
 import { floatTensor, protobufType, sampleRequest } from "../../src/engine/tinker/protocol.ts";
 
-/** What every sampled token is, and its log-probability. */
-export const [token, logp] = [70, -1.5];
+/** Log-probability of every token. */
+export const logp = -1.5;
+
+/** What all tokens of the i-th sample are. */
+export const tokenOf = (i: number): number => 70 + (i % 8);
 
 /** How many calls it answered, and the mean of the milliseconds for which it held them. */
 export interface Held {
@@ -34,14 +37,14 @@ function serve(latency: number): void {
       (n, c) => n + (c.type === "encoded_text" ? c.tokens.length : 0),
       0,
     );
-    const sequence = {
+    const sequence = (i: number) => ({
       stop_reason: "length" as const,
-      tokens: new Int32Array(length).fill(token),
+      tokens: new Int32Array(length).fill(tokenOf(i)),
       logprobs: new Float32Array(length).fill(logp),
-    };
+    });
     return later(
       writeSamples({
-        sequences: Array.from({ length: asked.num_samples }, () => sequence),
+        sequences: Array.from({ length: asked.num_samples }, (_, i) => sequence(i)),
         ...(asked.prompt_logprobs && { prompt_logprobs: new Float32Array(read).fill(logp) }),
       }),
     );

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Codec, Model } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tinkerCan } from "../../src/engine/tinker/model.ts";
-import { logp, token } from "./stub.ts";
+import { logp, tokenOf } from "./stub.ts";
 
 /**
  * Answers that an iteration has to wait for, one after the other: a call is taken, and its result is asked for. A step is
@@ -19,7 +19,7 @@ export function engineWithout(codec: Codec, latency: number): Engine {
   const alike = (length: number): Float32Array => new Float32Array(length).fill(logp);
 
   function modelOf(id: string, contextTokens: number): Model {
-    let version = 0;
+    let [version, sampled] = [0, 0];
     let sampler: Promise<unknown> | undefined;
     return {
       id,
@@ -34,7 +34,7 @@ export function engineWithout(codec: Codec, latency: number): Engine {
         await (sampler ??= wait(rounds.sampler * latency));
         await wait(rounds.sample * latency);
         return requests.map(({ maxTokens }) => ({
-          action: new Int32Array(maxTokens).fill(token),
+          action: new Int32Array(maxTokens).fill(tokenOf(sampled++)),
           logp: alike(maxTokens),
           behaviour: alike(maxTokens),
           stop: "length",

@@ -64,6 +64,11 @@ export interface Play {
   readonly task: Id | Task;
   /** Tells apart the episodes of one task in one iteration. */
   readonly attempt: number;
+  /**
+   * So many attempts at the task, from 0, begin at once and alike: their first actions may be drawn together. Of no
+   * effect where an episode need not begin as the others do. Default 1.
+   */
+  readonly together?: number;
   /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
   readonly models?: Readonly<Record<Role, ModelId>>;
   /** Every model that plays is mixed, at its logits, with so much of this frozen one; see `SampleRequest.mix`. */

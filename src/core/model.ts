@@ -51,6 +51,19 @@ export interface SampleRequest {
   readonly mix?: { readonly of: Frozen; readonly share: number };
   /** All randomness of this request. */
   readonly seed: number;
+  /** In place of `seed`, where the engine can draw several at once; others leave it aside. */
+  readonly draw?: Draw;
+}
+
+/**
+ * One of several draws at the same prompt, made in one call. Which of them depends on these numbers and the prompt alone,
+ * whatever else is asked for, and when.
+ */
+export interface Draw {
+  readonly seed: number;
+  /** From 0, below `of`. */
+  readonly index: number;
+  readonly of: number;
 }
 
 export interface Sample {

@@ -4,7 +4,7 @@ import { type Artefact, artefactId } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Advise } from "../core/context.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
-import type { Codec, Sample, SampleRequest } from "../core/model.ts";
+import type { Codec, Draw, Sample, SampleRequest } from "../core/model.ts";
 import { concatIds } from "../core/pack.ts";
 import type { Random } from "../core/random.ts";
 import { sampledTurn, tokenTexts } from "../core/turns.ts";
@@ -51,6 +51,8 @@ export interface EpisodeOptions {
   seat(role: Role): Seat;
   /** All randomness of the episode. */
   readonly random: Random;
+  /** The first action as one of several draws. Only for episodes that all begin with the same prompt. */
+  readonly draw?: Draw;
   /** Of every model. Default 1. */
   readonly temperature?: number;
   /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
@@ -344,6 +346,7 @@ async function act(
         ? { choices: choicesOf(observation.legal, seat.codec) }
         : {}),
       seed: random.split("turn", index).seed,
+      ...(options.draw && index === 0 ? { draw: options.draw } : {}),
     },
   ]);
   return sampledTurn({

@@ -30,6 +30,7 @@ export function multiTurn(options: MultiTurnOptions = {}): Rollout {
         ctx.play({
           task: task.id,
           attempt,
+          together: groupSize,
           ...(temperature === undefined ? {} : { temperature }),
           ...(models ? { models } : {}),
           ...(limits ? { limits } : {}),

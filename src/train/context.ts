@@ -140,6 +140,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
   async function play({
     task: named,
     attempt,
+    together = 1,
     models: chosen,
     mix,
     player: playing,
@@ -175,6 +176,12 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
       });
     }
     begun.add(id);
+    // an environment that can replay draws from its task alone; what is said to one attempt need not be said to another
+    const alike = environment.abilities.has("replay") && !from && advice === undefined && !advise;
+    const draw =
+      alike && attempt < together && together > 1
+        ? { seed: random.split("openings", task.id).seed, index: attempt, of: together }
+        : undefined;
     const playNow = async (): Promise<readonly Trajectory[]> => {
       parts.stop.throwIfAborted();
       const finished = await playEpisode({
@@ -186,6 +193,7 @@ export function makeContext(parts: ContextParts, practice: readonly Task[]): Ctx
           return player ? playerSeat(player) : seat(role, chosen, mix);
         },
         random: random.split("episode", task.id, tag),
+        ...(draw === undefined ? {} : { draw }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(constrained === undefined ? {} : { constrained }),
         ...(from === undefined ? {} : { from }),

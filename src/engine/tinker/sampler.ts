@@ -2,8 +2,8 @@
 import PQueue from "p-queue";
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
-import { WhetstoneError } from "../../core/errors.ts";
-import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
+import { present, WhetstoneError } from "../../core/errors.ts";
+import type { Codec, Draw, Sample, SampleRequest } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
 import type { StopReason } from "../../core/words.ts";
 import { endsOf, requireOptions } from "../requests.ts";
@@ -24,8 +24,8 @@ export interface Sampler {
   /** A request in the words of the wire, beside its prompt. */
   ask(prompt: Int32Array, fields: object): Promise<SampleResponse>;
   /**
-   * Requests of a call that differ in their seeds alone are drawn together, from the first one's seed: what each brings
-   * depends on the others of its group, and on nothing else.
+   * Draws of one prompt are one request for several samples. So are requests of a call that differ in their seeds alone,
+   * from the first one's seed: what each brings depends on the others of its group, and on nothing else.
    * @param version stands in every sample.
    */
   sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
@@ -45,6 +45,8 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   const queue = new PQueue({
     concurrency: Math.min(mostAtOnce, session.config.sample_max_concurrent_requests),
   });
+  /** Draws of which some have not been fetched. What nobody fetches goes with the weights. */
+  const drawn = new Map<string, { readonly response: Promise<SampleResponse>; readonly left: Set<number> }>();
   let calls = 0;
 
   const ask = (prompt: Int32Array, fields: object): Promise<SampleResponse> => {
@@ -85,23 +87,39 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     );
   }
 
-  /** Requests that differ in their seeds alone, as one: the server reads the prompt once. */
-  async function sampleTogether(group: readonly SampleRequest[], version: string): Promise<Sample[]> {
-    const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [] } = group[0]!;
-    const seeds = [...new Set(group.map(({ seed }) => seed))];
-    const { sequences } = await ask(prompt, {
-      num_samples: seeds.length,
+  /** Several samples of one prompt: the server reads it once. */
+  function askSeveral(request: SampleRequest, seed: number, count: number): Promise<SampleResponse> {
+    const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [] } = request;
+    return ask(prompt, {
+      num_samples: count,
       sampling_params: {
         max_tokens: maxTokens,
         temperature,
-        seed: seeds[0]! % 2 ** 31,
+        seed: seed % 2 ** 31,
         // texts and ids cannot be mixed; what the server does not stop at is cut off below
         ...(stop.length > 0 ? { stop } : stopTokens.length > 0 && { stop: [codec.endId, ...stopTokens] }),
       },
     });
-    return Promise.all(
-      group.map((request) => finished(request, sequences[seeds.indexOf(request.seed)], version)),
-    );
+  }
+
+  /** Asked for by whoever comes first, for all of them. */
+  function askDraw(request: SampleRequest, { seed, index, of }: Draw): Place {
+    const key = `${likeness(request)} ${seed} ${of}`;
+    const { response, left } = drawn.get(key) ?? {
+      response: askSeveral(request, seed, of),
+      left: new Set(Array.from({ length: of }, (_, i) => i)),
+    };
+    left.delete(index);
+    if (left.size > 0) drawn.set(key, { response, left });
+    else drawn.delete(key);
+    return { response, index };
+  }
+
+  /** Requests that differ in their seeds alone, from the seed of the first. */
+  function askTogether(group: readonly SampleRequest[]): Place[] {
+    const seeds = [...new Set(group.map(({ seed }) => seed))];
+    const response = askSeveral(group[0]!, seeds[0]!, seeds.length);
+    return group.map(({ seed }) => ({ response, index: seeds.indexOf(seed) }));
   }
 
   async function finished(
@@ -131,11 +149,19 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     logp,
     async sample(requests, version) {
       requests.forEach(requireServable);
-      if (requests.length === 1) return await sampleTogether(requests, version);
-      const groups = [...Map.groupBy(requests, likeness).values()];
-      const all = await Promise.all(groups.map((group) => sampleTogether(group, version)));
-      const of = new Map(groups.flatMap((group, g) => group.map((request, i) => [request, all[g]![i]!])));
-      return requests.map((request) => of.get(request)!);
+      const places = new Map<SampleRequest, Place>();
+      const single = requests.filter(({ draw }) => !draw);
+      for (const group of Map.groupBy(single, likeness).values()) {
+        askTogether(group).forEach((place, i) => void places.set(group[i]!, place));
+      }
+      return await Promise.all(
+        requests.map(async (request) => {
+          const { response, index } = request.draw
+            ? askDraw(request, request.draw)
+            : present(places.get(request), "sample", "place of a request");
+          return await finished(request, (await response).sequences[index], version);
+        }),
+      );
     },
     async score(rows) {
       const out = new Float32Array(rows.target_A.length);
@@ -153,21 +179,31 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   };
 }
 
-/** The same for requests that differ in their seeds alone. */
-const likeness = ({ seed: _, prompt, ...rest }: SampleRequest): string => `${prompt} ${JSON.stringify(rest)}`;
+/** Where the sample of a request is found: the `index`-th of a response. */
+interface Place {
+  readonly response: Promise<SampleResponse>;
+  readonly index: number;
+}
+
+/** The same for requests that differ in their seeds and draws alone. */
+const likeness = ({ seed: _, draw: __, prompt, ...rest }: SampleRequest): string =>
+  `${Buffer.from(prompt.buffer, prompt.byteOffset, prompt.byteLength).toString("latin1")} ${JSON.stringify(rest)}`;
 
 /** Sampling sessions of the same weights as one: requests go to each in turn. */
 export function spread(samplers: readonly Sampler[]): Sampler {
   const [only] = samplers;
   if (only && samplers.length === 1) return only;
   let turn = 0;
-  const next = (): Sampler => samplers[turn++ % samplers.length]!;
+  const at = (i: number): Sampler => samplers[i % samplers.length]!;
+  const next = (): Sampler => at(turn++);
+  // draws of one prompt belong together
+  const sampling = ({ draw }: SampleRequest): Sampler => (draw ? at(draw.seed) : next());
   return {
     ask: (prompt, fields) => next().ask(prompt, fields),
     logp: (tokens) => next().logp(tokens),
     score: (rows) => next().score(rows),
     sample: async (requests, version) =>
-      (await Promise.all(requests.map((request) => next().sample([request], version)))).flat(),
+      (await Promise.all(requests.map((request) => sampling(request).sample([request], version)))).flat(),
   };
 }
 

@@ -186,6 +186,30 @@ test("requests of one prompt are one request for several samples; equal seeds ar
   assert.equal(asked.length, 2);
 });
 
+test("draws of one prompt are one request, whoever asks first, and whoever never does", async () => {
+  const { model, asked } = await scripted({ sessions: 3 });
+  const [one, other] = [Int32Array.of(5, 6, 7), Int32Array.of(5, 6, 8)];
+  const draw = async (index: number, prompt = one, seed = 7) => {
+    const [sample] = await model.sample([
+      { prompt, maxTokens: 1, seed: index, draw: { seed, index, of: 4 } },
+    ]);
+    return sample!.action[0];
+  };
+  // the n-th sequence of the script's answer to a request is token 9 + n
+  assert.deepEqual(await Promise.all([draw(2), draw(0)]), [11, 9]);
+  assert.equal(await draw(3), 12);
+  assert.equal(asked.length, 1);
+  assert.equal(await draw(0, other), 9);
+  assert.equal(await draw(1, one, 8), 10);
+  assert.equal(asked.length, 3);
+  assert.equal(await draw(1), 10);
+  assert.equal(asked.length, 3, "the last of the first four");
+  assert.equal(await draw(1), 10);
+  assert.equal(asked.length, 4, "what all have fetched is not kept");
+  // a seed has a session of its own, whoever asks
+  assert.deepEqual(asked, ["1", "1", "2", "1"]);
+});
+
 test("what the API cannot give is refused by name", async () => {
   const { engine, model } = await scripted({});
   const missing = (words: RegExp) => withCode("capability.missing", words);
