@@ -1,15 +1,19 @@
 // What the tinker engine's client adds to an iteration: whole runs against a stub that answers every call after 50 ms, in
-// turn with the same runs on an engine that waits as long and has no client.
+// turn with the same runs on two engines that have no client: one asks the stub as often, one after the other, and sends and
+// reads nothing; the other has timers in place of a server.
 //
 //     node bench/tinker-client.ts [--latency 50] [--iterations 20] [--rounds 3] [--samples 32] [--tokens 64]
 //
-// The difference of the two is the client's, in time and in processor time of the process; what is left is the work of the
-// loop, which it has with any engine. Runs of a round before the first are not counted. Writes results/tinker-client.md.
+// What is more than empty calls is the client's; what is more than timers is the client's and that of sockets, Node and the
+// stub. What is left is the work of the loop, which it has with any engine. Runs of a round before the first are not counted.
+// Writes results/tinker-client.md.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { Pool } from "undici";
 import type { Engine } from "../src/engine/engine.ts";
 import { chatCodec } from "../src/engine/local/codec.ts";
 import { byteTokenizer } from "../src/engine/local/tokenizer.ts";
@@ -125,65 +129,81 @@ async function held(): Promise<Held> {
   const told: Held = JSON.parse(await (await fetch(`${url}/api/v1/held`, { method: "POST" })).text());
   return told;
 }
-const none = (): Taken => ({ wall: [], cpu: [] });
-let [client, without] = [none(), none()];
-let before = await held();
+const bare = new Pool(url);
+/** Asks the stub so often, and says nothing. */
+async function calls(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { body } = await bare.request({ path: "/api/v1/bare", method: "POST", body: "{}" });
+    await body.text();
+  }
+}
+const engines = {
+  client: () => tinkerEngine({ url, baseModel: "stub", codec, probe: false }),
+  calls: () => engineWithout(codec, calls),
+  timers: () => engineWithout(codec, (answers) => wait(answers * latency)),
+};
+const nothing = (): Record<keyof typeof engines, Taken> => ({
+  client: { wall: [], cpu: [] },
+  calls: { wall: [], cpu: [] },
+  timers: { wall: [], cpu: [] },
+});
+let taken = nothing();
+let asked = 0;
 for (let round = 0; round <= rounds; round++) {
   progress(round === 0 ? "warming up" : `round ${round} of ${rounds}`);
-  if (round === 1) [client, without, before] = [none(), none(), await held()];
-  await run(tinkerEngine({ url, baseModel: "stub", codec, probe: false }), client);
-  await run(engineWithout(codec, latency), without);
+  if (round === 1) taken = nothing();
+  const before = await held();
+  await run(engines.client(), taken.client);
+  if (round > 0) asked += (await held()).calls - before.calls;
+  await run(engines.calls(), taken.calls);
+  await run(engines.timers(), taken.timers);
 }
-const after = await held();
 progress("once more, for where the processor time goes");
 const places = ["src/engine/tinker", "node_modules/undici"] as const;
 const [ownShare = 0, undiciShare = 0] = await sharesDuring(places, () =>
-  run(tinkerEngine({ url, baseModel: "stub", codec, probe: false }), none()),
+  run(engines.client(), nothing().client),
 );
+await bare.close();
 stub.kill();
 
-const calls = after.calls - before.calls;
-const meanHeld = (after.calls * after.ms - before.calls * before.ms) / calls;
-const late = chain * (meanHeld - latency);
 const ms = (x: number): string => `${x.toFixed(1)} ms`;
 /** @param of milliseconds of an iteration. */
 const share = (x: number, of: number): string => `${((100 * x) / of).toFixed(1)} %`;
 /** A machine that others use as well disturbs the median; least of all the fastest tenth. */
 const fastest = (xs: readonly number[]): number => xs.toSorted((x, y) => x - y)[Math.floor(xs.length / 10)]!;
 const rows = [median, fastest].flatMap((of) => {
-  const [wall, bare, cpu, bareCpu] = [client.wall, without.wall, client.cpu, without.cpu].map(of);
+  const whole = of(taken.client.wall);
+  const line = (what: string, key: keyof Taken): string => {
+    const [client, empty, none] = [of(taken.client[key]), of(taken.calls[key]), of(taken.timers[key])];
+    const more = [client - empty, client - none].map((x) => `${ms(x)}, ${share(x, whole)}`);
+    return `| ${[what, ms(client), ms(empty), ms(none), ...more].join(" | ")} |`;
+  };
   const name = of === median ? "median" : "fastest tenth";
-  const line = (what: string, x: number, y: number): string =>
-    `| ${what}, ${name} | ${ms(x)} | ${ms(y)} | ${ms(x - y)} | ${share(x - y, wall!)} |`;
-  return [
-    line("time", wall!, bare!),
-    line("time, less what the stub was late", wall! - late, bare!),
-    line("processor time of the process", cpu!, bareCpu!),
-  ];
+  return [line(`time, ${name}`, "wall"), line(`processor time of the process, ${name}`, "cpu")];
 });
-const forced = chain * latency;
-const added = median(client.cpu) - median(without.cpu);
 const disturbed =
   load > cpus().length
-    ? " Other work kept this machine busier than it has cores: the times by the clock tell of that, and not of the client."
-    : "";
+    ? [
+        "",
+        "Other work kept this machine busier than it has cores: the times by the clock tell of that, and not of the client.",
+      ]
+    : [];
 /** Of the process's time, and of an iteration. */
 const inRoom = (x: number): string =>
-  `${(100 * x).toFixed(0)} % (${share(x * median(client.cpu), median(client.wall))} of the iteration)`;
+  `${(100 * x).toFixed(0)} % (${share(x * median(taken.client.cpu), median(taken.client.wall))} of the iteration)`;
 const text = [
   "# What the Tinker client adds to an iteration",
   "",
-  `Whole runs of GRPO: ${samples} episodes of ${tokens} tokens after ${codec.open([{ role: "user", content: question }]).length}, each asked for by itself, one step an iteration, the run's log and store included. Every call is answered after ${latency} ms by a stub that computes nothing. In turn with the same runs on an engine without client, which waits for as many latencies after one another as the protocol forces: ${chain} (${answers.sampler} for a sampler, ${answers.sample} for samples, ${answers.forward} for a forward pass, ${answers.backwardAndStep} for a backward pass and the step behind it). ${client.wall.length} iterations of each, in ${rounds} rounds; ${cpus()[0]?.model}, ${cpus().length} cores, load ${load.toFixed(1)} when it began; Node ${process.version}.`,
+  `Whole runs of GRPO: ${samples} episodes in groups of ${groupSize}, ${tokens} tokens each after ${codec.open([{ role: "user", content: question }]).length}, one step an iteration, the run's log and store included. Every call is answered after ${latency} ms by a stub that computes nothing. In turn with the same runs on two engines without the client, which wait for as many answers one after the other as the protocol forces: ${chain} (${answers.sampler} for a sampler, ${answers.sample} for samples, ${answers.forward} for a forward pass, ${answers.backwardAndStep} for a backward pass and the step behind it). One waits for calls of the same stub that say nothing, the other for timers. ${taken.client.wall.length} iterations of each, in ${rounds} rounds; ${cpus()[0]?.model}, ${cpus().length} cores, load ${load.toFixed(1)} when it began; Node ${process.version}.`,
   "",
-  "| an iteration | with the client | without one: the loop and the latencies | the client's | of the iteration |",
-  "|---|---|---|---|---|",
+  "| an iteration | with the client | empty calls | timers | the client's: more than empty calls, of the iteration | more than timers, of the iteration |",
+  "|---|---|---|---|---|---|",
   ...rows,
   "",
-  `By a profile of one more run with the client, ${inRoom(ownShare)} of the processor time is in the files of src/engine/tinker and ${inRoom(undiciShare)} in undici, which carries the calls; the rest of the client's is Node's sockets and streams under it.`,
+  `What is more than timers holds the client and what any call takes here: sockets, Node's streams, the stub, of which empty calls take their part ${chain} times. About ${Math.round(asked / rounds / (iterations + leftOut))} calls an iteration. The aim is 2 % of the iteration.`,
   "",
-  `Against the ${forced} ms that the latencies alone force, all processor time of the client is ${share(added, forced)}, that of its own files ${share(ownShare * median(client.cpu), forced)}; the aim is 2 %.${disturbed}`,
-  "",
-  `About ${Math.round(calls / rounds / (iterations + leftOut))} calls an iteration. The stub held each for ${ms(meanHeld)} in the mean: timers are late, and it shares the cores with the client. Of ${chain} that follow one another that is ${ms(late)}, which is not the client's, and is taken off in the rows that say so.`,
+  `By a profile of one more run with the client, ${inRoom(ownShare)} of the processor time is in the files of src/engine/tinker and ${inRoom(undiciShare)} in undici, which carries the calls; the rest is the loop's, and that of Node's sockets and streams.`,
+  ...disturbed,
   "",
 ].join("\n");
 writeFileSync(values.out, text);

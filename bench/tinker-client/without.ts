@@ -1,5 +1,4 @@
-/** The other half of a pair: an engine that answers as the stub does, after the same waits, with no client and no server. */
-import { setTimeout as wait } from "node:timers/promises";
+/** The other half of a pair: an engine that answers as the stub does, after the same waits, without the client. */
 import type { Codec, Model } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tinkerCan } from "../../src/engine/tinker/model.ts";
@@ -11,8 +10,8 @@ import { logp, tokenOf } from "./stub.ts";
  */
 export const rounds = { sampler: 2, sample: 2, forward: 2, backwardAndStep: 3 } as const;
 
-/** @param latency of each answer, in milliseconds. */
-export function engineWithout(codec: Codec, latency: number): Engine {
+/** @param after waits for so many answers, one after the other. */
+export function engineWithout(codec: Codec, after: (answers: number) => Promise<unknown>): Engine {
   const unable = async (): Promise<never> => {
     throw new Error("the bench trains one model from its start, and no more");
   };
@@ -20,7 +19,8 @@ export function engineWithout(codec: Codec, latency: number): Engine {
 
   function modelOf(id: string, contextTokens: number): Model {
     let [version, sampled] = [0, 0];
-    let sampler: Promise<unknown> | undefined;
+    // for all that are under way: who goes on one after the other, asks one after the other
+    let [sampler, samples]: (Promise<unknown> | undefined)[] = [];
     return {
       id,
       get version() {
@@ -31,8 +31,8 @@ export function engineWithout(codec: Codec, latency: number): Engine {
       contextTokens,
       parameters: 0,
       async sample(requests) {
-        await (sampler ??= wait(rounds.sampler * latency));
-        await wait(rounds.sample * latency);
+        await (sampler ??= after(rounds.sampler));
+        await (samples ??= after(rounds.sample));
         return requests.map(({ maxTokens }) => ({
           action: new Int32Array(maxTokens).fill(tokenOf(sampled++)),
           logp: alike(maxTokens),
@@ -43,14 +43,14 @@ export function engineWithout(codec: Codec, latency: number): Engine {
       },
       score: unable,
       async accumulate(batch, objective, aux) {
-        await wait(rounds.forward * latency);
+        await after(rounds.forward);
         const said = { logp: alike(batch.target_A.length), heads: {} };
         return { ...objective.evaluate(said, batch, aux).stats, targets: said.logp.length };
       },
       async step() {
-        await wait(rounds.backwardAndStep * latency);
+        await after(rounds.backwardAndStep);
         version++;
-        sampler = undefined;
+        [sampler, samples] = [undefined, undefined];
         return { gradientNorm: 1 };
       },
       freeze: unable,
