@@ -24,7 +24,7 @@ export function opponents(options: OpponentsOptions = {}): Rollout {
   return async (ctx) => {
     const playing = ctx.practice.flatMap(({ id: task }) =>
       Array.from({ length: groupSize }, async (_, i) => {
-        const own = ctx.play({ task, attempt: i, ...warmth });
+        const own = ctx.play({ task, attempt: i, together: groupSize, ...warmth });
         const other = ctx.play({
           task,
           attempt: groupSize + i,

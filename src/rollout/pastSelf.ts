@@ -21,7 +21,13 @@ export function pastSelf({ size, groupSize = 8, temperature }: PastSelfOptions):
     const models = { agent: drawnFromPool(ctx, size) };
     const plays = ctx.practice.flatMap(({ id: task }) =>
       Array.from({ length: groupSize }, (_, attempt) =>
-        ctx.play({ task, attempt, models, ...(temperature === undefined ? {} : { temperature }) }),
+        ctx.play({
+          task,
+          attempt,
+          together: groupSize,
+          models,
+          ...(temperature === undefined ? {} : { temperature }),
+        }),
       ),
     );
     const trajectories = (await Promise.all(plays)).flat();
