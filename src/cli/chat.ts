@@ -15,6 +15,8 @@ export interface ChatFlags {
   readonly price?: string;
   /** Most requests to the provider. */
   readonly calls?: number;
+  /** Most tokens, read and written. */
+  readonly tokens?: number;
   readonly cache: string;
 }
 
@@ -81,6 +83,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
       {
         ...(usd === undefined ? {} : { usd }),
         ...(flags.calls === undefined ? {} : { calls: flags.calls }),
+        ...(flags.tokens === undefined ? {} : { tokens: flags.tokens }),
       },
       ledger === undefined ? undefined : openLedger(ledger),
     ),

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { runRows, type StatedRun } from "./options.ts";
 
-type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "cache";
+type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "tokens" | "cache";
 export type Limits = Pick<StatedRun, Name>;
 
 const schema = z.object({
@@ -14,6 +14,7 @@ const schema = z.object({
   spend: z.exactOptional(runRows.spend.schema),
   price: z.exactOptional(runRows.price.schema),
   calls: z.exactOptional(runRows.calls.schema),
+  tokens: z.exactOptional(runRows.tokens.schema),
   /** Seen from the run's folder, as its other files are: the whole project can be moved. */
   cache: z.exactOptional(runRows.cache.schema),
 });

@@ -42,12 +42,14 @@ export interface RunConfig {
   readonly reduction: Reduction;
   /** Sampling sessions that share the requests of each version of the weights. */
   readonly samplers: number;
-  /** Dollars that a model behind an API may cost, over all processes of a run; `calls` likewise. */
+  /** Dollars that a model behind an API may cost, over all processes of a run; `calls` and `tokens` likewise. */
   readonly spend: number;
   /** Dollars per million tokens read and written, as in "0.25,2". */
   readonly price: string;
   /** Most requests to it. */
   readonly calls: number;
+  /** Most tokens that it reads and writes. */
+  readonly tokens: number;
   /** Folder of its replies. */
   readonly cache: string;
   readonly seed: number;
@@ -205,6 +207,11 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   calls: {
     flag: "--calls <n>",
     help: "with --engine chat: stop before more requests of the whole run than this reach the provider",
+    schema: count(1),
+  },
+  tokens: {
+    flag: "--tokens <n>",
+    help: "with --engine chat: stop before a request that could take the whole run beyond so many tokens, read and written",
     schema: count(1),
   },
   cache: {

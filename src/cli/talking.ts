@@ -14,6 +14,8 @@ export interface TalkingModel {
   readonly price?: string | undefined;
   /** Most requests to the provider. */
   readonly calls?: number | undefined;
+  /** Most tokens, read and written. */
+  readonly tokens?: number | undefined;
   /** Folder of replies. */
   readonly cache?: string | undefined;
   /** Where the run notes what it has spent: its limits hold for all its processes together. No flag. */
@@ -27,6 +29,7 @@ export const talkingModelKeys = [
   "spend",
   "price",
   "calls",
+  "tokens",
   "cache",
   "ledger",
 ] as const;
@@ -37,7 +40,7 @@ export const talkingModelKeys = [
  * @throws WhetstoneError `option.range`.
  */
 export async function talkingEngine(told: TalkingModel, say: (line: string) => void): Promise<Engine> {
-  const { model, url, keyEnv, spend, price, calls, cache = "runs/chat", ledger } = told;
+  const { model, url, keyEnv, spend, price, calls, tokens, cache = "runs/chat", ledger } = told;
   if (url === undefined || model === undefined) {
     throw new WhetstoneError("option.range", {
       where: "--engine chat",
@@ -52,6 +55,7 @@ export async function talkingEngine(told: TalkingModel, say: (line: string) => v
     ...(spend === undefined ? {} : { spend: String(spend) }),
     ...(price === undefined ? {} : { price }),
     ...(calls === undefined ? {} : { calls }),
+    ...(tokens === undefined ? {} : { tokens }),
   };
   // a run stops its episodes by itself
   const chat = chatOf(

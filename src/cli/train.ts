@@ -75,6 +75,7 @@ export async function trainRun(
     spend,
     price,
     calls,
+    tokens,
     cache,
     seed = 1,
     budget,
@@ -103,7 +104,7 @@ export async function trainRun(
   const engine = await makeEngine(
     engineName,
     {
-      ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, cache },
+      ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, tokens, cache },
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
     downloading(io),

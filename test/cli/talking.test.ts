@@ -88,8 +88,12 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   const spent = paid.length;
   const none = await inProcess(["train", "--out", "rough", "--resume"]);
   assert.deepEqual([none.code, paid.length], [1, spent], "the limit is that of the run");
+  const few = await inProcess(["train", "--out", "rough", "--resume", "--calls", "1000", "--tokens", "10"]);
+  assert.equal(few.code, 1, few.err);
+  assert.match(few.err, /\d+ tokens of 10 used/);
+  assert.equal(paid.length, spent, "no request that the limit does not bear");
 
-  const rich = await inProcess(["train", "--out", "rough", "--resume", "--calls", "1000"]);
+  const rich = await inProcess(["train", "--out", "rough", "--resume", "--tokens", "10000000"]);
   assert.equal(rich.code, 0, rich.err);
   assert.equal(told("rough"), told("calm"));
   assert.deepEqual(new Set(paid), new Set(calm.paid), "the same questions");
