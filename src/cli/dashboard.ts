@@ -20,7 +20,7 @@ export function addDashboard(program: Command, io: Io): void {
     .option(...storeOption)
     .option("--port <n>", "0 takes any that is free", "8700")
     .action(async ({ store: file, port }: { store: string; port: string }) => {
-      const store = await existingStore(file);
+      const store = await existingStore(file, "own thread");
       const production = await openProduction(file);
       const writing = recorder(production);
       try {

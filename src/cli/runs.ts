@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
+import type { SqliteIn } from "../store/database.ts";
 import { openStore, type Run, type Store } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { addCommand, duration, type Io, interval, table } from "./output.ts";
@@ -73,8 +74,8 @@ function stateOf(run: Run): string {
 }
 
 /** Opens the store for reading; it is not made by asking for it. */
-export async function existingStore(file: string): Promise<Store> {
-  if (isPostgresUrl(file) || existsSync(file)) return await openStore(file);
+export async function existingStore(file: string, sqlite?: SqliteIn): Promise<Store> {
+  if (isPostgresUrl(file) || existsSync(file)) return await openStore(file, sqlite);
   throw new WhetstoneError("option.range", {
     where: "--store",
     got: `no file ${file}`,

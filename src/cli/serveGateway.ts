@@ -50,7 +50,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
   const port = statedNumber("--port", flags.port ?? "8600");
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
   const log = (line: string): void => io.error(line);
-  const store = await openStore(flags.store);
+  const store = await openStore(flags.store, "own thread");
   const production = await openProduction(flags.store, redacting(flags.redact));
   const writing = recorder(production);
   try {

@@ -33,18 +33,23 @@ export interface Database {
 }
 
 /**
+ * In which thread SQLite works: its own, where somebody is served meanwhile. A statement that waits for another's transaction
+ * holds its whole thread up, for ever where that transaction's next statement is to come from the same thread.
+ */
+export type SqliteIn = "own thread" | "this thread";
+
+/**
  * Opens or creates it, with all its tables.
  * @param where a file, or a URL that begins with postgres://.
- * @param sqlite in which thread SQLite works: its own, where somebody is served meanwhile.
  * @throws WhetstoneError `store.failed`, `store.full`.
  */
-export async function connect(where: string, sqlite: "own thread" | "this thread"): Promise<Database> {
+export async function connect(where: string, sqlite: SqliteIn): Promise<Database> {
   const database = isPostgresUrl(where) ? await postgresDatabase(where) : await openSqlite(where, sqlite);
   await migrated(database);
   return database;
 }
 
-async function openSqlite(file: string, thread: "own thread" | "this thread"): Promise<Database> {
+async function openSqlite(file: string, thread: SqliteIn): Promise<Database> {
   await makeFolder(dirname(resolve(file))).catch((e: unknown) => {
     throw storeFailure(file, isWhetstoneError(e) ? e.cause : e);
   });

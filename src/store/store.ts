@@ -7,7 +7,7 @@ import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
 import { type ArtefactStore, artefactsOn } from "./artefacts.ts";
-import { connect, type Database } from "./database.ts";
+import { connect, type Database, type SqliteIn } from "./database.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";
 import { bytesOf, float32Of } from "./tokens.ts";
 import { packTrajectory, unpackTrajectory } from "./turns.ts";
@@ -191,10 +191,11 @@ export interface Store {
 
 /**
  * @param where a SQLite file, or the URL of a PostgreSQL database.
+ * @param sqlite a server's works in a thread of its own. Default: in this one.
  * @throws WhetstoneError `store.failed` when it cannot be opened or is no store.
  */
-export async function openStore(where: string): Promise<Store> {
-  return storeOn(await connect(where, "this thread"));
+export async function openStore(where: string, sqlite: SqliteIn = "this thread"): Promise<Store> {
+  return storeOn(await connect(where, sqlite));
 }
 
 /** A store on a database that is open already, with its tables. */

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import OpenAI from "openai";
-import { openProduction } from "../../../src/store/index.ts";
+import { openProduction, openStore } from "../../../src/store/index.ts";
 import { inProcess } from "../../cli/inProcess.ts";
+import { run } from "../dashboard/world.ts";
 import { scripted } from "./world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-serve-"));
@@ -110,6 +111,36 @@ test("serve: an agent is recorded by its base URL alone, rated, and goes on afte
   );
   assert.doesNotMatch(first.words.join("") + second.words.join(""), /sk-upstream/);
   await upstream.close();
+});
+
+test("serve: whoever writes about runs waits for a version that is being written, and nobody else does", async () => {
+  const runs = await openStore(store);
+  await runs.startRun(run("one"));
+  await runs.close();
+  const { begun, end } = await serve("--upstream", upstream.url);
+  const post = async (path: string, body: object): Promise<number> =>
+    (
+      await fetch(`${begun.url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        // a store that waited in the thread that answers would wait for itself, for 10 s
+        signal: AbortSignal.timeout(8000),
+      })
+    ).status;
+  const over = begun.versions[0];
+  const told = (i: number) => ({ name: "n", kind: "instructions", files: { "system.md": `Be brief ${i}.` } });
+  try {
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => [
+        post("/v1/versions", { artefact: told(i), over }),
+        post("/api/runs/one/tags", { tags: [`tag ${i}`] }),
+      ]).flat(),
+    );
+    assert.deepEqual(new Set(statuses), new Set([200, 201]));
+  } finally {
+    await end("SIGTERM");
+  }
 });
 
 test("serve says at the door what cannot be served", async () => {
