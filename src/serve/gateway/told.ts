@@ -6,6 +6,7 @@ import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer, Call } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
+import { hintsOf } from "./hints.ts";
 
 type JsonObject = Readonly<Record<string, Json>>;
 
@@ -42,15 +43,13 @@ export function told({
   hintTokens = 64,
   hintSeconds = 10,
 }: ToldOptions): Answerer {
+  const hintFor = guide && hintsOf(guide, { tokens: hintTokens, seconds: hintSeconds });
   async function chat(call: Call) {
     const body = parsed(typeof call.body === "string" ? call.body : Buffer.from(call.body).toString("utf8"));
     const asked = readAsked(body);
     if (!asked) return await over.chat(call);
     const now = await artefact();
-    const hint =
-      now.kind === "guide" && guide
-        ? await hintOf(guide, asked.body, call.gone, hintTokens, hintSeconds)
-        : undefined;
+    const hint = now.kind === "guide" && hintFor ? await hintFor(asked.body, call.gone) : undefined;
     const addition = additionOf(now, asked.prompt, { ...apply, ...(hint === undefined ? {} : { hint }) });
     const answered = await over.chat({
       ...call,
@@ -105,31 +104,4 @@ function redescribed(tool: Json, tools: Addition["tools"]): Json {
   const name = textOf(named?.name);
   const description = name !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined;
   return description === undefined ? tool : { ...declared, function: { ...named, description } };
-}
-
-/** What a guide says of a conversation. It gets no key of the client's. */
-async function hintOf(
-  guide: Answerer,
-  body: JsonObject,
-  gone: AbortSignal,
-  tokens: number,
-  seconds: number,
-): Promise<string> {
-  const { messages, model } = body;
-  const late = AbortSignal.any([gone, AbortSignal.timeout(seconds * 1000)]);
-  const asked = { model: guide.model ?? model ?? "guide", messages: messages ?? [], max_tokens: tokens };
-  try {
-    const { status, body: bytes } = await guide.chat({
-      body: JSON.stringify(asked),
-      headers: {},
-      gone: late,
-    });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of bytes) chunks.push(chunk);
-    const answer = status < 400 ? objectOf(parsed(Buffer.concat(chunks).toString("utf8"))) : undefined;
-    return textOf(objectOf(objectOf(listOf(answer?.choices)[0])?.message)?.content) ?? "";
-  } catch (e) {
-    if (gone.aborted) throw e;
-    return "";
-  }
 }

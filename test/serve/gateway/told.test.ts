@@ -162,6 +162,36 @@ test("a guide's hint is told and recorded; it gets no key, and what it does not 
   await Promise.all([over.close(), guide.close(), behind.close(), guides.close()]);
 });
 
+test("a guide is asked once a conversation, for its opening; what it did not say is asked for again", async () => {
+  let broken = true;
+  const guides = await scripted((asked, response) =>
+    broken ? response.writeHead(500).end("broken") : saying("Ask the date.")(asked, response),
+  );
+  const behind = await scripted(saying("When?"));
+  const [over, guide] = [upstream({ url: behind.url }), upstream({ url: guides.url })];
+  const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
+  const w = await world({ main: told({ artefact, over, guide }) });
+  const opening = [{ role: "user", content: "Two tickets" }];
+  const later = [...opening, { role: "assistant", content: "When?" }, { role: "user", content: "Tomorrow" }];
+  await post(w.url, { messages: opening });
+  broken = false;
+  await post(w.url, { messages: later });
+  await post(w.url, {
+    messages: [...later, { role: "assistant", content: "Done." }, { role: "user", content: "Thanks" }],
+  });
+  await post(w.url, { messages: [{ role: "user", content: "Three tickets" }] });
+  assert.deepEqual(
+    guides.asked.map(({ messages }) => messages),
+    [opening, opening, [{ role: "user", content: "Three tickets" }]],
+  );
+  assert.deepEqual(
+    (await w.recorded(4)).map(({ tags }) => tags[hintTag]),
+    ["", "Ask the date.", "Ask the date.", "Ask the date."],
+  );
+  await w.close();
+  await Promise.all([over.close(), guide.close(), behind.close(), guides.close()]);
+});
+
 test("a guide that hangs is not waited for longer than a hint is worth", async () => {
   const hanging = await scripted(() => {});
   const behind = await scripted(saying("On which day?"));
