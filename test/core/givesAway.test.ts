@@ -18,6 +18,16 @@ test("givesAway: as a teacher would write it, in a sentence", () => {
   assert.ok(givesAway("a ? b", "?"), "an answer of marks alone");
 });
 
+test("givesAway: in scripts without blanks", () => {
+  assert.ok(givesAway("日本の首都は東京です。", "東京"));
+  assert.ok(givesAway("答案是“北京”。", "北京"));
+  assert.ok(givesAway("수도는 서울입니다.", "서울"));
+  assert.ok(givesAway("เมืองหลวงคือกรุงเทพ", "กรุงเทพ"));
+  assert.ok(!givesAway("京都は東にある", "東京"));
+  assert.ok(givesAway("答えは42です", "42"));
+  assert.ok(!givesAway("答えは142です", "42"));
+});
+
 test("givesAway: nothing to give away", () => {
   assert.ok(!givesAway("anything", undefined));
   assert.ok(!givesAway("any thing", " "));
