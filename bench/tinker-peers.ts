@@ -21,7 +21,7 @@ import { localEngine } from "../src/engine/local/index.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { type Curve, type Found, keepFound } from "./tinker-peers/found.ts";
 import { pageOf } from "./tinker-peers/page.ts";
-import { key, type Peer, type PeerName, peerNames, startPeer } from "./tinker-peers/peers.ts";
+import { key, type Peer, type PeerName, peerNames, startPeer, stopPeers } from "./tinker-peers/peers.ts";
 import { runOf } from "./tinker-peers/runs.ts";
 import { rank, rawScaleOf, scaleOf } from "./tinker-peers/scale.ts";
 
@@ -126,6 +126,11 @@ async function measuredHere(): Promise<Found> {
   } finally {
     await engine.dispose();
   }
+}
+
+// servers have processes of their own, which would outlive this one
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void stopPeers().finally(() => process.exit(130)));
 }
 
 try {

