@@ -6,25 +6,28 @@ import type { Answerer } from "./answerer.ts";
 
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** Conversations whose hints are kept; those that were last heard of longest ago go first, and are asked for anew. */
-const mostKept = 10_000;
+/** Conversations whose hints are kept, and for how long after they were last heard of: whoever is erased is so here as well. */
+const most = { kept: 10_000, milliseconds: 3_600_000 } as const;
 
 /** @returns the hint for a request; "" where the guide gives none in time: then the next call asks again. */
 export function hintsOf(
   guide: Answerer,
   limits: { readonly tokens: number; readonly seconds: number },
 ): (body: JsonObject, gone: AbortSignal) => Promise<string> {
-  const kept = new Map<string, string>();
+  /** From the one that was heard of longest ago. */
+  const kept = new Map<string, { readonly hint: string; readonly at: number }>();
   return async ({ messages, model }, gone) => {
     const opening = openingOf(listOf(messages));
     const key = createHash("sha256").update(JSON.stringify(opening)).digest("base64");
-    const known = kept.get(key);
-    const hint =
-      known ?? (await ask(guide, { model: guide.model ?? model ?? "guide", opening }, gone, limits));
+    const at = performance.now();
+    for (const [old, { at: heard }] of kept) {
+      if (kept.size < most.kept && at - heard < most.milliseconds) break;
+      kept.delete(old);
+    }
+    const asked = { model: guide.model ?? model ?? "guide", opening };
+    const hint = kept.get(key)?.hint ?? (await ask(guide, asked, gone, limits));
     kept.delete(key);
-    if (hint !== "") kept.set(key, hint);
-    const [oldest] = kept.keys();
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    if (hint !== "") kept.set(key, { hint, at });
     return hint;
   };
 }
