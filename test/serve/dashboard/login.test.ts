@@ -59,7 +59,8 @@ test("a key that is shown once opens what pages ask for, by a cookie that no scr
     new Set(["Max-Age=43200", "Path=/", "HttpOnly", "Secure", "SameSite=Strict"]),
   );
   assert.match(cookie, /^__Host-whetstone=/);
-  assert.ok(!cookie.includes(key.split("_")[2]!), "the secret itself is not in it");
+  // the secret may have a line like those that set it apart
+  assert.ok(!cookie.includes(key.split("_").slice(2).join("_")), "the secret itself is not in it");
   assert.equal((await ask("/api/runs", { cookie })).status, 200);
   assert.deepEqual(await (await ask("/api/session", { cookie })).json(), {
     scopes: ["read"],
