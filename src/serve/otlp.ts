@@ -61,7 +61,8 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
       });
     } catch (e) {
       const refused = storeRefusal(e);
-      if (refused) return refusal(refused);
+      // why nothing can be written is for the log, which has no line of it elsewhere
+      if (refused && refused.status < 500) return refusal(refused);
       throw e;
     }
   });

@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { Hono } from "hono";
 import { z } from "zod";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
+import { failed } from "../../src/serve/failed.ts";
 import { traces } from "../../src/serve/otlp.ts";
 import { openProduction, type Production } from "../../src/store/index.ts";
 
@@ -62,7 +64,8 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
 test("spans that could not be written stand where they stood when they are sent again", async () => {
   const store = await openProduction(join(folder, "again.sqlite"));
   let full = true;
-  const app = traces({
+  const lines: string[] = [];
+  const routes = traces({
     gate,
     production: {
       ...store,
@@ -73,6 +76,7 @@ test("spans that could not be written stand where they stood when they are sent 
       },
     },
   });
+  const app = new Hono().route("/", routes).onError(failed((line) => lines.push(line)));
   const send = () =>
     app.request("/v1/traces", {
       method: "POST",
@@ -80,6 +84,7 @@ test("spans that could not be written stand where they stood when they are sent 
       body: spans,
     });
   assert.equal((await send()).status, 507);
+  assert.deepEqual(lines, ["POST /v1/traces: store: got a full disk, expected room. Free some."]);
   full = false;
   assert.equal((await send()).status, 200);
   const stored = await gathered(store.responses());

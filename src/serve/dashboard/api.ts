@@ -143,8 +143,9 @@ export function dashboardApi(
   // or the page would answer, which is there at every path
   api.all("*", (c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {
-    const status = e instanceof HTTPException ? e.status : 500;
-    return c.json({ error: { message: messageOf(e) } }, status);
+    // all else is for whoever serves these routes, and for the log
+    if (!(e instanceof HTTPException)) throw e;
+    return c.json({ error: { message: messageOf(e) } }, e.status);
   });
   return api;
 }

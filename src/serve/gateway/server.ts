@@ -1,11 +1,11 @@
 /** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
 import { type Env, Hono } from "hono";
-import { messageOf } from "../../core/errors.ts";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { type Gate, type Gated, type GateOptions, gate, isLoopback, requireKeys } from "../auth.ts";
 import { bound } from "../bound.ts";
-import { inbox, storeRefusal } from "../inbox.ts";
+import { failed } from "../failed.ts";
+import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
 import { traces } from "../otlp.ts";
@@ -42,6 +42,8 @@ export interface ProductionServerOptions {
 export interface ProductionServer {
   /** Without a slash at its end. */
   readonly url: string;
+  /** Every route that it answers, such as `GET /v1/sessions/:id`: for whoever has to know all of them. */
+  readonly routes: readonly string[];
   state(): GatewayState;
   /** No new calls; those that run may end; everything taken is on disk, or counted as lost. Store and versions stay open. */
   close(): Promise<void>;
@@ -98,14 +100,14 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .notFound((c) =>
       refusal({ ...nowhere, message: `${nowhere.message} Not ${c.req.method} ${c.req.path}.` }),
     )
-    .onError((e, c) => {
-      log(`${c.req.method} ${c.req.path}: ${messageOf(e)}`);
-      return refusal(storeRefusal(e) ?? broken);
-    });
+    .onError(failed(log));
   const server = limitedServer((request, env: Env) => app.fetch(request, env));
   const url = await bound(server, host, port);
+  // middleware is there for all methods
+  const routes = app.routes.flatMap(({ method, path }) => (method === "ALL" ? [] : [`${method} ${path}`]));
   return {
     url,
+    routes: [...new Set(routes)],
     state: passing.state,
     async close() {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -129,9 +131,4 @@ const nowhere: Refused = {
   code: "unknown_url",
   message:
     "There are /v1/chat/completions, /v1/models, /v1/feedback, /v1/traces, /v1/sessions and /healthz; the first two also below /session/<name>.",
-};
-const broken: Refused = {
-  status: 500,
-  code: "internal_error",
-  message: "Something went wrong that we did not foresee; the server's log has it.",
 };
