@@ -1,5 +1,6 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import { oneLine } from "../core/oneLine.ts";
 import type { Version } from "../core/served.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
 import { isLoopback } from "../serve/auth.ts";
@@ -49,10 +50,10 @@ export interface GatewayFlags {
 export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const port = statedNumber("--port", flags.port ?? "8600");
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
-  const log = (line: string): void => io.error(line);
+  const log = (line: string): void => io.error(oneLine(line));
   const store = await openStore(flags.store, "own thread");
   const production = await openProduction(flags.store, redacting(flags.redact));
-  const writing = recorder(production);
+  const writing = recorder(production, { log });
   try {
     const folder = await builtPages();
     const main = await mainVersion(flags, production);

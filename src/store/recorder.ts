@@ -1,5 +1,5 @@
 /** Group commit: what arrives while a transaction is being written goes into the next one, all of it. */
-import { isWhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, messageOf } from "../core/errors.ts";
 import type { Production, Recorder, RecorderState, Write, Written } from "./production.ts";
 import { requireStorable, weightOf } from "./served.ts";
 
@@ -10,6 +10,8 @@ export interface RecorderOptions {
   readonly limit?: number;
   /** Characters and tokens that they may have together. Default 64 million. */
   readonly characters?: number;
+  /** One line when nothing can be written any more or traffic is lost, and one when it goes on. */
+  readonly log?: (line: string) => void;
 }
 
 /** Entries that are written together or not at all. */
@@ -34,6 +36,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   const delay = Math.min(100, options.delay ?? 50);
   const limit = options.limit ?? 10_000;
   const characters = options.characters ?? 64e6;
+  const { log = () => {} } = options;
   /** Somebody waits for these. */
   const urgent: Waiting[] = [];
   /** Nobody does. */
@@ -48,6 +51,27 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   let queued = 0;
   const watching: { readonly upTo: number; done(): void }[] = [];
   let failing: RecorderState["failing"];
+  /** Traffic is lost since the queue was empty the last time. */
+  let overflowing = false;
+
+  /** @param why of a failure. What waits would say the same again and again: only changes are told. */
+  function note(now: RecorderState["failing"], why?: unknown): void {
+    if (now !== failing) {
+      log(
+        now === undefined
+          ? `recording goes on; ${lost} responses were lost so far`
+          : `nothing can be recorded, traffic waits and signals are refused: ${messageOf(why)}`,
+      );
+    }
+    failing = now;
+  }
+
+  function lose(): void {
+    lost++;
+    if (overflowing) return;
+    overflowing = true;
+    log(`${traffic.length} responses wait to be recorded, which is all that may: what comes is lost`);
+  }
 
   /** Traffic first, since signals may be about it; neither keeps the other waiting. */
   function take(): Waiting[] {
@@ -65,7 +89,8 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     inHand = entries.length;
     try {
       const written = await production.write(entries);
-      failing = undefined;
+      note(undefined);
+      if (traffic.length === 0) overflowing = false;
       let at = 0;
       for (const { entries: own, answer } of taken) {
         recorded += responsesIn(own);
@@ -80,7 +105,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
         await writeTogether(taken.slice(half));
         return;
       }
-      if (!refused) failing = isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed";
+      if (!refused) note(isWhetstoneError(e) && e.code === "store.full" ? "full" : "failed", e);
       const again: Waiting[] = [];
       for (const one of taken) {
         if (one.answer) one.answer.reject(e);
@@ -147,10 +172,11 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     record(response) {
       const entry: Write = { kind: "response", response };
       const size = weightOf(response);
-      if (traffic.length >= limit || trafficSize + size > characters || !storable(entry)) {
+      if (!storable(entry)) {
         lost++;
         return;
       }
+      if (traffic.length >= limit || trafficSize + size > characters) return lose();
       traffic.push({ entries: [entry], size, since: performance.now() });
       queued++;
       trafficSize += size;

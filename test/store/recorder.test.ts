@@ -88,7 +88,8 @@ test("traffic that comes while other traffic is written waits for company as wel
 
 test("a store that fails: signals are refused, traffic is tried again, all is counted", async () => {
   const { batches, end, write } = gated();
-  const recording = recorderOn(write, { delay: 1, limit: 3 });
+  const lines: string[] = [];
+  const recording = recorderOn(write, { delay: 1, limit: 3, log: (line) => lines.push(line) });
   recording.record(served("s", 0));
   const refused = assert.rejects(recording.receive(signal("a")), withCode("store.full"));
   await end(failure("store.full"));
@@ -99,6 +100,10 @@ test("a store that fails: signals are refused, traffic is tried again, all is co
   await end();
   assert.deepEqual(batches, [["response-s-0", "response-s-1", "response-s-2"]]);
   assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 2 });
+  assert.deepEqual(
+    lines.map((line) => line.split(/[,;:]/)[0]),
+    ["nothing can be recorded", "3 responses wait to be recorded", "recording goes on"],
+  );
 
   recording.record(served("s", 6));
   const flushed = recording.flush();
