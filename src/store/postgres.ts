@@ -65,6 +65,7 @@ async function scrub(db: Kysely<Tables>): Promise<void> {
 }
 
 const denied = "42501";
+const notText = "22021";
 const block = 1 << 20;
 
 /** The bytes of the tables' files with their indexes and long values, where this role may read them. */
@@ -130,6 +131,15 @@ const reasons: Readonly<Record<string, readonly [got: string, expected: string, 
 export function postgresFailure(where: string, cause: unknown): WhetstoneError {
   if (cause instanceof WhetstoneError) return cause;
   const state = stateOf(cause);
+  if (state === notText)
+    // of the one text, not of the server: what is asked again without it is answered
+    return new WhetstoneError("store.refused", {
+      where: "a name or text",
+      got: "a NUL character",
+      expected: "text that a database holds",
+      mend: "Leave that character out.",
+      cause,
+    });
   const known = reasons[state] ?? reasons[state.slice(0, 3)] ?? reasons[state.slice(0, 2)];
   const [got, expected, mend] = known ?? [
     `the failure "${messageOf(cause)}"`,

@@ -283,3 +283,11 @@ test("PostgreSQL: what is wrong with a URL is said without its password", async 
     });
   }
 });
+
+onEach("a name that no database holds is nobody's, and no failure of the store", (where, kind) =>
+  withStore(where, async (store) => {
+    const asked = [store.response("a\0b"), all(store.signals({ response: "a\0b" }))];
+    if (kind === "SQLite") assert.deepEqual(await Promise.all(asked), [undefined, []]);
+    else for (const one of asked) await assert.rejects(one, withCode("store.refused"));
+  }),
+);
