@@ -7,8 +7,12 @@ export function nearest(got: string, known: readonly string[]): string | undefin
   const letters = (text: string): string => [...text].sort().join("");
   const far = (name: string): number =>
     distance(typed, name.toLowerCase()) - (letters(name.toLowerCase()) === letters(typed) ? 0.5 : 0);
-  const [best] = known.map((name) => ({ name, far: far(name) })).sort((a, b) => a.far - b.far);
   const slips = Math.max(2, Math.floor(got.length / 3));
+  // each letter too many or too few is a slip: of a long text that is nobody's name, nothing is compared
+  const [best] = known
+    .filter((name) => Math.abs(name.length - got.length) <= slips)
+    .map((name) => ({ name, far: far(name) }))
+    .sort((a, b) => a.far - b.far);
   return best && best.far <= slips ? best.name : undefined;
 }
 

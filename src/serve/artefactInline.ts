@@ -11,10 +11,10 @@ export const inlineArtefact = z.strictObject({
   name: z.string().min(1).max(256),
   kind: z.enum(artefactKinds),
   /** Texts by file name. */
-  files: z.record(z.string(), z.string()),
+  files: z.record(z.string().max(256), z.string()),
   why: z.string().min(1).max(2000).optional(),
   /** Versions of the store that it was made from, by id or name. */
-  parents: z.array(z.string().min(1)).max(2).optional(),
+  parents: z.array(z.string().min(1).max(256)).max(2).optional(),
 });
 
 /**

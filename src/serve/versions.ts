@@ -85,8 +85,7 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
       if (isRefused(made)) return refusal(made);
       const wrong = strange(made, known);
       if (wrong) return refusal(wrong);
-      const there = known.find((v) => v.id === made.id);
-      if (!there) await production.addVersion(made);
+      const there = known.find((v) => v.id === made.id) ?? (await added(made, production));
       return c.json(there ?? made, there ? 200 : 201);
     })
     .get("/v1/splits", gate.allow("read"), async (c) => {
@@ -126,6 +125,19 @@ async function newVersion(
   if (parent !== undefined) versionById(known, parent, "parent");
   const stated = "url" in body ? upstreamVersion(body, now) : await toldByBody(body, production, known, now);
   return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
+}
+
+/** Adds it. @returns the one of its id that somebody else has added meanwhile, if so. */
+async function added(made: Version, production: Production): Promise<Version | undefined> {
+  try {
+    await production.addVersion(made);
+    return undefined;
+  } catch (e) {
+    if (!isWhetstoneError(e) || e.code !== "store.refused") throw e;
+    const there = (await production.versions()).find(({ id }) => id === made.id);
+    if (!there) throw e;
+    return there;
+  }
 }
 
 const upstreamVersion = (

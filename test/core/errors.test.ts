@@ -13,6 +13,11 @@ test("unknownName suggests the nearest name, and none where all are far", () => 
   );
   assert.doesNotMatch(unknownName("--env", "zebra", ["facts"]).message, /Did you mean/);
   assert.match(unknownName("--env", "x", []).message, /there are none/);
+  // a million letters are nobody's slip: compared with thousands of names, they would take minutes
+  const many = Array.from({ length: 5000 }, (_, i) => `artefact ${i}`);
+  const began = performance.now();
+  assert.doesNotMatch(unknownName("--env", "a".repeat(1e6), many).message, /Did you mean/);
+  assert.ok(performance.now() - began < 2000);
 });
 
 test("errors carry their code and are known across copies", () => {

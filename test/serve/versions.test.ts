@@ -63,6 +63,24 @@ test("versions are added once, split, and judged", async () => {
   assert.equal((await json<{ splits: Split[] }>(ask("GET", "/v1/splits"))).splits.length, 1);
 });
 
+test("a version that several add at once is one, and nobody is refused", async () => {
+  const same = { url: "http://127.0.0.1:9002/v1", model: "at-once" };
+  const answers = await Promise.all(
+    ["a", "b", "c"].map((note) => ask("POST", "/v1/versions", { ...same, note })),
+  );
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 201]);
+  const made = await Promise.all(answers.map((answer) => json<Version>(answer)));
+  assert.equal(new Set(made.map(({ id, note }) => `${id} ${note}`)).size, 1);
+});
+
+test("however long a version's name, its id is one that a split can name", async () => {
+  const model = "m".repeat(256);
+  const made = await json<Version>(ask("POST", "/v1/versions", { ...upstream, model }));
+  assert.equal(made.name, model);
+  assert.ok(made.id.length < 120);
+  assert.equal((await ask("POST", "/v1/splits", { shares: { [made.id]: 1 } })).status, 201);
+});
+
 test("what is wrong is said, and nothing is written", async () => {
   const refused = async (path: string, body: unknown, says: RegExp): Promise<void> => {
     const answer = await ask("POST", path, body);

@@ -117,8 +117,13 @@ export function versionOf(stated: Backend, created: number, state = "", called?:
   const backend = stated.kind === "upstream" ? { ...stated, url: upstreamBase(stated.url) } : stated;
   const name = called ?? nameOf(backend);
   const digest = hash("sha256", JSON.stringify([Object.entries(backend).sort(), state])).slice(0, 8);
-  return { id: `${name.replaceAll(/[^A-Za-z0-9.-]+/g, "-")}-${digest}`, name, backend, created };
+  // however long its name, its id is one that splits and keys of databases take
+  const readable = name.replaceAll(/[^A-Za-z0-9.-]+/g, "-").slice(0, mostReadable);
+  return { id: `${readable}-${digest}`, name, backend, created };
 }
+
+/** Characters of a version's name that stand in its id. */
+const mostReadable = 100;
 
 function nameOf(backend: Backend): string {
   switch (backend.kind) {
