@@ -3,7 +3,7 @@
 //     node bench/durability.ts --rounds 200 --store sqlite
 //     node bench/durability.ts --rounds 200 --store postgres
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,7 @@ import { randomStream } from "../src/core/random.ts";
 import { startPostgres } from "../test/store/postgres.ts";
 import { type KillRounds, killRounds } from "./durability/rounds.ts";
 import { type Syncs, traceSyncs } from "./durability/syncs.ts";
+import { keepSection } from "./report.ts";
 
 interface Options {
   readonly rounds: string;
@@ -53,7 +54,9 @@ try {
     log: server ? /pg_wal/ : /-wal>/,
     ...(pid !== undefined && { server: pid }),
   });
-  keep(section(killed, seconds, syncs));
+  const text = section(killed, seconds, syncs);
+  keepSection(results, "# Durability\n\nWritten by `node bench/durability.ts`.", text);
+  console.log(text);
   process.exitCode = killed.lost + killed.doubled + (syncs?.bare ?? 0) === 0 ? 0 : 1;
 } finally {
   await server?.stop();
@@ -95,18 +98,4 @@ function section(k: KillRounds, seconds: number, s: Syncs | undefined): string {
       : `System calls (strace): ${n(s.acknowledgements)} acknowledgements in ${n(s.bursts)} bursts, ${n(s.flushes)} flushes of the log by fsync or fdatasync; bursts acknowledged without one before: **${n(s.bare)}**.`,
     "",
   ].join("\n");
-}
-
-/** Replaces this store's section, and leaves the other. */
-function keep(text: string): void {
-  const title = "# Durability\n\nWritten by `node bench/durability.ts`.\n";
-  const old = existsSync(results)
-    ? readFileSync(results, "utf8")
-        .split(/^(?=## )/m)
-        .slice(1)
-    : [];
-  const heading = text.split("\n")[0]!;
-  const sections = [...old.filter((section) => !section.startsWith(heading)), text].sort().reverse();
-  writeFileSync(results, `${title}\n${sections.map((section) => section.trimEnd()).join("\n\n")}\n`);
-  console.log(text);
 }

@@ -131,6 +131,20 @@ function short(x: number): string {
 const shown = ({ median, low, high }: Spread): string =>
   low === high ? short(median) : `${short(median)} (${short(low)} to ${short(high)})`;
 
+/**
+ * Replaces a page's section of the same heading, and leaves the others.
+ * @param head the page's title, and what stands before its sections. @param section begins with its heading, `## …`.
+ */
+export function keepSection(path: string, head: string, section: string): void {
+  const [heading = ""] = section.split("\n");
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const others = text
+    .split(/^(?=## )/m)
+    .filter((one) => one.startsWith("## ") && one.split("\n")[0] !== heading);
+  const sections = [...others, section].sort().reverse();
+  replaceFile(path, `${head}\n\n${sections.map((one) => one.trimEnd()).join("\n\n")}\n`);
+}
+
 /** Tables in markdown; a peer's cell ends with how many times better ours is. */
 export function tables(cases: readonly Kept[]): string {
   return [...Map.groupBy(cases, (c) => c.table)]

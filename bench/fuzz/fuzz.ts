@@ -1,12 +1,17 @@
 /** Sends malformed requests over raw sockets, with good ones in between, and says how each was taken. */
 import { connect } from "node:net";
+import { request as ask } from "undici";
+import { z } from "zod";
 import { type Random, randomStream } from "../../src/core/random.ts";
+import { artefactFiles, type There } from "./endpoints.ts";
 import { type Malformed, malformed } from "./requests.ts";
 
 export interface FuzzOptions {
   readonly port: number;
   readonly requests: number;
   readonly seed: number;
+  /** A run on the server's dashboard. */
+  readonly run?: string;
   /** Requests at a time. */
   readonly parallel?: number;
   /** Milliseconds after which an answer is missed. */
@@ -23,28 +28,42 @@ export interface FuzzResult {
   readonly hangs: readonly string[];
   /** Answers of 500 and above. */
   readonly failures: readonly string[];
+  /** The slowest answers, the slowest first: milliseconds from the connection to the first byte. */
+  readonly slowest: readonly { readonly ms: number; readonly what: string }[];
   /** Good requests, and those that were not answered as they should be. */
   readonly good: number;
   readonly wronged: readonly string[];
 }
 
-/** Milliseconds without an answer after which our side of the connection is closed. */
-const halfClosed = 300;
+/**
+ * Milliseconds without an answer after which our side of the connection is closed. A server that was only slow takes us for
+ * gone: it is asked again, and given longer.
+ */
+const [halfClosed, givenLonger] = [300, 2000];
 /** Every so many requests a good one of each kind is made. */
 const between = 50;
+/** How many of the slowest answers are named. */
+const mostSlow = 5;
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { port, requests, seed, parallel = 16, patience = 20_000, from = 0, progress } = options;
   const random = randomStream(seed);
+  const nth = malformed(await there(port, options.run));
   const answers = new Map<string, Map<string, number>>();
   const hangs: string[] = [];
   const failures: string[] = [];
   const wronged: string[] = [];
+  let slowest: FuzzResult["slowest"] = [];
   let [next, done, good] = [from, 0, 0];
 
   async function one(n: number): Promise<void> {
-    const request = malformed(random, n);
-    const status = await sent(port, request, random.split("pauses", n), patience);
+    const request = nth(random, n);
+    const send = (open: number) => sent(port, request, random.split("pauses", n), open, patience);
+    const first = await send(halfClosed);
+    const { status, ms } =
+      first.status === "closed" && first.ms > halfClosed ? await send(givenLonger) : first;
+    const slow = { ms, what: `request ${n}: ${request.what}: ${status}` };
+    slowest = [...slowest, slow].sort((a, b) => b.ms - a.ms).slice(0, mostSlow);
     const counts = answers.get(request.what) ?? new Map<string, number>();
     answers.set(request.what, counts.set(status, (counts.get(status) ?? 0) + 1));
     if (status === "hang") hangs.push(`request ${n}: ${request.what}`);
@@ -60,33 +79,76 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
       while (next < from + requests) await one(next++);
     }),
   );
-  return { answers, hangs, failures, good, wronged };
+  return { answers, hangs, failures, slowest, good, wronged };
 }
 
-/** @returns the status of the first answer, "closed", "left" or "hang". */
+/** Makes one of everything that requests name, and lets half of the sessions be answered by a version that is told something. */
+async function there(port: number, run = "none"): Promise<There> {
+  const session = "s1";
+  async function post<T>(path: string, body: object, shape: z.ZodType<T>): Promise<T> {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: "POST",
+      headers: { ...json, "x-whetstone-session": session },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}: ${text}`);
+    return shape.parse({ ...JSON.parse(text), headers: Object.fromEntries(answer.headers) });
+  }
+  const called = z.object({
+    headers: z.object({ "x-whetstone-response": z.string(), "x-whetstone-version": z.string() }),
+  });
+  const { headers } = await post("/v1/chat/completions", goodRequests[0].body, called);
+  const version = headers["x-whetstone-version"];
+  const made = z.object({ id: z.string() });
+  const key = await post("/v1/keys", { label: "k", scopes: ["read"] }, made);
+  const inline = { name: "first", kind: "instructions", files: artefactFiles.instructions };
+  const stated = z.object({ id: z.string(), backend: z.object({ artefact: z.string() }) });
+  const told = await post("/v1/versions", { artefact: inline, over: version }, stated);
+  await post("/v1/splits", { shares: { [version]: 0.5, [told.id]: 0.5 } }, made);
+  return {
+    version,
+    artefact: told.backend.artefact,
+    response: headers["x-whetstone-response"],
+    session,
+    key: key.id,
+    run,
+  };
+}
+
+/**
+ * @param open milliseconds without an answer after which our side is closed.
+ * @returns the status of the first answer, "closed", "left" or "hang", and how long it took.
+ */
 function sent(
   port: number,
   { pieces, leaves }: Malformed,
   random: Random,
+  open: number,
   patience: number,
-): Promise<string> {
+): Promise<{ readonly status: string; readonly ms: number }> {
   return new Promise((resolve) => {
+    const began = performance.now();
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     let heard = "";
+    let answered: number | undefined;
     const end = (how: string): void => {
       clearTimeout(timer);
       // without lingering: a hundred thousand connections would use up the machine's ports
       socket.resetAndDestroy();
-      resolve(how);
+      resolve({ status: how, ms: (answered ?? performance.now()) - began });
     };
     const timer = setTimeout(() => end("hang"), patience);
-    const status = (): string | undefined => /^HTTP\/1\.[01] (\d{3})/.exec(heard)?.[1];
+    const ended = (): void => end(/^HTTP\/1\.[01] (\d{3})/.exec(heard)?.[1] ?? "closed");
     socket.on("data", (data) => {
-      if (heard.length < 100) heard += data.toString("latin1");
+      answered ??= performance.now();
+      if (heard.length < 2000) heard += data.toString("latin1");
+      // goes on for as long as somebody listens
+      if (/^content-type: text\/event-stream/im.test(heard)) ended();
     });
-    socket.on("error", () => end(status() ?? "closed"));
-    socket.on("close", () => end(status() ?? "closed"));
-    socket.on("end", () => end(status() ?? "closed"));
+    socket.on("error", ended);
+    socket.on("close", ended);
+    socket.on("end", ended);
     socket.on("connect", async () => {
       for (const piece of pieces) {
         if (socket.destroyed) return;
@@ -94,8 +156,8 @@ function sent(
         if (random.below(10) === 0) await new Promise((go) => setTimeout(go, random.below(5)));
       }
       if (leaves) setTimeout(() => end("left"), random.below(10));
-      // a server that waits for more is told that nothing comes; sooner, and it would take us for gone
-      else setTimeout(() => socket.end(), halfClosed);
+      // a server that waits for more is told that nothing comes
+      else setTimeout(() => socket.end(), open);
     });
   });
 }
@@ -120,8 +182,10 @@ async function goodOnes(port: number, n: number, patience: number): Promise<stri
   for (const request of goodRequests) {
     const { path, status } = request;
     try {
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      const answer = await ask(`http://127.0.0.1:${port}${path}`, {
         signal: AbortSignal.timeout(patience),
+        // a connection that is kept may be closed by the server just when it is used again
+        reset: true,
         ...("body" in request
           ? {
               method: "POST",
@@ -130,8 +194,8 @@ async function goodOnes(port: number, n: number, patience: number): Promise<stri
             }
           : {}),
       });
-      await answer.arrayBuffer();
-      if (answer.status !== status) wrong.push(`${path}: ${answer.status}`);
+      await answer.body.dump();
+      if (answer.statusCode !== status) wrong.push(`${path}: ${answer.statusCode}`);
     } catch (e) {
       wrong.push(`${path}: ${String(e)}`);
     }

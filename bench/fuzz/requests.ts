@@ -1,5 +1,21 @@
 /** Requests that are wrong in every way that we could think of, as bytes. Equal seeds make equal requests. */
+import { gzipSync } from "node:zlib";
 import type { Random } from "../../src/core/random.ts";
+import { oddArtefact } from "./artefacts.ts";
+import { asked, type Endpoint, endpointsOf, type There } from "./endpoints.ts";
+import {
+  bytes,
+  damaged,
+  deep,
+  large,
+  mutated,
+  noise,
+  oddJson,
+  oddNumbers,
+  oddTexts,
+  pick,
+  randomText,
+} from "./odd.ts";
 
 export interface Malformed {
   /** What is wrong with it. */
@@ -9,58 +25,6 @@ export interface Malformed {
   /** The client goes away without waiting for an answer. */
   readonly leaves?: boolean;
 }
-
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const pick = <T>(items: readonly T[], random: Random): T => items[random.below(items.length)]!;
-
-const chat = {
-  model: "m",
-  messages: [
-    { role: "system", content: "be brief" },
-    { role: "user", content: "hello" },
-  ],
-  temperature: 1,
-  stream: false,
-  n: 1,
-  tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }],
-  metadata: { a: "b" },
-};
-const feedback = {
-  kind: "rating",
-  response: "r1",
-  value: 3,
-  scale: [1, 5],
-  user: "u",
-  at: 1_700_000_000_000,
-  tags: { a: "b" },
-};
-const preference = { kind: "preference", among: [{ response: "a" }, { session: "s" }], best: 0 };
-
-/** Every path with what it takes. */
-const endpoints: readonly { readonly path: string; readonly body: unknown }[] = [
-  { path: "/v1/chat/completions", body: chat },
-  { path: "/session/s1/v1/chat/completions", body: { ...chat, stream: true } },
-  { path: "/user/u1/session/s1/v1/chat/completions", body: chat },
-  { path: "/v1/models", body: undefined },
-  { path: "/v1/feedback", body: feedback },
-  { path: "/v1/feedback", body: [feedback, preference] },
-  { path: "/v1/feedback/tokens", body: { session: "s1", expiresIn: 60 } },
-  { path: "/v1/feedback.js", body: undefined },
-  { path: "/v1/feedback?response=r1&limit=5", body: undefined },
-  { path: "/v1/responses/r1", body: undefined },
-  { path: "/v1/sessions?limit=3&offset=2", body: undefined },
-  { path: "/v1/sessions/s1", body: undefined },
-  { path: "/v1/keys", body: { label: "k", scopes: ["read"], expiresIn: 60 } },
-  { path: "/v1/keys/0123", body: undefined },
-  { path: "/v1/versions", body: { url: "http://127.0.0.1:9/v1", model: "m", note: "n", exact: "raw" } },
-  { path: "/v1/versions", body: undefined },
-  { path: "/v1/versions/judgement", body: undefined },
-  // of versions that there are none of: who answers stays as it is
-  { path: "/v1/splits", body: { shares: { a: 0.5, b: 0.5 }, unit: "session", why: "because" } },
-  { path: "/v1/splits", body: undefined },
-  { path: "/healthz", body: undefined },
-  { path: "/v1/traces", body: { resourceSpans: [{ scopeSpans: [{ spans: [{ name: "chat" }] }] }] } },
-];
 
 const methods = [
   "GET",
@@ -75,30 +39,6 @@ const methods = [
   "BREW",
   "get",
   "",
-];
-const oddNumbers = [
-  "1e999",
-  "-1e999",
-  "1e-400",
-  "-0",
-  "9007199254740993",
-  "123456789012345678901234567890",
-  "0.1e+400",
-];
-const oddTexts = [
-  "",
-  "\u0000",
-  "\ud800",
-  "__proto__",
-  "constructor",
-  "toString",
-  "a".repeat(5000),
-  "../../etc/passwd",
-  "'; drop table signals; --",
-  "{{7*7}}",
-  "\u202e\u200b",
-  "1e5",
-  "🙂".repeat(300),
 ];
 
 /** A method, a path and its head, framed as it should be. */
@@ -117,56 +57,6 @@ function framed(
   ];
   const typed = headers.some((h) => /^content-type:/i.test(h)) ? [] : ["content-type: application/json"];
   return [bytes(`${[...head, ...typed].join("\r\n")}\r\n\r\n`), body];
-}
-
-/** Any JSON value, as text: numbers that no double holds, texts that no database takes, keys that objects have already. */
-export function oddJson(random: Random, depth = 4): string {
-  switch (random.below(depth > 0 ? 7 : 5)) {
-    case 0:
-      return pick(oddNumbers, random);
-    case 1:
-      return JSON.stringify(pick(oddTexts, random));
-    case 2:
-      return pick(["null", "true", "false", "[]", "{}"], random);
-    case 3:
-      return String(random.below(2 ** 31) - 2 ** 30);
-    case 4:
-      return JSON.stringify(randomText(random));
-    case 5:
-      return `[${Array.from({ length: random.below(5) }, () => oddJson(random, depth - 1)).join(",")}]`;
-    default: {
-      const keys = [...oddTexts, "kind", "messages", "value", "response", "about", "role", "content"];
-      const entries = Array.from(
-        { length: random.below(5) },
-        () => `${JSON.stringify(pick(keys, random))}:${oddJson(random, depth - 1)}`,
-      );
-      return `{${entries.join(",")}}`;
-    }
-  }
-}
-
-const randomText = (random: Random): string =>
-  Array.from({ length: random.below(20) }, () => String.fromCharCode(random.below(0xffff))).join("");
-const noise = (random: Random, length: number): Uint8Array =>
-  Uint8Array.from({ length }, () => random.below(256));
-
-/** A body that is right but for one place. */
-function mutated(body: unknown, random: Random): string {
-  const text = JSON.stringify(body ?? {});
-  // a value of it, or the name of a field
-  const places = [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+|true|false|null/g)];
-  if (places.length === 0) return oddJson(random);
-  const place = pick(places, random);
-  const before = text.slice(0, place.index);
-  const after = text.slice(place.index + place[0].length);
-  const isName = after.startsWith(":");
-  return before + (isName ? JSON.stringify(pick(oddTexts, random)) : oddJson(random, 2)) + after;
-}
-
-function damaged(body: Uint8Array, random: Random): Uint8Array {
-  const copy = Uint8Array.from(body.length > 0 ? body : bytes("{}"));
-  for (let n = 1 + random.below(4); n > 0; n--) copy[random.below(copy.length)] = random.below(256);
-  return copy;
 }
 
 const oddPaths = [
@@ -235,84 +125,155 @@ const oddHeaders: readonly string[] = [
   "x-forwarded-host: evil.example",
 ];
 
-type Make = (random: Random) => Malformed;
+/** What requests are made of. */
+interface Known {
+  readonly there: There;
+  readonly all: readonly Endpoint[];
+  /** Those that take a body. */
+  readonly takers: readonly Endpoint[];
+  /** Those whose paths name something, or whose queries do. */
+  readonly naming: readonly Endpoint[];
+}
+type Make = (random: Random, known: Known) => Malformed;
 
-const anyEndpoint = (random: Random) => pick(endpoints, random);
-const takers = endpoints.filter(({ body }) => body !== undefined);
 /** One that takes a body, mostly: elsewhere bodies are left alone. */
-const taker = (random: Random) => pick(random.below(10) === 0 ? endpoints : takers, random);
+const taker = (random: Random, { all, takers }: Known): Endpoint =>
+  pick(random.below(10) === 0 ? all : takers, random);
 const latin = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0) & 0xff);
+const jsonOf = ({ body }: Endpoint): string => JSON.stringify(body ?? {});
+
+/** @param more headers beside its own. */
+function to(
+  endpoint: Endpoint,
+  body: Uint8Array,
+  { method, path }: { readonly method: string; readonly path: string } = asked(endpoint),
+  more: readonly string[] = [],
+): Uint8Array[] {
+  return framed(method, path, body, [...(endpoint.headers ?? []), ...more]);
+}
+
+/** As a path or a query takes it, or not. */
+const encoded = (text: string, random: Random): string =>
+  pick([encodeURIComponent(text.toWellFormed()), text.replaceAll(/[^!-~]/g, "%ff")], random);
+const oddName = (random: Random): string =>
+  encoded(pick([...oddTexts, ...oddNumbers, "%00", "..%2f..", "%", "%c0%ae", "*", ":id"], random), random);
+
+/** A path in which something that it names, or that its query asks for, is another. */
+function misnamed(path: string, random: Random): string {
+  const [own = "", query] = path.split("?");
+  if (query !== undefined && random.below(2) === 0) {
+    const fields = query.split("&");
+    const at = random.below(fields.length);
+    const [name = ""] = (fields[at] ?? "").split("=");
+    const odd = pick([`${name}=${oddName(random)}`, `${name}[]=1`, name, `${oddName(random)}=1`, ""], random);
+    return `${own}?${[...fields.slice(0, at), odd, ...fields.slice(at + 1)].join("&")}`;
+  }
+  const parts = own.split("/");
+  const at = 1 + random.below(parts.length - 1);
+  const misnaming = [...parts.slice(0, at), oddName(random), ...parts.slice(at + 1)].join("/");
+  return query === undefined ? misnaming : `${misnaming}?${query}`;
+}
 
 /** Ways to be wrong. */
 const ways: readonly Make[] = [
-  (random) => ({
+  (random, known) => ({
     what: "any JSON",
-    pieces: framed("POST", taker(random).path, bytes(oddJson(random))),
+    pieces: to(taker(random, known), bytes(oddJson(random))),
   }),
-  (random) => {
-    const { path, body } = taker(random);
-    return { what: "one wrong place", pieces: framed("POST", path, bytes(mutated(body, random))) };
+  (random, known) => {
+    const endpoint = taker(random, known);
+    return { what: "one wrong place", pieces: to(endpoint, bytes(mutated(jsonOf(endpoint), random))) };
   },
-  (random) => {
-    const { path, body } = taker(random);
-    const text = JSON.stringify(body ?? {});
-    const broken = damaged(bytes(text), random);
-    return { what: "damaged bytes", pieces: framed("POST", path, broken) };
+  (random, known) => {
+    const endpoint = taker(random, known);
+    return { what: "damaged bytes", pieces: to(endpoint, damaged(bytes(jsonOf(endpoint)), random)) };
   },
-  (random) => {
-    const depth = 10 ** (1 + random.below(5));
-    const [open, close] = pick([["[", "]"] as const, ['{"a":', "}"] as const], random);
-    const text =
-      open.repeat(depth) + (random.below(2) ? "1" : "") + (random.below(2) ? close.repeat(depth) : "");
-    return { what: "deep nesting", pieces: framed("POST", taker(random).path, bytes(text)) };
+  (random, known) => ({
+    what: "deep nesting",
+    pieces: to(taker(random, known), bytes(deep(random))),
+  }),
+  (random, known) => {
+    const endpoint = taker(random, known);
+    const text = mutated(jsonOf(endpoint), random, large);
+    return { what: "large values", pieces: to(endpoint, bytes(text)) };
   },
-  (random) => {
-    const { path, body } = taker(random);
-    const text = JSON.stringify(body ?? {});
+  (random, known) => {
+    const body = bytes(oddArtefact(known.there.version, random));
+    return { what: "odd artefacts", pieces: framed("POST", "/v1/versions", body) };
+  },
+  (random, known) => {
+    const endpoint = pick(known.naming, random);
+    const { method, path } = asked(endpoint);
+    const body = endpoint.body === undefined ? bytes("") : bytes(jsonOf(endpoint));
     return {
-      what: "half a body",
-      pieces: framed("POST", path, bytes(text.slice(0, random.below(text.length)))),
+      what: "odd names and queries",
+      pieces: to(endpoint, body, { method, path: misnamed(path, random) }),
     };
   },
-  (random) => {
-    const { path, body } = taker(random);
-    const [head = bytes(""), whole = bytes("")] = framed("POST", path, bytes(JSON.stringify(body ?? [1])));
+  (random, known) => {
+    const endpoint = taker(random, known);
+    const packed = pick<() => Uint8Array>(
+      [
+        () => gzipSync(jsonOf(endpoint)),
+        () => damaged(gzipSync(jsonOf(endpoint)), random),
+        () => gzipSync(`"${" ".repeat(2 ** (10 + random.below(16)))}"`),
+        () => bytes(jsonOf(endpoint)),
+      ],
+      random,
+    )();
+    const encoding = `content-encoding: ${pick(["gzip", "GZIP", "deflate", "br", "gzip, gzip", ""], random)}`;
+    return { what: "odd compression", pieces: to(endpoint, packed, asked(endpoint), [encoding]) };
+  },
+  (random, known) => {
+    const [first, second] = [pick(known.all, random), taker(random, known)];
+    const kept = to(first, bytes(jsonOf(first))).map((piece) =>
+      bytes(new TextDecoder().decode(piece).replace("connection: close\r\n", "")),
+    );
+    return { what: "two at once", pieces: [...kept, ...to(second, bytes(oddJson(random)))] };
+  },
+  (random, known) => {
+    const endpoint = taker(random, known);
+    const text = jsonOf(endpoint);
+    return { what: "half a body", pieces: to(endpoint, bytes(text.slice(0, random.below(text.length)))) };
+  },
+  (random, known) => {
+    const endpoint = taker(random, known);
+    const [head = bytes(""), whole = bytes("")] = to(endpoint, bytes(jsonOf(endpoint)));
     const pieces = [head, whole.subarray(0, random.below(whole.length))];
     return { what: "gone in the middle of the body", pieces, leaves: true };
   },
-  (random) => {
-    const { path, body } = anyEndpoint(random);
-    const [head = bytes("")] = framed("POST", path, bytes(JSON.stringify(body ?? {})));
+  (random, known) => {
+    const endpoint = pick(known.all, random);
+    const [head = bytes("")] = to(endpoint, bytes(jsonOf(endpoint)));
     return {
       what: "gone in the middle of the head",
       pieces: [head.subarray(0, random.below(head.length))],
       leaves: true,
     };
   },
-  (random) => {
-    const { path, body } = anyEndpoint(random);
+  (random, known) => {
+    const endpoint = pick(known.all, random);
     const many = Array.from({ length: 1 + random.below(2) * random.below(3) }, () =>
       pick(oddHeaders, random),
     );
-    const [head = bytes(""), sent = bytes("")] = framed(
-      "POST",
-      path,
-      bytes(JSON.stringify(body ?? {})),
-      many,
-    );
+    const text = endpoint.body === undefined ? "" : jsonOf(endpoint);
+    const [head = bytes(""), sent = bytes("")] = to(endpoint, bytes(text), asked(endpoint), many);
     return { what: "odd headers", pieces: [latin(new TextDecoder().decode(head)), sent] };
   },
-  (random) => {
+  (random, known) => {
     const headers = Array.from(
       { length: 1 + random.below(400) },
       (_, i) => `x-${i}: ${"y".repeat(random.below(99))}`,
     );
-    return { what: "many headers", pieces: framed("GET", anyEndpoint(random).path, bytes(""), headers) };
+    const endpoint = pick(known.all, random);
+    const path = asked(endpoint);
+    return { what: "many headers", pieces: to(endpoint, bytes(""), path, headers) };
   },
-  (random) => {
-    const { path, body } = anyEndpoint(random);
-    const sent = random.below(2) ? bytes(JSON.stringify(body ?? {})) : bytes("");
-    return { what: "another method", pieces: framed(pick(methods, random), path, sent) };
+  (random, known) => {
+    const endpoint = pick(known.all, random);
+    const sent = random.below(2) ? bytes(jsonOf(endpoint)) : bytes("");
+    const { path } = asked(endpoint);
+    return { what: "another method", pieces: to(endpoint, sent, { method: pick(methods, random), path }) };
   },
   (random) => {
     const path = random.below(3)
@@ -322,10 +283,10 @@ const ways: readonly Make[] = [
     const [head = bytes(""), body = bytes("")] = framed(method, path, bytes(method === "GET" ? "" : "{}"));
     return { what: "odd paths", pieces: [latin(new TextDecoder().decode(head)), body] };
   },
-  (random) => {
-    const { path, body } = taker(random);
-    const text = JSON.stringify(body ?? {});
-    const size = text.length.toString(16);
+  (random, known) => {
+    const endpoint = taker(random, known);
+    const text = jsonOf(endpoint);
+    const size = bytes(text).length.toString(16);
     const chunks = pick(
       [
         `${size}\r\n${text}\r\n0\r\n\r\n`,
@@ -340,20 +301,28 @@ const ways: readonly Make[] = [
       ],
       random,
     );
-    const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
-    return { what: "odd chunks", pieces: [bytes(head), bytes(chunks)] };
+    const [head = bytes("")] = to(endpoint, bytes(""), asked(endpoint), ["transfer-encoding: chunked"]);
+    return { what: "odd chunks", pieces: [head, bytes(chunks)] };
   },
   (random) => ({ what: "noise", pieces: [noise(random, 1 + random.below(500)), bytes("\r\n\r\n")] }),
-  (random) => {
+  (random, known) => {
     const version = pick(
       ["HTTP/0.9", "HTTP/1.0", "HTTP/2.0", "HTTP/9.9", "HTTPS/1.1", "", "http/1.1"],
       random,
     );
-    return { what: "odd versions", pieces: [bytes(`GET ${anyEndpoint(random).path} ${version}\r\n\r\n`)] };
+    const { path } = asked(pick(known.all, random));
+    return { what: "odd versions", pieces: [bytes(`GET ${path} ${version}\r\n\r\n`)] };
   },
 ];
 
-/** The n-th of a seed's requests; every way comes up equally often. */
-export function malformed(random: Random, n: number): Malformed {
-  return ways[n % ways.length]!(random.split("request", n));
+/** @returns the n-th of a seed's requests; every way comes up equally often. */
+export function malformed(there: There): (random: Random, n: number) => Malformed {
+  const all = endpointsOf(there);
+  const known: Known = {
+    there,
+    all,
+    takers: all.filter(({ body }) => body !== undefined),
+    naming: all.filter(({ path }) => path !== undefined),
+  };
+  return (random, n) => ways[n % ways.length]!(random.split("request", n), known);
 }

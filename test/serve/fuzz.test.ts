@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { endpointsOf } from "../../bench/fuzz/endpoints.ts";
 import { fuzz } from "../../bench/fuzz/fuzz.ts";
 import { malformed } from "../../bench/fuzz/requests.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { type Answerer, liveVersions, serveProduction, versionOf } from "../../src/serve/gateway/index.ts";
-import { openProduction, recorder } from "../../src/store/index.ts";
+import { dashboard } from "../../src/serve/dashboard/index.ts";
+import {
+  type Answerer,
+  liveVersions,
+  openVersion,
+  serveProduction,
+  versionOf,
+} from "../../src/serve/gateway/index.ts";
+import { openProduction, openStore, recorder } from "../../src/store/index.ts";
+import { ran } from "./dashboard/world.ts";
 
 const answer = JSON.stringify({
   id: "x",
@@ -26,33 +35,50 @@ const answerer: Answerer = {
   async close() {},
 };
 
+const there = { version: "v", artefact: "a", response: "r", session: "s", key: "k", run: "r" };
+
 test("equal seeds make equal requests", () => {
   const made = (seed: number) =>
-    Array.from({ length: 50 }, (_, n) => malformed(randomStream(seed), n)).map(({ pieces }) =>
+    Array.from({ length: 50 }, (_, n) => malformed(there)(randomStream(seed), n)).map(({ pieces }) =>
       Buffer.concat(pieces).toString("base64"),
     );
   assert.deepEqual(made(1), made(1));
   assert.notDeepEqual(made(1), made(2));
 });
 
-test("two thousand malformed requests: no crash, no hang, no 500, and good ones are answered in between", async () => {
+test("every route, two thousand malformed requests: no crash, no hang, no 500, and good ones are answered in between", async () => {
   const folder = mkdtempSync(join(tmpdir(), "whetstone-fuzz-"));
-  const production = await openProduction(join(folder, "fuzz.sqlite"));
+  const where = join(folder, "fuzz.sqlite");
+  const store = await openStore(where, "own thread");
+  await ran(store, "run", 3, () => 0.5);
+  const production = await openProduction(where);
   const writing = recorder(production);
   await production.addVersion(versionOf({ kind: "local", name: "m" }, 1));
-  const versions = await liveVersions({ production, open: async () => answerer });
+  const openers = { environment: {}, local: { m: answerer }, artefact: production.artefacts.get };
+  const versions = await liveVersions({
+    production,
+    open: (version, on) => openVersion(version, openers, on),
+  });
+  writeFileSync(join(folder, "index.html"), "<!doctype html>");
   const log: string[] = [];
   const server = await serveProduction({
     production,
     recorder: writing,
     versions,
     signing: new Uint8Array(32),
-    log: (line) => log.push(line),
+    // what is about a request, not a session
+    log: (line) => {
+      if (/^[A-Z]+ \//.test(line)) log.push(line);
+    },
     grace: 100,
+    pages: (gate) => dashboard({ store, production, folder, gate }),
   });
   try {
+    // a route that is new is one more to be sent malformed requests
+    const known = new Set(endpointsOf(there).map(({ route }) => route));
+    assert.deepEqual([...known].sort(), [...server.routes].sort());
     const port = Number(new URL(server.url).port);
-    const result = await fuzz({ port, requests: 2000, seed: 1 });
+    const result = await fuzz({ port, requests: 2000, seed: 1, run: "run" });
     assert.deepEqual([result.hangs, result.failures, result.wronged], [[], [], []], log.slice(-5).join("\n"));
     assert.equal(result.good, 120);
     assert.equal(
@@ -64,6 +90,7 @@ test("two thousand malformed requests: no crash, no hang, no 500, and good ones 
     await versions.close();
     await writing.close();
     await production.close();
+    await store.close();
     rmSync(folder, { recursive: true });
   }
 });
