@@ -31,8 +31,9 @@ export interface SessionsBody {
   readonly sessions: readonly SessionSummary[];
 }
 
-/** Responses or signals in one answer, at the most. */
+/** Responses or signals in one answer, at the most, and characters of all that they say: each may hold megabytes. */
 const mostRead = 1000;
+const mostSaid = 4e6;
 
 type Reading = Pick<Production, "response" | "responses" | "signals" | "sessions">;
 
@@ -47,13 +48,17 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const { only } = c.var.caller;
       if (only && filter.session === undefined && filter.response === undefined) return refusal(narrow);
       if (only && !(await isVisible(production, filter, c))) return refusal(unknown);
-      const { items, more } = await firstOf(production.signals(filter), limit);
+      const { items, more } = await firstOf(production.signals(filter), limit, sizeOfSignal);
       return c.json({ signals: items, more });
     })
     .get("/v1/responses/:id", gate.allow("read"), async (c) => {
       const found = await production.response(c.req.param("id"));
       if (!found || !maySee(c, found)) return refusal(unknown);
-      const { items, more } = await firstOf(production.signals({ response: found.id }), mostRead);
+      const { items, more } = await firstOf(
+        production.signals({ response: found.id }),
+        mostRead,
+        sizeOfSignal,
+      );
       return c.json({ response: responseBody(found), signals: items, more });
     })
     .get("/v1/sessions", gate.allow("read"), async (c) => {
@@ -67,10 +72,10 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
     })
     .get("/v1/sessions/:id", gate.allow("read"), async (c) => {
       const session = c.req.param("id");
-      const responses = await firstOf(production.responses({ session }), mostRead);
+      const responses = await firstOf(production.responses({ session }), mostRead, newlySaid());
       const [first] = responses.items;
       if (!first || !maySeeSession(c, first)) return refusal(unknown);
-      const signals = await firstOf(production.signals({ session }), mostRead);
+      const signals = await firstOf(production.signals({ session }), mostRead, sizeOfSignal);
       const more = responses.more || signals.more;
       return c.json(sessionBody(session, responses.items, signals.items, more));
     });
@@ -88,21 +93,41 @@ async function isVisible(production: Reading, filter: SignalFilter, c: Context<G
     const found = await production.response(filter.response);
     return found !== undefined && maySee(c, found);
   }
-  const { items } = await firstOf(production.responses({ session: filter.session! }), 1);
+  const { items } = await firstOf(production.responses({ session: filter.session! }), 1, () => 0);
   return items[0] !== undefined && maySeeSession(c, items[0]);
 }
 
-/** The first ones of many, and whether there are more. */
+/** The first ones of many, at least one, and whether there are more. @param size in characters; together no more than {@link mostSaid}. */
 async function firstOf<T>(
   all: AsyncIterable<T>,
   most: number,
+  size: (item: T) => number,
 ): Promise<{ readonly items: readonly T[]; readonly more: boolean }> {
   const items: T[] = [];
+  let said = 0;
   for await (const item of all) {
-    if (items.length === most) return { items, more: true };
+    said += size(item);
+    if (items.length === most || (said > mostSaid && items.length > 0)) return { items, more: true };
     items.push(item);
   }
   return { items, more: false };
+}
+
+const sizeOfSignal = ({ text = "", tags, about }: ReceivedSignal): number =>
+  text.length + JSON.stringify(tags).length + JSON.stringify(about).length;
+
+/** Of responses one after the other: what each says that none before it did. The store reads what they share as one. */
+function newlySaid(): (response: ServedResponse) => number {
+  const heard = new WeakSet<Message>();
+  return ({ prompt, choices, settings, tags }) => {
+    let n = JSON.stringify(settings).length + JSON.stringify(tags).length;
+    for (const message of [...prompt, ...choices.map((choice) => choice.message)]) {
+      if (heard.has(message)) continue;
+      heard.add(message);
+      n += JSON.stringify(message).length;
+    }
+    return n;
+  };
 }
 
 function responseBody({ choices, ...rest }: ServedResponse): ResponseBody {

@@ -69,3 +69,39 @@ test("over a real store: what is acknowledged is there after it was closed and o
   await after.close();
   rmSync(folder, { recursive: true });
 });
+
+test("of a session that says much, as much is shown as an answer may hold, and that there is more", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "whetstone-inbox-"));
+  const production = await openProduction(join(folder, "store.sqlite"));
+  t.after(async () => {
+    await production.close();
+    rmSync(folder, { recursive: true });
+  });
+  const long = "x".repeat(1e6);
+  const response = (i: number, session: string, trajectory: string, asked: string) =>
+    served({
+      id: `${session}-${i}`,
+      session,
+      trajectory,
+      turn: i,
+      at: i,
+      prompt: [{ role: "user", content: asked }],
+    });
+  await production.write(
+    Array.from({ length: 8 }, (_, i) => [
+      // each a conversation of its own
+      { kind: "response" as const, response: response(i, "wide", `wide/${i}`, `${i}${long}`) },
+      // one conversation, said once
+      { kind: "response" as const, response: response(i, "deep", "deep/0", long) },
+    ]).flat(),
+  );
+  const door = gate({ production, open: true, signing: randomBytes(32) });
+  const app = inbox({ production, recorder: recorder(production), gate: door });
+  const shown = async (session: string) => {
+    const answer = await app.request(`/v1/sessions/${session}`, { headers: { host: "localhost" } });
+    const { trajectories, more }: SessionBody = JSON.parse(await answer.text());
+    return { turns: trajectories.flatMap(({ turns }) => turns).length, more };
+  };
+  assert.deepEqual(await shown("wide"), { turns: 3, more: true });
+  assert.deepEqual(await shown("deep"), { turns: 8, more: false });
+});

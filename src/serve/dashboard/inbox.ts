@@ -14,8 +14,10 @@ type Reading = Pick<Production, "response" | "responses" | "signals">;
 
 /** Signals that are looked through for one page. */
 const most = 300;
-const hour = 3_600_000;
-const spans = [hour, 24 * hour, 30 * 24 * hour, Number.POSITIVE_INFINITY];
+const minute = 60_000;
+const hour = 60 * minute;
+/** However much comes a second, little more is read than is shown. */
+const spans = [minute / 6, minute, 10 * minute, hour, 24 * hour, 30 * 24 * hour, Number.POSITIVE_INFINITY];
 
 /** Milliseconds between two looks at what arrived, and for which one connection is answered: then the key counts again. */
 const [lookEvery, answered] = [1000, 10 * 60_000];
