@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { noBrowser, openBrowser } from "../browser.ts";
+import { browser, pageTest } from "../pageTest.ts";
 import { listening } from "../serve/listening.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "src", "client");
@@ -22,7 +22,7 @@ test("the client needs nothing but what browsers have", () => {
   }
 });
 
-test("in a browser, what still waits when the page is left arrives", { skip: noBrowser }, async () => {
+pageTest("in a browser, what still waits when the page is left arrives", async () => {
   const pages = createServer((request, response) => {
     const file = (request.url ?? "").slice(1);
     const script = files.includes(file) ? stripTypeScriptTypes(readFileSync(join(folder, file), "utf8")) : "";
@@ -33,9 +33,8 @@ test("in a browser, what still waits when the page is left arrives", { skip: noB
   const address = pages.address();
   const page = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
   const server = await listening({ origins: [page] });
-  const browser = await openBrowser();
+  const tab = await (await browser()).newPage();
   try {
-    const tab = await browser.newPage();
     await tab.goto(page);
     const acknowledged: unknown = await tab.evaluate(`(async () => {
       const { whetstone } = await import("/index.ts");
@@ -56,7 +55,7 @@ test("in a browser, what still waits when the page is left arrives", { skip: noB
       ["thumbs_up", "on my way out"],
     );
   } finally {
-    await browser.close();
+    await tab.close();
     pages.close();
     pages.closeAllConnections();
     await server.close();

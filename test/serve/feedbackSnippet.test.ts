@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { mintKey } from "../../src/serve/keys.ts";
-import { noBrowser, openBrowser } from "../browser.ts";
+import { browser, pageTest } from "../pageTest.ts";
 import { listening } from "./listening.ts";
 
 test("the script is the same for everybody, remembered by browsers, and free of what a strict policy forbids", async () => {
@@ -21,70 +21,70 @@ test("the script is the same for everybody, remembered by browsers, and free of 
   }
 });
 
-test("a thumb in a page of another site becomes a signal, by keyboard too, under a strict policy", {
-  skip: noBrowser,
-}, async () => {
-  const pages = createServer((_, response) => {
-    const headers = {
-      "content-type": "text/html",
-      "content-security-policy": `default-src 'none'; script-src ${server.url}; connect-src ${server.url}`,
-    };
-    response.writeHead(200, headers).end(html);
-  });
-  await new Promise<void>((go) => pages.listen(0, "127.0.0.1", go));
-  const address = pages.address();
-  const page = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  const server = await listening({ open: false, origins: [page] });
-  const { secret, key } = mintKey({ label: "app", scopes: ["feedback"] }, Date.now());
-  await server.production.putKey(key);
-  const answer = await fetch(`${server.url}/v1/feedback/tokens`, {
-    method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-    body: JSON.stringify({ session: "s1", user: "u1" }),
-  });
-  const { token }: { token: string } = JSON.parse(await answer.text());
-  const html = `<!doctype html><html lang="en"><title>Help</title><main>
+pageTest(
+  "a thumb in a page of another site becomes a signal, by keyboard too, under a strict policy",
+  async () => {
+    const pages = createServer((_, response) => {
+      const headers = {
+        "content-type": "text/html",
+        "content-security-policy": `default-src 'none'; script-src ${server.url}; connect-src ${server.url}`,
+      };
+      response.writeHead(200, headers).end(html);
+    });
+    await new Promise<void>((go) => pages.listen(0, "127.0.0.1", go));
+    const address = pages.address();
+    const page = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const server = await listening({ open: false, origins: [page] });
+    const { secret, key } = mintKey({ label: "app", scopes: ["feedback"] }, Date.now());
+    await server.production.putKey(key);
+    const answer = await fetch(`${server.url}/v1/feedback/tokens`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ session: "s1", user: "u1" }),
+    });
+    const { token }: { token: string } = JSON.parse(await answer.text());
+    const html = `<!doctype html><html lang="en"><title>Help</title><main>
     <p data-whetstone-response="r1">A reply.</p></main>
     <script src="${server.url}/v1/feedback.js" data-key="${token}"></script></html>`;
-  const browser = await openBrowser();
-  try {
-    const tab = await browser.newPage();
-    const complaints: string[] = [];
-    tab.on("console", (line) => complaints.push(line.text()));
-    tab.on("pageerror", (e) => complaints.push(String(e)));
-    await tab.goto(page);
-    const good = tab.getByRole("button", { name: "Good reply" });
-    await good.click();
-    await tab.getByRole("status").getByText("Thank you").waitFor();
-    assert.equal(await good.getAttribute("aria-pressed"), "true");
-    await tab.getByLabel(/What was good or bad/).fill("to the point");
-    await tab.keyboard.press("Tab");
-    await tab.keyboard.press("Enter");
-    await tab.getByLabel(/What was good or bad/).waitFor({ state: "hidden" });
-    const given = server.kept.map((s) => [s.kind, s.text, s.user, s.source, s.about[0]?.response]);
-    assert.deepEqual(given, [
-      ["reaction", "thumbs_up", "u1", "user", "r1"],
-      ["critique", "to the point", "u1", "user", "r1"],
-    ]);
-    // a reply that comes later, of another session: the token does not reach it, and the page says so
-    await tab.evaluate(
-      `document.querySelector("main").insertAdjacentHTML("beforeend", '<p data-whetstone-response="r2"></p>')`,
-    );
-    await tab.getByRole("button", { name: "Bad reply" }).nth(1).click();
-    await tab.getByText("Not sent").waitFor();
-    assert.equal(server.kept.length, 2);
-    assert.equal(
-      await tab.getByRole("button", { name: "Bad reply" }).nth(1).getAttribute("aria-pressed"),
-      "false",
-    );
-    assert.deepEqual(
-      complaints.filter((line) => !line.includes("403")),
-      [],
-    );
-  } finally {
-    await browser.close();
-    pages.close();
-    pages.closeAllConnections();
-    await server.close();
-  }
-});
+    const tab = await (await browser()).newPage();
+    try {
+      const complaints: string[] = [];
+      tab.on("console", (line) => complaints.push(line.text()));
+      tab.on("pageerror", (e) => complaints.push(String(e)));
+      await tab.goto(page);
+      const good = tab.getByRole("button", { name: "Good reply" });
+      await good.click();
+      await tab.getByRole("status").getByText("Thank you").waitFor();
+      assert.equal(await good.getAttribute("aria-pressed"), "true");
+      await tab.getByLabel(/What was good or bad/).fill("to the point");
+      await tab.keyboard.press("Tab");
+      await tab.keyboard.press("Enter");
+      await tab.getByLabel(/What was good or bad/).waitFor({ state: "hidden" });
+      const given = server.kept.map((s) => [s.kind, s.text, s.user, s.source, s.about[0]?.response]);
+      assert.deepEqual(given, [
+        ["reaction", "thumbs_up", "u1", "user", "r1"],
+        ["critique", "to the point", "u1", "user", "r1"],
+      ]);
+      // a reply that comes later, of another session: the token does not reach it, and the page says so
+      await tab.evaluate(
+        `document.querySelector("main").insertAdjacentHTML("beforeend", '<p data-whetstone-response="r2"></p>')`,
+      );
+      await tab.getByRole("button", { name: "Bad reply" }).nth(1).click();
+      await tab.getByText("Not sent").waitFor();
+      assert.equal(server.kept.length, 2);
+      assert.equal(
+        await tab.getByRole("button", { name: "Bad reply" }).nth(1).getAttribute("aria-pressed"),
+        "false",
+      );
+      assert.deepEqual(
+        complaints.filter((line) => !line.includes("403")),
+        [],
+      );
+    } finally {
+      await tab.close();
+      pages.close();
+      pages.closeAllConnections();
+      await server.close();
+    }
+  },
+);

@@ -1,26 +1,23 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import type { Page } from "playwright-core";
+import { after, before, describe } from "node:test";
 import type { ReceivedSignal } from "../../src/core/served.ts";
 import { noBrowser } from "../browser.ts";
+import { browser, onOnePage, pageTest } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
-import { browser, type Peopled, settled, show, showPeopled, watched } from "./world.ts";
+import { type Peopled, settled, show, showPeopled, watched } from "./world.ts";
 
 describe("what people do on pages", { skip: noBrowser }, () => {
   const root = folder();
   let shown: Peopled;
-  let page: Page;
   let bad: readonly string[];
 
   before(async () => {
     shown = await showPeopled(root);
-    page = await (await browser()).newPage();
+  });
+  after(() => shown?.close());
+  const test = onOnePage((page) => {
     page.setDefaultTimeout(20_000);
     bad = watched(page, shown.url);
-  });
-  after(async () => {
-    await page?.close();
-    await shown?.close();
   });
 
   const heard = async (): Promise<ReceivedSignal[]> => {
@@ -29,7 +26,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     return all;
   };
 
-  test("an address points at a token, keys walk on from it, and the address follows", async () => {
+  test("an address points at a token, keys walk on from it, and the address follows", async (page) => {
     await page.goto(`${shown.url + shown.episode}#t0.1`);
     const chosen = page.locator(".token.chosen");
     await chosen.waitFor();
@@ -50,7 +47,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("what is selected in a reply is commented on, kept with its place, marked, and waits in the inbox", async () => {
+  test("what is selected in a reply is commented on, kept with its place, marked, and waits in the inbox", async (page) => {
     await page.goto(`${shown.url}/sessions/s1`);
     const reply = page.locator("li#r2");
     await reply.waitFor();
@@ -85,7 +82,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("a thumb, a rating and a correction are kept", async () => {
+  test("a thumb, a rating and a correction are kept", async (page) => {
     await page.goto(`${shown.url}/sessions/s1`);
     const reply = page.locator("li#r1");
     const said = reply.locator(".signals > li");
@@ -110,7 +107,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("a split is held with a reason, and its evidence goes on", async () => {
+  test("a split is held with a reason, and its evidence goes on", async (page) => {
     await page.goto(`${shown.url}/versions`);
     await page.getByRole("button", { name: "Hold…" }).click();
     const dialog = page.getByRole("dialog");
@@ -122,7 +119,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("a version is promoted once somebody has said why, and not before", async () => {
+  test("a version is promoted once somebody has said why, and not before", async (page) => {
     await page.goto(`${shown.url}/versions`);
     const row = page.locator("tr", { hasText: "tuned" }).first();
     await row.getByRole("button", { name: "Promote…" }).click();
@@ -144,7 +141,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("what runs are looked for, in which order, and those put away as well, stand in the address", async () => {
+  test("what runs are looked for, in which order, and those put away as well, stand in the address", async (page) => {
     const names = (): Promise<readonly string[]> => page.locator("table.runs th[scope=row]").allInnerTexts();
     await page.goto(shown.url);
     const find = page.getByLabel("Find");
@@ -182,7 +179,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("without a mouse: past the bar, to a run and its episodes, each stop to be seen", async () => {
+  test("without a mouse: past the bar, to a run and its episodes, each stop to be seen", async (page) => {
     await page.goto(shown.url);
     await settled(page);
     const focus = (): Promise<{ readonly text: string; readonly seen: boolean }> =>
@@ -214,7 +211,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     assert.deepEqual(bad, []);
   });
 
-  test("what is not there, or cannot be asked for, is said", async () => {
+  pageTest("what is not there, or cannot be asked for, is said", async () => {
     const gone = await (await browser()).newPage();
     const says = async (path: string, words: RegExp): Promise<void> => {
       await gone.goto(shown.url + path);
@@ -233,7 +230,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     await gone.close();
   });
 
-  test("an empty store says on each page what would fill it", async () => {
+  pageTest("an empty store says on each page what would fill it", async () => {
     const empty = await show(folder());
     const fresh = await (await browser()).newPage();
     const wrong = watched(fresh, empty.url);

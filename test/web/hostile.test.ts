@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Environment } from "../../src/env/environment.ts";
-import { noBrowser } from "../browser.ts";
+import { browser, pageTest } from "../pageTest.ts";
 import { served } from "../serve/memory.ts";
 import { echo, folder } from "../train/world.ts";
-import { browser, practise, settled, show, sideways, watched, word } from "./world.ts";
+import { practise, settled, show, sideways, watched, word } from "./world.ts";
 
 const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script><style>*{display:none}</style>`;
 /** What turns the words that follow around, rings, moves the cursor, or is no character at all. */
@@ -32,7 +32,7 @@ function shouting(): Environment {
   };
 }
 
-test("what others wrote is text, whatever it is", { skip: noBrowser }, async () => {
+pageTest("what others wrote is text, whatever it is", async () => {
   const root = folder();
   const run = await practise(root, `${markup.replaceAll("/", "")}`, {
     environment: shouting(),

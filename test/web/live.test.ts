@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
-import { noBrowser } from "../browser.ts";
-import { delayed, echo, folder } from "../train/world.ts";
-import { browser, practise, settled, show, watched } from "./world.ts";
+import { browser, pageTest } from "../pageTest.ts";
+import { echo, folder, watched as withStarts } from "../train/world.ts";
+import { practise, settled, show, watched } from "./world.ts";
 
 /** Notes what jumps in the window while nobody touches it, and how far, from the page's first frame on. */
 const watchShifts = `
@@ -18,7 +18,7 @@ const watchShifts = `
 const shifts = (page: Page): Promise<string[]> => page.evaluate<string[]>("globalThis.shifted");
 const forget = (page: Page): Promise<void> => page.evaluate<void>("void (globalThis.shifted = [])");
 
-test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBrowser }, async () => {
+pageTest("a run shows while it goes, on both pages, and nothing jumps", async () => {
   const root = folder();
   await practise(root, "before", { iterations: 2 });
   const shown = await show(root);
@@ -39,8 +39,10 @@ test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBr
     await list.reload();
     await settled(list);
 
-    // slow enough to be looked at: an answer takes up to 30 ms
-    const going = practise(root, "now", { iterations: 60, environment: delayed(echo(), 30) });
+    // it begins at a pace that can be looked at, nears its end only slowly until it has been, and hurries then
+    let [starts, looked] = [0, false];
+    const paced = withStarts(echo(), () => (looked ? undefined : pause(starts++ < 200 ? 30 : 500)));
+    const going = practise(root, "now", { iterations: 60, environment: paced });
     const row = list.getByRole("row").filter({ has: list.getByRole("link", { name: "now", exact: true }) });
     await row.getByText("running").waitFor();
     await forget(list); // a run that is new takes a row
@@ -64,6 +66,7 @@ test("a run shows while it goes, on both pages, and nothing jumps", { skip: noBr
     const anew = list.waitForRequest("**/api/runs/live");
     await hide(false);
     await anew;
+    looked = true;
     await going;
     await row.getByText("done").waitFor();
     await one.locator(".facts").getByText("60 iterations").waitFor();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe } from "node:test";
 import { Hono } from "hono";
 import type { Page } from "playwright-core";
 import { listen } from "../../src/env/agent/listen.ts";
@@ -10,8 +10,9 @@ import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { mintKey } from "../../src/serve/keys.ts";
 import { openProduction, openStore } from "../../src/store/index.ts";
 import { noBrowser } from "../browser.ts";
+import { onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
-import { browser, pages, settled } from "./world.ts";
+import { pages, settled } from "./world.ts";
 
 /** Opens a page that leads away while it loads: to wait for its load event would be to wait for what may never come. */
 const ledAway = (page: Page, url: string): Promise<unknown> => page.goto(url, { waitUntil: "commit" });
@@ -19,7 +20,6 @@ const ledAway = (page: Page, url: string): Promise<unknown> => page.goto(url, { 
 describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
   const root = folder();
   const { secret, key } = mintKey({ label: "me", scopes: ["read"] }, Date.now());
-  let page: Page;
   let url = "";
   let revoke: () => Promise<void>;
   let close: () => Promise<void>;
@@ -43,15 +43,11 @@ describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
       await production.close();
       await store.close();
     };
-    page = await (await browser()).newPage();
-    page.setDefaultTimeout(20_000);
   });
-  after(async () => {
-    await page?.close();
-    await close?.();
-  });
+  after(() => close?.());
+  const test = onOnePage((page) => page.setDefaultTimeout(20_000));
 
-  test("whoever is not known logs in, comes back to where they were, and is known until they leave", async () => {
+  test("whoever is not known logs in, comes back to where they were, and is known until they leave", async (page) => {
     const refusals = ["session", "methods*"].map((path) => page.waitForResponse(`**/api/${path}`));
     const led: string[] = [];
     // all that is refused has been heard of before the login page comes: the first leads there, the others break nothing off
@@ -87,7 +83,7 @@ describe("pages that are reached from elsewhere", { skip: noBrowser }, () => {
     assert.equal(page.url(), `${url}/login?to=%2Finbox`);
   });
 
-  test("a session ends with its key, wherever one looks", async () => {
+  test("a session ends with its key, wherever one looks", async (page) => {
     await page.goto(`${url}/login?to=//evil.example/`);
     await page.getByLabel("Key").fill(secret);
     await page.getByRole("button", { name: "Log in" }).click();

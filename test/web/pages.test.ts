@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe } from "node:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { noBrowser } from "../browser.ts";
+import { browser, onOnePage } from "../pageTest.ts";
 import { folder } from "../train/world.ts";
-import { browser, type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
+import { type Peopled, settled, showPeopled, sideways, tell, watched } from "./world.ts";
 
 interface Violation {
   readonly id: string;
@@ -25,7 +26,6 @@ async function serious(page: Page, rules?: readonly string[]): Promise<string[]>
 
 describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   let shown: Peopled;
-  let page: Page;
   let bad: readonly string[];
   let artefact = "";
 
@@ -34,12 +34,10 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   before(async () => {
     shown = await showPeopled(root);
     artefact = await tell(shown.production);
-    page = await (await browser()).newPage();
-    bad = watched(page, shown.url);
   });
-  after(async () => {
-    await page?.close();
-    await shown?.close();
+  after(() => shown?.close());
+  const test = onOnePage((page) => {
+    bad = watched(page, shown.url);
   });
 
   const run = (): string => `/runs/${encodeURIComponent(shown.runs.at(-1)!)}`;
@@ -71,7 +69,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
   ];
 
   for (const [name, path, says] of places) {
-    test(`${name}: what is there, for everybody, on every screen, from here alone`, async () => {
+    test(`${name}: what is there, for everybody, on every screen, from here alone`, async (page) => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "light" });
       await page.goto(shown.url + path());

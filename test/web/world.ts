@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Hono } from "hono";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { artefactVersion, type Origins } from "../../src/core/artefact.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import type { ReceivedSignal } from "../../src/core/served.ts";
@@ -16,7 +16,6 @@ import { inbox } from "../../src/serve/inbox.ts";
 import { versionRoutes } from "../../src/serve/versions.ts";
 import { openProduction, openStore, type Production, recorder } from "../../src/store/index.ts";
 import { train } from "../../src/train/run.ts";
-import { openBrowser } from "../browser.ts";
 import { traffic, version } from "../release/traffic.ts";
 import { atEnd } from "../room.ts";
 import { served } from "../serve/memory.ts";
@@ -24,15 +23,6 @@ import { echo, engines, folder, settings } from "../train/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const web = join(root, "web");
-
-let launched: Promise<Browser> | undefined;
-atEnd(async () => (await launched)?.close());
-
-/** One for all tests of a process: what is asked for with `newPage` shares neither cookies nor caches, and is to be closed. */
-export const browser = (): Promise<Browser> => {
-  launched ??= openBrowser();
-  return launched;
-};
 
 /** The pages as the sources are now: built once for each state of the sources, and kept. */
 export async function pages(): Promise<string> {
