@@ -60,7 +60,9 @@ onEach(
   "a user's sessions go whole, with signals about others that name them, and traffic that was on its way",
   async (where) => {
     const store = await openProduction(where);
-    const recording = recorder(store, { delay: 100 });
+    // on its way until they are gone, however slow the machine
+    const gone = Promise.withResolvers<void>();
+    const recording = recorder({ write: (entries) => gone.promise.then(() => store.write(entries)) });
     await store.write([
       response("session-of-ann", 0, 1, "ann-of-example"),
       response("session-of-ann", 1, 2), // the client said no name this time
@@ -84,6 +86,7 @@ onEach(
     ]);
     recording.record(served("session-of-ann", 2));
     const receipt = await store.erase({ user: "ann-of-example" });
+    gone.resolve();
     assert.deepEqual([receipt.responses, receipt.signals], [2, 2]);
     assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
     await recording.flush();
