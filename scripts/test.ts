@@ -3,11 +3,12 @@
  * last, below any list of failures.
  */
 import { spawn } from "node:child_process";
-import { globSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { temporary } from "../test/temporary.ts";
 
 /** Files that take long enough to run beside the others of their room. */
 const alone = ["test/cli/commands.test.ts", "test/env/environments.test.ts", "test/train/kill.test.ts"];
@@ -68,6 +69,11 @@ function inRooms(files: readonly string[]): string[] {
     });
 }
 
+/** For all that is temporary: it goes with the run, also what killed processes left there. */
+const scratch = mkdtempSync(join(temporary, "whetstone-test-"));
+chmodSync(scratch, 0o755); // a database's server may be another user
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5 }));
+
 const runner = spawn(
   process.execPath,
   [
@@ -83,9 +89,17 @@ const runner = spawn(
   {
     stdio: ["inherit", "pipe", "inherit"],
     // every file is a process, and many start others: what one compiled, the next need not compile again
-    env: { NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"), ...process.env, FORCE_COLOR: "0" },
+    env: {
+      NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"),
+      ...process.env,
+      TMPDIR: scratch,
+      FORCE_COLOR: "0",
+    },
   },
 );
+
+// what is temporary is there until the last test has ended
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => runner.kill(signal));
 
 const total = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 const totals: string[] = [];

@@ -1,7 +1,6 @@
 /** A tiny world to train in, runs in it, and what a run leaves behind. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
@@ -15,6 +14,7 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { openStore } from "../../src/store/index.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { type RunOptions, type RunSummary, train } from "../../src/train/run.ts";
+import { temporary } from "../temporary.ts";
 
 const words = ["red", "green", "blue"] as const;
 const sizes: Readonly<Record<string, number>> = { train: 12, validation: 6, test: 6 };
@@ -133,12 +133,9 @@ export function settings(name: keyof typeof engines, engine: Engine = engines[na
   };
 }
 
-/** Flushing costs nothing in memory. */
-const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-
 /** A folder that goes with the test, or the file; or when else is said. */
 export function folder(then: (work: () => void) => void = after): string {
-  const made = mkdtempSync(join(base, "whetstone-train-"));
+  const made = mkdtempSync(join(temporary, "whetstone-train-"));
   then(() => rmSync(made, { recursive: true, force: true }));
   return made;
 }
