@@ -1,6 +1,7 @@
 /** A server that has one core: there, whoever waits for an answer goes before Node's own threads. */
 import { readdirSync, readFileSync } from "node:fs";
-import { availableParallelism, constants, setPriority } from "node:os";
+import { availableParallelism, constants } from "node:os";
+import { lowerPriority } from "../core/priority.ts";
 
 /**
  * Flags for Node. Garbage is collected by the thread that made it: helpers could only take turns with it, and it would wait for
@@ -23,18 +24,40 @@ export function beginForOneCore(): void {
     return;
   }
   const { execPath, execArgv, argv } = process;
-  // Node 22.13 and 22.14 have no execve
-  process.execve?.(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
+  try {
+    // Node 22.13 and 22.14 have no execve
+    process.execve?.(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
+  } catch {
+    // as it was begun, it serves as well
+  }
 }
 
 /**
  * V8's threads, which compile what runs often, take what is left of the CPU: only with {@link oneCoreFlags}, for without them
- * they collect garbage as well, and the one that answers would wait for them. Those of a Node that does not name them stay as they are.
+ * they collect garbage as well, and the one that answers would wait for them. Those of a Node that does not name them stay as they
+ * are, and so do all where the system lets nobody see or move them.
+ * @param tasks the folder in which Linux shows this process's threads.
  */
-export function compileInBackground(): void {
-  for (const thread of readdirSync("/proc/self/task")) {
-    if (readFileSync(`/proc/self/task/${thread}/comm`, "utf8") !== "V8Worker\n") continue;
-    // Linux takes a thread's id where others take a process's
-    setPriority(Number(thread), constants.priority.PRIORITY_LOW);
+export function compileInBackground(tasks = "/proc/self/task"): void {
+  for (const thread of threadsIn(tasks)) {
+    if (nameOf(`${tasks}/${thread}`) === "V8Worker")
+      lowerPriority(constants.priority.PRIORITY_LOW, Number(thread));
+  }
+}
+
+function threadsIn(tasks: string): readonly string[] {
+  try {
+    return readdirSync(tasks);
+  } catch {
+    return [];
+  }
+}
+
+/** Of a thread; nothing where it has ended meanwhile, or may not be read. */
+function nameOf(task: string): string | undefined {
+  try {
+    return readFileSync(`${task}/comm`, "utf8").trimEnd();
+  } catch {
+    return undefined;
   }
 }

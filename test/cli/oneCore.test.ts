@@ -1,13 +1,14 @@
 /** What `whetstone serve` makes of a single core. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { oneCoreFlags } from "../../src/cli/oneCore.ts";
+import { compileInBackground, oneCoreFlags } from "../../src/cli/oneCore.ts";
+import { lowerPriority } from "../../src/core/priority.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "whetstone-core-"));
@@ -42,6 +43,24 @@ test("serve on one core: no helpers collect garbage, and what compiles takes wha
   } finally {
     child.kill("SIGTERM");
   }
+});
+
+test("what cannot be seen or moved stays as it is, and nothing fails", () => {
+  const tasks = join(folder, "tasks");
+  // one that ended between being listed and being read, one that ended after it was read, one that is none of V8's
+  mkdirSync(join(tasks, "1"), { recursive: true });
+  for (const [thread, name] of [
+    ["2147483646", "V8Worker"],
+    [`${process.pid}`, "MainThread"],
+  ] as const) {
+    mkdirSync(join(tasks, thread));
+    writeFileSync(join(tasks, thread, "comm"), `${name}\n`);
+  }
+  const before = getPriority();
+  compileInBackground(tasks);
+  compileInBackground(join(folder, "forbidden"));
+  assert.equal(lowerPriority(19, 2147483646), false);
+  assert.equal(getPriority(), before);
 });
 
 /** The nineteenth number of /proc/PID/task/TID/stat, counted from after the name in brackets, which may hold spaces. */
