@@ -159,6 +159,7 @@ export function productionOn(
   const records = <T>(kind: string) => guarded(() => readRecords<T>(db, kind));
   return {
     where,
+    ready: () => guarded(async () => void (await writing(secret, { responses: [], signals: [] }))),
     async write(batch) {
       if (batch.length === 0) return [];
       for (let tries = 1; ; tries++) {

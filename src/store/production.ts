@@ -86,6 +86,8 @@ export interface ExportRecord {
 export interface Production {
   /** The file, or the connection URL without its password. */
   readonly where: string;
+  /** Does what the first write would have to wait for, such as reading its code or connecting: for who is about to serve. */
+  ready(): Promise<void>;
   /**
    * All of it in one transaction, on disk once the promise resolves.
    * @throws WhetstoneError `store.full` where there is no room, `store.failed` otherwise; nothing of it is written then.
@@ -139,6 +141,11 @@ export interface Recorder {
   recordDurably(response: ServedResponse): Promise<void>;
   /** All that was taken so far has been tried: it is on disk, or waits on while the store fails. */
   tried(): Promise<void>;
+  /**
+   * Where what was taken waits longer than it should, as on a core that is full: resolves once it has been tried. Whoever would
+   * make more of it waits for that, so that whoever writes gets the core. Not while the store fails.
+   */
+  late(): Promise<void> | undefined;
   /** The end: all that was taken so far is on disk, or counted as lost. */
   flush(): Promise<void>;
   state(): RecorderState;

@@ -28,6 +28,8 @@ interface Waiting {
 /** Responses, and entries that somebody waits for, of one transaction. More would make these wait long. */
 const mostServed = 500;
 const mostGiven = 2000;
+/** Milliseconds beyond its delay that traffic may wait before more of it is held up. */
+const patience = 10;
 /** Milliseconds between tries while nothing can be written. */
 const pause = 250;
 
@@ -47,6 +49,8 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   let recorded = 0;
   let lost = 0;
   let inHand = 0;
+  /** When the oldest traffic that is being written came, by `performance.now()`. */
+  let takenSince = Number.POSITIVE_INFINITY;
   /** Of all traffic that ever waited, and who waits for how much of it to be tried. */
   let queued = 0;
   const watching: { readonly upTo: number; done(): void }[] = [];
@@ -76,6 +80,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   /** Traffic first, since signals may be about it; neither keeps the other waiting. */
   function take(): Waiting[] {
     const served = traffic.splice(0, mostServed);
+    takenSince = served[0]?.since ?? Number.POSITIVE_INFINITY;
     trafficSize -= sizeOf(served);
     let entries = 0;
     let n = 0;
@@ -132,6 +137,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   async function drain(): Promise<void> {
     do {
       await writeTogether(take());
+      takenSince = Number.POSITIVE_INFINITY;
       const tried = failing === undefined ? queued - traffic.length : queued;
       for (const one of watching.splice(0)) {
         if (one.upTo <= tried) one.done();
@@ -191,6 +197,11 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
         watching.push({ upTo: queued, done: resolve });
         void start();
       }),
+    late() {
+      const oldest = Math.min(takenSince, traffic[0]?.since ?? Number.POSITIVE_INFINITY);
+      if (failing !== undefined || performance.now() - oldest < delay + patience) return undefined;
+      return self.tried();
+    },
     async flush() {
       await writing;
       while (urgent.length > 0 || traffic.length > 0) {

@@ -1,9 +1,10 @@
 /** The thread that SQLite works in: every commit waits for the disk, and nothing else shall. */
 
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, type WhetstoneError } from "../core/errors.ts";
+import { lowerPriority } from "../core/priority.ts";
 import { recent } from "./recent.ts";
 import type { Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, rollback } from "./sqlite.ts";
@@ -64,12 +65,27 @@ async function writerOf(database: DatabaseSync): Promise<(asked: Writing) => Pro
 }
 let writer: ReturnType<typeof writerOf> | undefined;
 
+/** Transactions of rows until what they run is compiled. */
+const untilCompiled = 200;
+let written = 0;
+
+/**
+ * Whoever waits for an answer goes before whoever writes it down: a tenth of the core where both want all of it, which is what a
+ * gateway needs that answers as much as one core can. Not at first: code that is not compiled yet takes many times as long, and
+ * what is answered meanwhile would be at risk for seconds.
+ */
+function yieldOnceCompiled(): void {
+  if (++written === untilCompiled) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
 /** What is asked for in the middle of the other's transaction would be part of it: whoever asks waits for the answer first. */
 async function answered(database: DatabaseSync, asked: Request): Promise<Reply> {
   const { id } = asked;
   if ("rows" in asked) {
     writer ??= writerOf(database);
-    return { id, written: await (await writer)(asked) };
+    const done = await (await writer)(asked);
+    yieldOnceCompiled();
+    return { id, written: done };
   }
   if (asked.sql !== "rollback") {
     return { id, rows: compiled(database, asked.sql).all(...(asked.parameters as readonly SQLInputValue[])) };
@@ -77,10 +93,6 @@ async function answered(database: DatabaseSync, asked: Request): Promise<Reply> 
   rollback(database);
   return { id, rows: [] };
 }
-
-// whoever waits for an answer goes before whoever writes it down: a tenth of the core where both want all of it, which is what
-// a gateway needs that answers as much as one core can; elsewhere than on Linux this would be the whole process's
-if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 try {
   const database = openDatabase(file);

@@ -112,6 +112,31 @@ test("a store that fails: signals are refused, traffic is tried again, all is co
   assert.deepEqual(recording.state(), { pending: 0, recorded: 3, lost: 3, failing: "failed" });
 });
 
+test("where writing is late, whoever would make more of it waits until it is done; not while the store fails", async () => {
+  const { end, write } = gated();
+  const recording = recorderOn(write, { delay: 1 });
+  assert.equal(recording.late(), undefined);
+  recording.record(served("s", 0));
+  assert.equal(recording.late(), undefined, "it has just come");
+  await pause(30);
+  let done = false;
+  const late = recording.late()?.then(() => {
+    done = true;
+  });
+  assert.ok(late);
+  await pause(5);
+  assert.equal(done, false);
+  await end();
+  await late;
+  assert.equal(recording.late(), undefined);
+
+  recording.record(served("s", 1));
+  await pause(30);
+  await end(failure("store.failed"));
+  assert.equal(recording.late(), undefined);
+  await end();
+});
+
 test("what waits is bounded by all that it holds, not by its texts alone", async () => {
   const { end, write } = gated();
   const recording = recorderOn(write, { delay: 1, characters: 20_000 });

@@ -25,7 +25,7 @@ const mostReading = 1000;
 /** Settings of {@link gateway}. */
 export interface GatewayOptions {
   readonly production: Pick<Production, "responses">;
-  readonly recorder: Pick<Recorder, "record" | "recordDurably">;
+  readonly recorder: Pick<Recorder, "record" | "recordDurably" | "late">;
   readonly versions: LiveVersions;
   readonly gate: Gate;
   /** Feedback can come on these channels, unless the header `x-whetstone-channels` of a call says otherwise. Default none. */
@@ -98,6 +98,8 @@ export function gateway(options: GatewayOptions): Gateway {
   async function chat(c: Context<Gated>): Promise<Response> {
     if (draining) return refusal(closing);
     const at = now();
+    // what was answered is at risk until it is written: where that is late, nothing more is answered first
+    await recorder.late();
     const read = await readJson(c.req.raw, chatBody);
     if (isRefused(read)) return refusal(read);
     const asked = readAsked(read.json);

@@ -55,6 +55,8 @@ export interface ProductionServer {
 export async function serveProduction(options: ProductionServerOptions): Promise<ProductionServer> {
   const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
   await requireKeys(production, host);
+  // a store that fails is no reason not to pass calls on: why it does is said where something is recorded
+  await production.ready().catch(() => undefined);
   const door = gate({ production, signing, open: isLoopback(host), ...options.gate });
   const silence = options.silence ?? 3_600_000;
   const sessions = sessionTable({ silence });
