@@ -8,9 +8,14 @@ beginForOneCore();
 const [url = "", store = "", silence = "3600000"] = process.argv.slice(2);
 const production = await openProduction(store);
 const writing = recorder(production);
-const version = versionOf({ kind: "upstream", url: `${url}/v1` }, Date.now());
+// the same one however often it begins on this store
+const version = versionOf({ kind: "upstream", url: `${url}/v1` }, 0);
 await production.addVersion(version);
-const versions = await liveVersions({ production, open: async () => upstream({ url: `${url}/v1` }) });
+const versions = await liveVersions({
+  production,
+  open: async () => upstream({ url: `${url}/v1` }),
+  main: version.id,
+});
 const server = await serveProduction({
   production,
   recorder: writing,

@@ -7,6 +7,8 @@ export interface Started {
   /** What it has used. */
   usage(): Promise<Usage>;
   stop(): Promise<void>;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
 }
 
 export interface Usage {
@@ -46,6 +48,11 @@ export async function started(
     async stop() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin!.end();
+      await ended;
+    },
+    async kill() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
       await ended;
     },
   };
