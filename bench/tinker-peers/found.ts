@@ -3,15 +3,21 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 
-const scale = z.object({
-  /** What the engine multiplies the loss of the short row by; absent where it tells no norm of its gradient. */
-  factor: z.number().optional(),
+const draw = z.object({
+  /** Of the short row's log-probability by a step on itself, nats. */
+  growth: z.number(),
   /** Of the short row's growth: by a step on that row twice, over that by a step on it once. */
   twice: z.number(),
   /** Growth of the long row's log-probability by a step on itself, over that of the short one's. */
   long: z.number(),
-  /** Growth of the short row's log-probability by a step on itself, nats, of adapters drawn from several seeds. */
-  growths: z.array(z.number()),
+  /** What the engine multiplies the loss of the short row by; absent where it tells no norm of its gradient. */
+  factor: z.number().optional(),
+});
+/** What steps are worth on an adapter, as it was drawn. */
+export type Draw = z.infer<typeof draw>;
+
+const scale = z.object({
+  draws: z.array(draw),
   /** Log-probabilities of the long row's targets before any step. */
   logp: z.array(z.number()),
 });

@@ -3,25 +3,30 @@ import type { Found, Scale } from "./found.ts";
 
 const mean = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 /** A mean and the standard error of it. */
-function withDeviation(xs: readonly number[]): string {
+function withError(xs: readonly number[], digits = 2): string {
   const middle = mean(xs);
   const squares = xs.reduce((sum, x) => sum + (x - middle) ** 2, 0);
-  return `${middle.toFixed(2)} ± ${Math.sqrt(squares / (xs.length - 1) / xs.length).toFixed(2)}`;
+  return `${middle.toFixed(digits)} ± ${Math.sqrt(squares / (xs.length - 1) / xs.length).toFixed(digits)}`;
 }
 const ends = 3;
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
 
-function scaleRow(name: string, loss: string, of: Scale, local: Scale): string[] {
-  const apart = of.logp.reduce((most, x, i) => Math.max(most, Math.abs(x - local.logp[i]!)), 0);
+function scaleRow(name: string, loss: string, { draws, logp }: Scale, local: Scale): string[] {
+  const of = (key: "growth" | "long"): number => mean(local.draws.map((draw) => draw[key]));
+  const factors = draws.flatMap(({ factor = [] }) => factor);
+  const apart = logp.reduce((most, x, i) => Math.max(most, Math.abs(x - local.logp[i]!)), 0);
   return [
     name,
     loss,
-    of.factor?.toFixed(3) ?? "not told",
-    of.twice.toFixed(3),
-    (of.long / local.long).toFixed(3),
-    withDeviation(of.growths.map((growth) => growth / mean(local.growths))),
+    factors.length === draws.length ? withError(factors, 3) : "not told",
+    withError(
+      draws.map(({ twice }) => twice),
+      3,
+    ),
+    withError(draws.map(({ long }) => long / of("long"))),
+    withError(draws.map(({ growth }) => growth / of("growth"))),
     apart.toExponential(1),
   ];
 }
@@ -64,16 +69,16 @@ output layer.
 
 ## What a step is worth
 
-A step of plain gradient descent on the loss Σ −ln p of a row's targets. *Times the loss* is what the server multiplies that loss by:
-rate · |G|² / growth, with the gradient's norm |G| as the server tells it and the growth of the row's log-probability, whatever its
-adapters were drawn from. The *same row twice* should be worth 2 steps on it, and a *longer row* as much more as it is locally (1 here),
-or a learning rate and a method mean something else than elsewhere; this one changes with the adapter that is drawn, by some tenths.
-\`cross_entropy\` is the API's own loss as the server takes it; *made equal* is what \`--engine tinker\` sends. *Growth of local* is the
-whole effect over the mean of the local engine's, with its standard error, from adapters of ${local.growths.length} seeds: what is left in it once the
-loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is 1/width, SkyRL's
-(\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and PEFT's, which is TuFT's, 1/(3 · width); alpha is 32 in all. TuFT draws
-adapters whatever the seed is, so that its ratios of two steps (*twice*, *longer*) compare two draws; it tells no norm.
-*Apart* is the largest difference of a log-probability before any step, in nats.
+A step of plain gradient descent on the loss Σ −ln p of a row's targets, on adapters of ${local.draws.length} seeds: means and their standard
+errors. *Times the loss* is what the server multiplies that loss by: rate · |G|² / growth, with the gradient's norm |G| as the server
+tells it and the growth of the row's log-probability, whatever its adapters were drawn from. The *same row twice* should be worth 2
+steps on it, and a *longer row* as much more as it is locally (1 here), or a learning rate and a method mean something else than
+elsewhere. These two compare steps on one and the same adapter. \`cross_entropy\` is the API's own loss as the server takes it;
+*made equal* is what \`--engine tinker\` sends. *Growth of local* is the whole effect over the mean of the local engine's: what is left
+in it once the loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is
+1/width, SkyRL's (\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and PEFT's, which
+is TuFT's, 1/(3 · width); alpha is 32 in all. A step that SkyRL ran ahead of its backward pass (docs/tinker.md says how) changed nothing,
+and left that pass's gradient to the next adapter; it shows as an error far from 0. *Apart* is the largest difference of a log-probability before any step, in nats.
 
 ${table(["server", "loss", "times the loss", "same row twice", "longer row", "growth of local", "apart"], scales)}
 

@@ -1,25 +1,26 @@
 /**
  * How large a step an engine takes on a loss, so that what servers make of losses can be compared.
  *
- * With an ε far above every gradient AdamW's first step is rate/ε · G, G being the gradient that the engine gathered, and
- * the log-probability of a row's targets grows by rate/ε · ⟨G, g⟩, g being the row's own gradient. Where a server
- * multiplies the loss by c, G = c g and the growth is rate/ε · c |g|²: it follows that c = rate/ε · |G|² / growth, which needs
- * no knowledge of how its adapters were drawn. Steps on one row, on the same row twice, and on a longer row show what
- * several datums and many tokens count.
+ * With an ε far above every gradient and no momentum, AdamW steps by rate/ε · G, G being the gradient that the engine
+ * gathered, and the log-probability of a row's targets grows by rate/ε · ⟨G, g⟩, g being the row's own gradient. Where a
+ * server multiplies the loss by c, G = c g and the growth is rate/ε · c |g|²: it follows that c = rate/ε · |G|² / growth,
+ * which needs no knowledge of how its adapters were drawn. Steps so small that the gradient stays what it is can follow
+ * each other on one adapter: on a row, on the same row twice, on the row again and on a longer one, which shows what
+ * several datums and many tokens count on whatever was drawn.
  */
-import { rowCount, type TokenRows } from "../../src/core/batch.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { scoringData } from "../../src/engine/tinker/datum.ts";
 import { type Datum, floatTensor } from "../../src/engine/tinker/protocol.ts";
 import { openSession } from "../../src/engine/tinker/session.ts";
-import { gradientNormIn, openTrainer } from "../../src/engine/tinker/trainer.ts";
+import { gradientNormIn, openTrainer, type Trainer } from "../../src/engine/tinker/trainer.ts";
 import { transport } from "../../src/engine/tinker/transport.ts";
 import { batchOf, nll } from "../imitation.ts";
-import type { Scale } from "./found.ts";
+import type { Draw, Scale } from "./found.ts";
 import { key, type Peer } from "./peers.ts";
 
 const epsilon = 1e6;
-const rate = 1e-4;
+/** A step on a row raises its log-probability by some hundredths of a nat: far above rounding, and nearly linear. */
+const rate = 1e-5;
 export const rank = 8;
 const seeds = [7, 8, 9, 10, 11, 12, 13, 14];
 const prompt = [4, 9, 2, 5];
@@ -29,89 +30,115 @@ const long = {
   from: prompt.length,
   group: "long",
 };
-type Rows = readonly (typeof short)[];
+type Row = typeof short;
 
-interface Step {
-  readonly logp: Float32Array;
-  readonly growth: number;
-  /** Absent where the server does not tell. */
-  readonly gradientNorm: number | undefined;
+/** Plain descent by {@link rate}, as the API has it. */
+const descent = {
+  learning_rate: rate * epsilon,
+  beta1: 0,
+  beta2: 0,
+  eps: epsilon,
+  weight_decay: 0,
+  grad_clip_norm: 0,
+};
+
+/** An adapter, freshly drawn. */
+interface Adapter {
+  /** Of the row's targets. */
+  logp(row: Row): Promise<Float32Array>;
+  /** On the loss Σ −ln p of all targets. @returns the gradient's norm; absent where the server does not tell. */
+  step(rows: readonly Row[]): Promise<number | undefined>;
+  drop(): Promise<void>;
 }
 
-async function scaleBy(step: (rows: Rows, seed: number) => Promise<Step>): Promise<Scale> {
-  const [seed = 0, ...others] = seeds;
-  const [one, two, many] = [
-    await step([short], seed),
-    await step([short, short], seed),
-    await step([long], seed),
-  ];
-  const growths = [one.growth];
-  for (const other of others) growths.push((await step([short], other)).growth);
-  const { gradientNorm } = one;
+const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
+
+async function drawOf({ logp, step }: Adapter): Promise<Draw> {
+  /** By how much a step on these raises the log-probability of the first. */
+  async function growth(row: Row, ...others: readonly Row[]) {
+    const before = sum(await logp(row));
+    const gradientNorm = await step([row, ...others]);
+    return { nats: sum(await logp(row)) - before, gradientNorm };
+  }
+  const once = await growth(short);
+  const twice = await growth(short, short);
+  const again = await growth(short);
+  const longer = await growth(long);
+  const plain = (once.nats + again.nats) / 2;
+  const { gradientNorm } = once;
   return {
-    ...(gradientNorm !== undefined && { factor: (rate * gradientNorm ** 2) / one.growth }),
-    twice: two.growth / one.growth,
-    long: many.growth / one.growth,
-    growths,
-    logp: [...many.logp],
+    growth: once.nats,
+    twice: twice.nats / plain,
+    long: longer.nats / plain,
+    ...(gradientNorm !== undefined && { factor: (rate * gradientNorm ** 2) / once.nats }),
   };
 }
 
-const grown = (before: Float32Array, after: Float32Array): number =>
-  after.reduce((sum, x, i) => sum + x - before[i]!, 0);
+async function scaleBy(open: (seed: number) => Promise<Adapter>): Promise<Scale> {
+  const draws: Draw[] = [];
+  let logp: number[] = [];
+  for (const seed of seeds) {
+    const adapter = await open(seed);
+    try {
+      logp = [...(await adapter.logp(long))];
+      draws.push(await drawOf(adapter));
+    } finally {
+      await adapter.drop();
+    }
+  }
+  return { draws, logp };
+}
 
-/** By the loss Σ −ln p of all targets, as the system sees an engine: here or on a server, made equal. */
+/** By the loss as the system sees an engine: here or on a server, made equal. */
 export function scaleOf(engine: Engine): Promise<Scale> {
-  return scaleBy(async (rows, seed) => {
+  return scaleBy(async (seed) => {
     const model = await engine.create({ id: "policy", seed, lexicon: [], contextTokens: 64 });
-    const own = batchOf(rows.slice(0, 1));
-    const logp = (await model.score(own)).logp;
-    await model.accumulate(batchOf(rows), nll, 1);
-    const { gradientNorm } = await model.step({
-      learningRate: rate * epsilon,
-      epsilon,
-      weightDecay: 0,
-    });
-    const after = (await model.score(own)).logp;
-    await model.dispose();
-    return { logp, growth: grown(logp, after), gradientNorm };
+    return {
+      logp: async (row) => (await model.score(batchOf([row]))).logp,
+      async step(rows) {
+        await model.accumulate(batchOf(rows), nll, 1);
+        const { gradientNorm } = await model.step({
+          learningRate: rate * epsilon,
+          betas: [0, 0],
+          epsilon,
+          weightDecay: 0,
+        });
+        return gradientNorm;
+      },
+      drop: () => model.dispose(),
+    };
   });
 }
 
-/** The same loss as the API has it, `cross_entropy` with weights of 1, as the server takes it. */
+/** By the same loss as the API has it, `cross_entropy` with weights of 1, as the server takes it. */
 export async function rawScaleOf({ url, baseModel }: Peer): Promise<Scale> {
   const session = await openSession(transport({ url, key, patienceSeconds: 400 }), baseModel);
   try {
-    return await scaleBy(async (rows, seed) => {
+    return await scaleBy(async (seed) => {
       const trainer = await openTrainer(session, { baseModel, rank, seed });
-      const data = weighted(batchOf(rows));
-      const targets = rows[0]!.tokens.length - prompt.length;
-      const own = async () =>
-        (await trainer.pass(data.slice(0, 1), "cross_entropy", true))[0]!.slice(-targets);
-      const logp = await own();
-      await trainer.pass(data, "cross_entropy", false);
-      const metrics = await trainer.step({
-        learning_rate: rate * epsilon,
-        beta1: 0.9,
-        beta2: 0.999,
-        eps: epsilon,
-        weight_decay: 0,
-        grad_clip_norm: 0,
-      });
-      const growth = grown(logp, await own());
-      await trainer.unload();
-      return { logp, growth, gradientNorm: gradientNormIn(metrics) };
+      return {
+        logp: (row) => logpOf(trainer, row),
+        async step(rows) {
+          await trainer.pass(weighted(rows), "cross_entropy", false);
+          return gradientNormIn(await trainer.step(descent));
+        },
+        drop: () => trainer.unload(),
+      };
     });
   } finally {
     session.close();
   }
 }
 
+/** Of the row's targets, by a pass forward. */
+async function logpOf(trainer: Trainer, row: Row): Promise<Float32Array> {
+  const [all] = await trainer.pass(weighted([row]), "cross_entropy", true);
+  return all!.slice(row.from - row.tokens.length);
+}
+
 /** Datums whose targets have the weight 1. */
-function weighted(rows: TokenRows): Datum[] {
-  const data = scoringData(rows);
-  return Array.from({ length: rowCount(rows) }, (_, r) => {
-    const { model_input, loss_fn_inputs } = data[r]!;
+function weighted(rows: readonly Row[]): Datum[] {
+  return scoringData(batchOf(rows)).map(({ model_input, loss_fn_inputs }) => {
     const weights = new Float32Array(loss_fn_inputs.target_tokens!.data.length).fill(1);
     weights.fill(0, 0, prompt.length - 1);
     return { model_input, loss_fn_inputs: { ...loss_fn_inputs, weights: floatTensor(weights) } };
