@@ -4,6 +4,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { writtenBy } from "../core/origins.ts";
 import type { Version } from "../core/served.ts";
 import { toldVersion } from "../serve/toldVersion.ts";
+import { keptVersion } from "../store/keptVersion.ts";
 import type { Production } from "../store/production.ts";
 import { versionByWeights } from "./versionByWeights.ts";
 
@@ -25,13 +26,13 @@ export interface GuideFlags {
 export async function guidedVersion(
   { guide: text, frame = "Hint: {hint}", store }: GuideFlags,
   over: Version | undefined,
-  production: Pick<Production, "artefacts" | "splits" | "addVersion">,
+  production: Pick<Production, "artefacts" | "splits" | "versions" | "addVersion">,
   known: readonly Version[],
 ): Promise<Version> {
   if (!frame.includes("{hint}")) throw noPlace(frame);
   const there = known.find(({ id, name }) => id === text || name === text);
   const guide = there ?? (await versionByWeights("--guide", text, store));
-  if (!known.some(({ id }) => id === guide.id)) await production.addVersion(guide);
+  if (!there) await keptVersion(production, guide);
   const now = Date.now();
   const artefact = artefactVersion<Guide>({
     name: guide.name,

@@ -15,6 +15,7 @@ import {
 } from "../serve/gateway/index.ts";
 import { signingSecret } from "../serve/signing.ts";
 import { openProduction, openStore, recorder } from "../store/index.ts";
+import { keptVersion } from "../store/keptVersion.ts";
 import type { Production } from "../store/production.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
@@ -146,11 +147,8 @@ async function mainVersion(flags: GatewayFlags, production: Production): Promise
       mend: "Name who writes the hints, or leave it out.",
     });
   }
-  const added = async (version: Version): Promise<Version> => {
-    if (!(await production.versions()).some(({ id }) => id === version.id))
-      await production.addVersion(version);
-    return version;
-  };
+  const added = async (version: Version): Promise<Version> =>
+    (await keptVersion(production, version)).version;
   const stated = await statedVersion(flags);
   const base = stated && (await added(stated));
   if (guide === undefined) return base;

@@ -25,7 +25,7 @@ export interface ToldFlags {
  */
 export async function versionByFlags(
   flags: ToldFlags,
-  production: Pick<Production, "artefacts" | "splits" | "addVersion">,
+  production: Pick<Production, "artefacts" | "splits" | "versions" | "addVersion">,
   known: readonly Version[],
 ): Promise<Version | undefined> {
   const { instructions, artefact, over, guide, frame } = flags;

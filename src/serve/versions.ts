@@ -7,6 +7,7 @@ import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
 import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/index.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
+import { keptVersion } from "../store/keptVersion.ts";
 import type { Production } from "../store/production.ts";
 import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
@@ -85,8 +86,8 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
       if (isRefused(made)) return refusal(made);
       const wrong = strange(made, known);
       if (wrong) return refusal(wrong);
-      const there = known.find((v) => v.id === made.id) ?? (await added(made, production));
-      return c.json(there ?? made, there ? 200 : 201);
+      const { version, added } = await keptVersion(production, made);
+      return c.json(version, added ? 201 : 200);
     })
     .get("/v1/splits", gate.allow("read"), async (c) => {
       if (c.var.caller.only) return refusal(narrow);
@@ -125,19 +126,6 @@ async function newVersion(
   if (parent !== undefined) versionById(known, parent, "parent");
   const stated = "url" in body ? upstreamVersion(body, now) : await toldByBody(body, production, known, now);
   return { ...stated, ...(note === undefined ? {} : { note }), ...(parent === undefined ? {} : { parent }) };
-}
-
-/** Adds it. @returns the one of its id that somebody else has added meanwhile, if so. */
-async function added(made: Version, production: Production): Promise<Version | undefined> {
-  try {
-    await production.addVersion(made);
-    return undefined;
-  } catch (e) {
-    if (!isWhetstoneError(e) || e.code !== "store.refused") throw e;
-    const there = (await production.versions()).find(({ id }) => id === made.id);
-    if (!there) throw e;
-    return there;
-  }
 }
 
 const upstreamVersion = (
