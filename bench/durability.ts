@@ -25,20 +25,22 @@ interface Options {
   readonly store: "sqlite" | "postgres";
   readonly seed: string;
   readonly fullCore?: true;
+  readonly out: string;
 }
 
 /** Milliseconds. */
 const mostAtRisk = 100;
-const results = fileURLToPath(new URL("results/durability.md", import.meta.url));
 const {
   rounds,
   store,
   seed,
   fullCore: full,
+  out: results,
 } = new Command()
   .requiredOption("--rounds <n>", "kills")
   .addOption(new Option("--store <name>", "of what").choices(["sqlite", "postgres"]).makeOptionMandatory())
   .option("--seed <n>", "of the moments", "1")
+  .option("--out <file>", "page", fileURLToPath(new URL("results/durability.md", import.meta.url)))
   .option("--full-core", "a gateway whose one core is full")
   .parse()
   .opts<Options>();
