@@ -49,7 +49,10 @@ export function requireOptions({
 export type Ends = (action: readonly number[]) => StopReason | undefined;
 
 /** @param codec of the model. The text of a reply is looked at from its last tokens alone, not as a whole at each. */
-export function endsOf({ stop = [], stopTokens = [] }: SampleRequest, codec: Codec): Ends {
+export function endsOf(
+  { stop = [], stopTokens = [] }: SampleRequest,
+  codec: Pick<Codec, "endId" | "decode">,
+): Ends {
   const ids = new Set(stopTokens);
   const longest = Math.max(0, ...stop.map((s) => s.length));
   // a character may take four tokens, and a marker is a token without text

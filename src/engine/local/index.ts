@@ -27,7 +27,7 @@ import {
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
 import { openPublished, type PublishedOptions } from "./published.ts";
-import { byteTokenizer, type TokenizerFiles, withoutOrigin, wordTokenizer } from "./tokenizer.ts";
+import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
@@ -184,7 +184,8 @@ export function localEngine(options: LocalOptions = {}): Engine {
   ): Promise<Model> => {
     await ready;
     const places = options.microBatchTokens ?? placesFor(architecture, memory);
-    const handle = await host.call("create", architecture, withoutOrigin(tokenizer), contents);
+    const { padId, endId } = chatCodec(tokenizer);
+    const handle = await host.call("create", architecture, { padId, endId }, contents);
     return localModel(id, { host, architecture, tokenizer, places }, handle, contents.version);
   };
   return {

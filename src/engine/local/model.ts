@@ -17,7 +17,7 @@ import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import type { Handle } from "./protocol.ts";
 import { requireTokens } from "./token-ids.ts";
-import type { TokenizerFiles } from "./tokenizer.ts";
+import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
 import { mainGradient } from "./weights.ts";
 import { atIdsOf, cotangentsOf, everyTarget, results, targetsOfRows, wantedAt, wishOf } from "./wishes.ts";
 
@@ -45,6 +45,9 @@ export interface LocalParts {
   readonly places: number;
 }
 
+/** Those whose engine thread knows what tokens say. */
+const worded = new WeakSet<LocalParts>();
+
 /** @param id the name in the run. @param handle of weights that the engine thread holds already. */
 export function localModel(id: ModelId, parts: LocalParts, handle: Handle, startVersion: number): Model {
   const { host, architecture, places } = parts;
@@ -53,6 +56,13 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
   let version = startVersion;
   // what touches gradients or weights happens in the order of the calls
   const alone = oneByOne();
+
+  /** Once for the model and its copies. */
+  async function sendWords(): Promise<void> {
+    if (worded.has(parts)) return;
+    worded.add(parts);
+    await host.call("words", handle, withoutOrigin(parts.tokenizer));
+  }
 
   function requireRows(rows: TokenRows): void {
     requireFit(rows, id, config.contextTokens);
@@ -158,7 +168,10 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: async (requests) => {
       requests.forEach(requireNoMix);
-      return await host.call("sample", handle, requests);
+      const words = requests.some(({ stop = [] }) => stop.length > 0) && sendWords();
+      // both at once: no other call may get in between
+      const [samples] = await Promise.all([host.call("sample", handle, requests), words]);
+      return samples;
     },
     score,
     accumulate: (batch, objective, aux, into) => alone(() => accumulate(batch, objective, aux, into)),

@@ -1,5 +1,5 @@
 /** What the engine thread can be asked. Every call is one message each way, which copies its arrays. */
-import type { Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
+import type { Codec, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
 import type { TypedArray } from "../../tensor/index.ts";
 import type { Wish } from "./decoder.ts";
 import type { Architecture, Weights } from "./parameters.ts";
@@ -37,8 +37,13 @@ export interface ModelContents {
   readonly version: number;
 }
 
+/** The ids that fill rows up and that end a reply. */
+export type Marks = Pick<Codec, "padId" | "endId">;
+
 export interface Calls {
-  create(architecture: Architecture, tokenizer: TokenizerFiles, contents: ModelContents): Handle;
+  create(architecture: Architecture, marks: Marks, contents: ModelContents): Handle;
+  /** Ahead of the first requests that end with a text: what the tokens of a model, and of its copies, say. */
+  words(handle: Handle, tokenizer: TokenizerFiles): void;
   sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */
   forward(handle: Handle, rows: PackedRows, wish: Wish, keep: boolean): Record<string, TypedArray>;

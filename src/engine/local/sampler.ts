@@ -29,7 +29,7 @@ export interface SamplerParts {
   readonly programs: Programs;
   /** As `feedsOf` gives them. They must not change while the sampler is busy. */
   readonly weights: Readonly<Record<string, Float32Array>>;
-  readonly codec: Codec;
+  readonly codec: Pick<Codec, "padId" | "endId" | "decode">;
   readonly version: string;
 }
 

@@ -3,11 +3,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Port, TypedArray } from "../../tensor/index.ts";
-import { chatCodec } from "./codec.ts";
 import type { HostOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
-import type { Calls, Handle, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
+import type { Calls, Handle, Marks, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
 import { type RotaryTable, rotaryTable } from "./rotary-tables.ts";
 import { type Sampler, sampler } from "./sampler.ts";
 import { scheduler } from "./scheduler.ts";
@@ -25,9 +24,16 @@ import {
 
 interface Held {
   readonly architecture: Architecture;
-  readonly codec: Codec;
+  readonly marks: Marks;
+  /** Shared with its copies. */
+  readonly words: Words;
   readonly programs: Programs;
   readonly state: ModelState;
+}
+
+/** Set up once they are asked for: that takes long, and few requests end with a text. */
+interface Words {
+  decode?: Codec["decode"];
 }
 
 const options = workerData as HostOptions;
@@ -154,23 +160,39 @@ function leftBy(handle: Handle): Kept {
   });
 }
 
+function textOf({ decode }: Words, ids: Int32Array): string {
+  if (decode) return decode(ids);
+  throw new WhetstoneError("engine.failed", {
+    where: "local engine",
+    got: "a request that ends with a text, before the words of its model",
+    expected: "the words first",
+    mend: "Report this: the engine sends them itself.",
+  });
+}
+
 const cotangentFeeds = (cotangents: Readonly<Record<string, Float32Array>>): Record<string, Float32Array> =>
   Object.fromEntries(Object.entries(cotangents).map(([name, array]) => [`d.${name}`, array]));
 
 const calls: {
   [K in keyof Calls]: (...args: Parameters<Calls[K]>) => ReturnType<Calls[K]> | Promise<ReturnType<Calls[K]>>;
 } = {
-  create(architecture, tokenizer, contents) {
+  create(architecture, marks, contents) {
     return add({
       architecture,
-      codec: chatCodec(tokenizer),
+      marks,
+      words: {},
       programs: remembered(programsByShape, architecture, () => programs(architecture, options)),
       state: stateOf(architecture, received(architecture, contents)),
     });
   },
+  async words(handle, tokenizer) {
+    const { chatCodec } = await import("./codec.ts");
+    held(handle).words.decode = chatCodec(tokenizer).decode;
+  },
   sample(handle, requests) {
-    const { architecture, codec, programs, state } = held(handle);
+    const { architecture, marks, words, programs, state } = held(handle);
     const { config } = architecture;
+    const codec = { ...marks, decode: (ids: Int32Array) => textOf(words, ids) };
     const open = (): Sampler => {
       const weights = feedsOf(config, state.weights);
       return sampler({ config, codec, programs, weights, version: String(state.version) });

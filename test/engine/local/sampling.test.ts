@@ -114,6 +114,21 @@ test("sample draws as often as the model says", async () => {
   assert.ok(chi < 60, `chi-square ${chi}`);
 });
 
+test("copies made before a model was first asked to end with a text end with one as well, and a step stays behind", async () => {
+  await using engine = bench();
+  const { model } = await engine.make();
+  const [w1, w2] = [codec.encode("w1")[0]!, codec.encode("w2")[0]!];
+  const allowed = [w1, w1, w2, w1].map((id) => Int32Array.of(id));
+  const ending = [request([4, 8], { allowed, stop: ["w1 w2"] })];
+  const [frozen, fork] = [await model.freeze(), await model.fork("fresh")];
+  const sampling = model.sample(ending);
+  const step = model.step({ learningRate: 0.1 });
+  const before = await sampling;
+  await step;
+  assert.deepEqual([before[0]!.stop, before[0]!.version], ["stop", "0"]);
+  for (const copy of [frozen, fork]) assert.deepEqual(await copy.sample(ending), before);
+});
+
 test("sample ends at its limit, at the context's, at the end token and at a stop string", async () => {
   await using engine = bench();
   const { model } = await engine.make({ contextTokens: 20 });

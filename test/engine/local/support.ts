@@ -85,7 +85,9 @@ export function bench(threads = 2): Bench {
         heads: options.heads ?? [],
         ...(options.adapter ? { adapter: options.adapter } : {}),
       };
-      const handle = await host.call("create", architecture, files, { weights, steps: 0, version: 0 });
+      const { padId, endId } = chatCodec(files);
+      const contents = { weights, steps: 0, version: 0 };
+      const handle = await host.call("create", architecture, { padId, endId }, contents);
       const parts = { host, architecture, tokenizer: files, places: options.places ?? 4096 };
       return { model: localModel("policy", parts, handle, 0), weights, config };
     },
