@@ -60,8 +60,11 @@ export interface VersionsBody {
 /** What `GET /v1/versions/judgement` answers; numbers that are none are null. */
 export type JudgementBody = ReleaseState;
 
-/** Milliseconds for which a judgement is given out again: it reads all that was served under the split. */
-const fresh = 5000;
+/**
+ * Milliseconds for which a judgement is given out again at least, and how many times as long as it took: it reads all that was
+ * served under the split, and whoever asks again and again must not keep the store from everybody else.
+ */
+const [fresh, rest] = [5000, 10];
 
 /** `GET` and `POST /v1/versions`, `GET /v1/versions/judgement`, `GET` and `POST /v1/splits`. */
 export function versionRoutes({ production, gate, desk: options }: VersionRouteOptions): Hono<Gated> {
@@ -206,14 +209,19 @@ async function refusing<T>(work: () => Promise<T>): Promise<T | Refused> {
 
 /** The same answer for a while, and one piece of work for all who ask at once. */
 function rarely<T>(work: () => Promise<T>, now: () => number): (() => Promise<T>) & { forget(): void } {
-  let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
+  let last: { readonly at: number; readonly answer: Promise<T>; lasts: number } | undefined;
   const ask = (): Promise<T> => {
-    if (last && Math.abs(now() - last.at) < fresh) return last.answer;
-    const made = { at: now(), answer: work() };
+    if (last && Math.abs(now() - last.at) < last.lasts) return last.answer;
+    const made = { at: now(), answer: work(), lasts: Number.POSITIVE_INFINITY };
     last = made;
-    made.answer.catch(() => {
-      if (last === made) last = undefined;
-    });
+    made.answer.then(
+      () => {
+        made.lasts = Math.max(fresh, rest * Math.abs(now() - made.at));
+      },
+      () => {
+        if (last === made) last = undefined;
+      },
+    );
     return made.answer;
   };
   return Object.assign(ask, {
