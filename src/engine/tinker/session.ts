@@ -17,6 +17,11 @@ export interface Session {
   readonly config: ClientConfig;
   /** How passes are written. Undefined until the server has read one. */
   encoding: Encoding | undefined;
+  /**
+   * Whether the server does operations in the order of their numbers, as the API has it. Undefined until a step has told who it
+   * is: SkyRL (0.3.0) may do a step ahead of the pass before it, where both come at once.
+   */
+  ordered: boolean | undefined;
   /** Lets requests for samples go out. Bodies of passes go one after the other, and need none. */
   readonly samples: Gate;
   /** The number of the next model, and of the next sampling session. */
@@ -109,6 +114,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     over,
     config,
     encoding,
+    ordered: undefined,
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
     nextModel: () => modelNumber++,
     nextSampler: () => samplers++,

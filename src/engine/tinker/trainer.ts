@@ -71,23 +71,42 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   // submissions go out one after the other; what takes time is waited for side by side. After one that never arrived
   // the server would wait for its number: whatever comes later ends as it did
   let sent: Promise<unknown> = Promise.resolve();
+  /** Gradients of the next step that are on their way. */
+  let passes: Promise<unknown>[] = [];
 
-  /** Submits under the next number. @param submitted gets the number, and says under which call it was taken. */
-  function numbered(submitted: (seq: number) => Promise<Submitted>, kind: Kind): Promise<Answer> {
+  /**
+   * Submits under the next number.
+   * @param submitted gets the number, and says under which call it was taken.
+   * @param after what has to be over first, however it ends.
+   */
+  function numbered(
+    submitted: (seq: number) => Promise<Submitted>,
+    kind: Kind,
+    after: readonly Promise<unknown>[] = [],
+  ): Promise<Answer> {
     session.requireAlive();
     const seq = ++operations;
-    const call = sent.then(() => submitted(seq));
+    const call = sent.then(async () => {
+      if (after.length > 0) await Promise.allSettled(after);
+      return await submitted(seq);
+    });
     sent = call;
     call.catch(() => undefined); // told to whoever waits for it
     return call.then(({ path, body, id }) => awaited(over, path, body, kind, id));
   }
-  const simple = (path: string, fields: object, type: string): Promise<Answer> =>
+  const simple = (
+    path: string,
+    fields: object,
+    type: string,
+    after?: readonly Promise<unknown>[],
+  ): Promise<Answer> =>
     numbered(
       async (seq_id) => {
         const body = { json: { model_id: modelId, seq_id, ...fields } };
         return { path, body, id: await submit(over, path, body) };
       },
       { type },
+      after,
     );
 
   /** As the server reads it: what that is shows with the first. */
@@ -111,7 +130,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     modelId,
     async pass(data, loss_fn, forward_only, loss_fn_config = {}) {
       const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
-      const outputs = await Promise.all(
+      const results = Promise.all(
         parts.map(async (part): Promise<ForwardBackwardOutput> => {
           const answer = await numbered(
             (seq_id) =>
@@ -125,6 +144,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
           );
         }),
       );
+      if (!forward_only) passes.push(results);
+      const outputs = await results;
       const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
         loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
       );
@@ -137,8 +158,12 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       );
     },
     async step(adam_params) {
-      const answer = await simple("optim_step", { adam_params }, "OptimStep");
-      return checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
+      const after = session.ordered ? [] : passes;
+      passes = [];
+      const answer = await simple("optim_step", { adam_params }, "OptimStep", after);
+      const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
+      session.ordered = !Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
+      return metrics;
     },
     async save(path) {
       const answer = await simple("save_weights", { path, overwrite: true }, "SaveWeights");

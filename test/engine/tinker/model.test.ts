@@ -20,7 +20,7 @@ interface Script {
   readonly slow?: boolean;
 }
 
-/** A model on such a server; `advantages` has those of each backward pass. */
+/** A model on such a server; `advantages` has those of each backward pass, `ahead` whether its step came before its result. */
 async function scripted({
   sampled = (steps) => -1 - steps,
   stepMetrics = {},
@@ -32,6 +32,9 @@ async function scripted({
   const advantages: number[][] = [];
   const samplers: number[] = [];
   const asked: string[] = [];
+  const ahead: boolean[] = [];
+  /** Results of backward passes, which wait a while for the step behind them. */
+  const learning = new Map<object, { before: number; looks: number }>();
   let steps = 0;
   const later = (result: object | Uint8Array<ArrayBuffer>) => ({
     request_id: String(results.push(result) - 1),
@@ -42,7 +45,9 @@ async function scripted({
     const outputs = data.map((d) => ({
       logprobs: floatTensor(new Float32Array(d.loss_fn_inputs.target_tokens!.data.length).fill(-1 - steps)),
     }));
-    return later(writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} }));
+    const result = writeOutput({ loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} });
+    if (!forward_only) learning.set(result, { before: steps, looks: 0 });
+    return later(result);
   };
   const samples = (json: unknown) => {
     const { prompt, sampling_session_id, prompt_logprobs, num_samples } = sampleRequest.parse(json);
@@ -73,6 +78,9 @@ async function scripted({
     retrieve_future(body) {
       const { request_id } = JSON.parse(Buffer.from(body).toString());
       const result = results[request_id]!;
+      const learnt = learning.get(result);
+      if (learnt && steps === learnt.before && ++learnt.looks < 50) return { type: "try_again", request_id };
+      if (learnt) ahead.push(steps > learnt.before);
       const waits = slow && result instanceof Uint8Array && asked.length === 0;
       return waits ? { type: "try_again", request_id } : result;
     },
@@ -92,7 +100,7 @@ async function scripted({
     },
   });
   const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
-  return { engine, model, advantages, asked };
+  return { engine, model, advantages, asked, ahead };
 }
 
 // four targets, at all places of two datums of 3 and 1 tokens
@@ -166,6 +174,19 @@ test("what a server divides by is multiplied in", async () => {
   assert.deepEqual(await learn(model), { gradientNorm: 7 });
   const each = [[-12, -24, -36], [-16]];
   assert.deepEqual(advantages, [...each, ...each]);
+});
+
+test("a step is sent right behind its pass, but not to a server that may turn the two round", async () => {
+  for (const [stepMetrics, behind] of [
+    [{ grad_norm: 1 }, true],
+    [{ "skyrl.ai/grad_norm": 1 }, false],
+  ] as const) {
+    const { model, ahead } = await scripted({ stepMetrics });
+    await learn(model);
+    await learn(model);
+    // the first step tells who the server is
+    assert.deepEqual(ahead, [false, behind]);
+  }
 });
 
 test("requests of one prompt are one request for several samples; equal seeds are one sample", async () => {
