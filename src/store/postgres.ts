@@ -1,4 +1,5 @@
 /** PostgreSQL behind a connection URL, and its failures in words. */
+import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Database } from "./database.ts";
@@ -56,7 +57,31 @@ const tables = [
   "entries",
 ] as const satisfies readonly (keyof Tables)[];
 
+/** How long whoever reads what is gone is waited for, in milliseconds. */
+const patience = { most: 10_000, pause: 20 } as const;
+
+/**
+ * Rows that a transaction of before may still see outlive a vacuum. Ends once there is none, or patience: a receipt then counts what
+ * remained. A role sees its own transactions alone.
+ */
+async function unread(db: Kysely<Tables>): Promise<void> {
+  const { rows: now } = await sql<{ xid: string }>`select pg_current_xact_id()::xid::text as xid`.execute(db);
+  const older = sql<{ older: boolean }>`
+    select count(*) > 0 as older from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) > age(${now[0]?.xid}::text::xid)
+  `;
+  for (
+    const began = performance.now();
+    performance.now() - began < patience.most;
+    await pause(patience.pause)
+  ) {
+    const { rows } = await older.execute(db);
+    if (rows[0]?.older !== true) return;
+  }
+}
+
 async function scrub(db: Kysely<Tables>): Promise<void> {
+  await unread(db);
   for (const table of tables) await sql`vacuum full ${sql.table(table)}`.execute(db);
   // writes the rewritten files out; roles that may not ask for it wait for the server to do so by itself
   await sql`checkpoint`.execute(db).catch((e: unknown) => {

@@ -3,11 +3,13 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 import { searchBytes } from "../../src/store/byteSearch.ts";
 import { dropRows } from "../../src/store/exportedFiles.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import type { Production, Write } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach } from "./each.ts";
 import { all, served, signal } from "./served.ts";
@@ -124,6 +126,42 @@ onEach("nothing about a session gets in while another process erases it", async 
   await one.close();
   await other.close();
 });
+
+onEach(
+  "whoever reads what is erased meanwhile is waited for: nothing of it is left in the files",
+  async (where, kind) => {
+    const store = await openProduction(where);
+    await store.write([response("read-session", 0, 1)]);
+    const leave = kind === "PostgreSQL" ? await reading(where) : readingFile(where);
+    const erasing = store.erase({ session: "read-session" });
+    await pause(300);
+    await leave();
+    assert.deepEqual((await erasing).found, { rows: 0, bytes: 0, exports: 0 });
+    await store.close();
+  },
+);
+
+/** A transaction that goes on seeing what it saw. @returns what ends it. */
+async function reading(url: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("begin isolation level repeatable read");
+  await client.query("select 1"); // without a lock that a vacuum would wait for
+  return async () => {
+    await client.query("commit");
+    await client.end();
+  };
+}
+
+function readingFile(file: string): () => Promise<void> {
+  const database = openDatabase(file);
+  database.exec("begin");
+  database.prepare("select count(*) from responses").get();
+  return async () => {
+    database.exec("commit");
+    database.close();
+  };
+}
 
 onEach("two processes: one erases what the other would go on from", async (where) => {
   const [one, other] = [await openProduction(where), await openProduction(where)];
