@@ -77,8 +77,8 @@ elsewhere. These two compare steps on one and the same adapter. \`cross_entropy\
 *made equal* is what \`--engine tinker\` sends. *Growth of local* is the whole effect over the mean of the local engine's: what is left
 in it once the loss is multiplied by 1 is the adapters' own. It goes with the variance of their A, since B begins at 0: ours is
 1/width, SkyRL's (\`he_uniform\` over all layers at once) 2/(layers · width), which is the same for these 2 layers, and PEFT's, which
-is TuFT's, 1/(3 · width); alpha is 32 in all. A step that SkyRL ran ahead of its backward pass (docs/tinker.md says how) changed nothing,
-and left that pass's gradient to the next adapter; it shows as an error far from 0. *Apart* is the largest difference of a log-probability before any step, in nats.
+is TuFT's, 1/(3 · width); alpha is 32 in all. SkyRL may run a
+step ahead of its backward pass (docs/tinker.md says how), so steps wait for theirs there. *Apart* is the largest difference of a log-probability before any step, in nats.
 
 ${table(["server", "loss", "times the loss", "same row twice", "longer row", "growth of local", "apart"], scales)}
 
