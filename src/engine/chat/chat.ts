@@ -106,8 +106,15 @@ export function chatModel(options: ChatOptions): Chat {
     }
   }
 
-  const reach = (request: ChatRequest): Promise<Omit<ChatReply, "cached">> =>
-    pRetry(() => queue.add(() => attempt(request), stop ? { signal: stop } : {}), {
+  /** Keeps the reply before the next request may go: a process that is killed loses no more than were under way. */
+  async function kept(key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
+    const fresh = await attempt(request);
+    await cache?.keep(key, fresh);
+    return fresh;
+  }
+
+  const reach = (key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> =>
+    pRetry(() => queue.add(() => kept(key, request), stop ? { signal: stop } : {}), {
       retries,
       minTimeout: backoffSeconds * 1000,
       randomize: true,
@@ -133,9 +140,7 @@ export function chatModel(options: ChatOptions): Chat {
   async function found(key: string, request: ChatRequest): Promise<ChatReply> {
     const known = await cache?.find(key);
     if (known) return { ...known, cached: true };
-    const fresh = await reach(request);
-    await cache?.keep(key, fresh);
-    return { ...fresh, cached: false };
+    return { ...(await reach(key, request)), cached: false };
   }
 
   async function reply(request: ChatRequest): Promise<ChatReply> {
