@@ -67,7 +67,7 @@ async function measure(name: string, lora: boolean): Promise<Measured> {
   }
   await engine.dispose();
   const peak = process.resourceUsage().maxRSS * 1024;
-  return { parameters: model.parameters, sampleSeconds, trainSeconds, peak };
+  return { parameters: model.parameters ?? Number.NaN, sampleSeconds, trainSeconds, peak };
 }
 
 const [one, trained] = process.argv.slice(2);

@@ -108,12 +108,17 @@ function block(shown: Shown, io: Io): string[] {
   ];
 }
 
+const sizeOf = (parameters: number | null): string =>
+  parameters === null
+    ? "an adapter whose size only the server knows"
+    : `${parameters.toLocaleString("en")} parameters`;
+
 /** Plain lines for a log. */
 export function lineOf(event: RunEvent): string[] {
   switch (event.type) {
     case "start":
       return [
-        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine, ${event.parameters.toLocaleString("en")} parameters, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
+        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine, ${sizeOf(event.parameters)}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
       ];
     case "warmstart":
       return event.validation === undefined

@@ -136,8 +136,8 @@ export interface Model {
   readonly codec: Codec;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
-  /** How many numbers are trained. */
-  readonly parameters: number;
+  /** How many numbers are trained; null where only a server knows. */
+  readonly parameters: number | null;
   /** Continues each prompt. Requests may be batched with any others; results do not depend on it. */
   sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */

@@ -16,7 +16,8 @@ export type RunEvent =
       readonly engine: string;
       readonly seed: number;
       readonly out: string;
-      readonly parameters: number;
+      /** How many numbers are trained; null where only a server knows. */
+      readonly parameters: number | null;
       readonly iterations: number;
       /** Iteration that a resumed run goes on from. */
       readonly resumed?: number;

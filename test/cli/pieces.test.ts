@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
 import { sameFindings } from "../../src/cli/check.ts";
 import { seconds } from "../../src/cli/durations.ts";
+import { lineOf } from "../../src/cli/live.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
 import { duration, type Io, table } from "../../src/cli/output.ts";
@@ -69,6 +70,16 @@ test("options become numbers and are checked", () => {
   fails(() => statedRun({ seed: "1.5" }), "option.range", /--seed: got "1\.5", expected a whole number\./);
   fails(() => statedRun({ iterations: "-1" }), "option.range", /--iterations/);
   fails(() => statedRun({ engine: "tabula" }), "option.range", /Did you mean tabular\?/);
+});
+
+test("a run says how much it trains, where that is known", () => {
+  const begun = { run: "r", env: "facts", method: "grpo", seed: 1, out: "runs/r", iterations: 3 };
+  assert.deepEqual(lineOf({ type: "start", ...begun, engine: "local", parameters: 438_016 }), [
+    "r: grpo on facts, local engine, 438,016 parameters, seed 1",
+  ]);
+  assert.deepEqual(lineOf({ type: "start", ...begun, engine: "tinker", parameters: null }), [
+    "r: grpo on facts, tinker engine, an adapter whose size only the server knows, seed 1",
+  ]);
 });
 
 test("a config: an unknown key names the nearest known one", () => {

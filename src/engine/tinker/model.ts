@@ -257,8 +257,7 @@ export async function tinkerModel(
     can,
     codec,
     contextTokens,
-    // an adapter's size is the server's secret
-    parameters: 0,
+    parameters: null,
     async sample(requests) {
       const [first] = requests;
       if (!first) return [];
