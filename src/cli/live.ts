@@ -9,12 +9,14 @@ export interface View {
   close(): void;
 }
 
+type Progress = Extract<RunEvent, { type: "iteration" }>;
+
 /** What the block is drawn from. */
 interface Shown {
   title: string;
   readonly lines: string[];
   readonly curve: number[];
-  last?: Extract<RunEvent, { type: "iteration" }>;
+  last?: Progress;
   warm?: Extract<RunEvent, { type: "warmstart" }>;
   note: string;
 }
@@ -72,7 +74,7 @@ function absorb(shown: Shown, event: RunEvent): void {
     case "iteration":
       if (shown.last === undefined) shown.curve.length = 0;
       shown.last = event;
-      shown.curve.push(event.success);
+      shown.curve.push(played(event) ? event.success : lossOf(event));
       shown.note = "";
       return;
     case "checkpoint":
@@ -103,10 +105,27 @@ function block(shown: Shown, io: Io): string[] {
   const bar = paint(io, "green", "━".repeat(full)) + paint(io, "dim", "━".repeat(cells - full));
   return [
     `${bar} ${last.iteration}/${last.iterations} · ${duration(last.secondsLeft)} left`,
-    `success ${percent(last.success)} · reward ${number(last.reward)} · ${number(last.turns)} turns · ${Math.round(last.tokensPerSecond)} tokens/s`,
-    `success ${paint(io, "cyan", small)}${shown.note === "" ? "" : paint(io, "dim", `  ${shown.note}`)}`,
+    broughtBy(last).join(" · "),
+    `${played(last) ? "success" : "loss"} ${paint(io, "cyan", small)}${shown.note === "" ? "" : paint(io, "dim", `  ${shown.note}`)}`,
   ];
 }
+
+/** Examples are learnt from without playing; episodes that failed were played. */
+const played = ({ success, metrics }: Progress): boolean => !Number.isNaN(success) || metrics.failed !== 0;
+
+/** Of the first objective that tells one. */
+const lossOf = ({ metrics }: Progress): number =>
+  Object.entries(metrics).find(([name]) => name.endsWith(".loss"))?.[1] ?? Number.NaN;
+
+const broughtBy = (event: Progress): string[] =>
+  played(event)
+    ? [
+        `success ${percent(event.success)}`,
+        `reward ${number(event.reward)}`,
+        `${number(event.turns)} turns`,
+        `${Math.round(event.tokensPerSecond)} tokens/s`,
+      ]
+    : [`loss ${number(lossOf(event))}`];
 
 const sizeOf = (parameters: number | null): string =>
   parameters === null
@@ -132,7 +151,7 @@ export function lineOf(event: RunEvent): string[] {
       ];
     case "iteration":
       return [
-        `iteration ${event.iteration}/${event.iterations}: success ${percent(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${Math.round(event.tokensPerSecond)} tokens/s, ${duration(event.secondsLeft)} left`,
+        `iteration ${event.iteration}/${event.iterations}: ${[...broughtBy(event), `${duration(event.secondsLeft)} left`].join(", ")}`,
       ];
     case "checkpoint":
       return event.best ? [`best so far: iteration ${event.iteration}`] : [];

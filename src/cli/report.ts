@@ -46,7 +46,8 @@ export function successTable(evaluations: readonly Evaluated[]): string[] {
 export async function printReport(report: RunReport, io: Io): Promise<void> {
   const lines = successTable(report.evaluations);
   if (lines.length > 0) io.say("", paint(io, "bold", lines[0]!), ...lines.slice(1));
-  io.say("", `${duration(report.seconds)}, ${Math.round(report.tokensPerSecond)} tokens/s while practising`);
+  const speed = Math.round(report.tokensPerSecond);
+  io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while practising` : ""}`);
   await printExample(report, io);
   const here = (path: string): string => relative(process.cwd(), path) || ".";
   io.say(

@@ -256,9 +256,9 @@ export async function assemble(
         type: "iteration",
         iteration,
         iterations: settings.iterations,
-        reward: metrics.reward ?? 0,
-        success: metrics.success ?? 0,
-        turns: metrics.turns ?? 0,
+        reward: metrics.reward ?? Number.NaN,
+        success: metrics.success ?? Number.NaN,
+        turns: metrics.turns ?? Number.NaN,
         tokensPerSecond: metrics.tokensPerSecond ?? 0,
         // what ran ahead of learning took no time of its own
         seconds: (metrics["seconds.waited"] ?? rollout) + update,

@@ -40,6 +40,7 @@ export type RunEvent =
       readonly type: "iteration";
       readonly iteration: number;
       readonly iterations: number;
+      /** NaN, like success and turns, where the policy played no episode to its end. */
       readonly reward: number;
       readonly success: number;
       readonly turns: number;

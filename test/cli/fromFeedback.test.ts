@@ -36,6 +36,13 @@ test("import, train from it, export: what people said becomes a policy, and no c
   const run = ["train", "--from-feedback", store, "--method", "sft", "--engine", "tabular", "--out", out];
   const trained = await inProcess([...run, "--iterations", "5", "--json"]);
   assert.equal(trained.code, 0, trained.err);
+  // nothing was played, so there is no success to tell
+  const lines = trained.out.trim().split("\n");
+  const iterations = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "iteration");
+  assert.deepEqual(
+    iterations.map(({ success, reward, turns }) => [success, reward, turns]),
+    Array.from({ length: 5 }, () => [null, null, null]),
+  );
   const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
   assert.equal(begun.env, "logged");
   assert.equal(begun.config.feedback.store, store);

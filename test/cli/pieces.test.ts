@@ -82,6 +82,17 @@ test("a run says how much it trains, where that is known", () => {
   ]);
 });
 
+test("an iteration that played nothing tells its loss, and no success", () => {
+  const nothing = { reward: Number.NaN, success: Number.NaN, turns: Number.NaN, tokensPerSecond: 0 };
+  const at = { type: "iteration", iteration: 1, iterations: 20, seconds: 0.1, secondsLeft: 2 } as const;
+  assert.deepEqual(lineOf({ ...at, ...nothing, metrics: { failed: 0, "likelihood.loss": 9.7314 } }), [
+    "iteration 1/20: loss 9.73, 2 s left",
+  ]);
+  assert.deepEqual(lineOf({ ...at, ...nothing, metrics: { failed: 8, "clippedRatio.loss": 0 } }), [
+    "iteration 1/20: success –, reward –, – turns, 0 tokens/s, 2 s left",
+  ]);
+});
+
 test("a config: an unknown key names the nearest known one", () => {
   assert.deepEqual(checkConfig({ env: "facts", settings: { tasks: 4 } }, "config.ts"), {
     env: "facts",
