@@ -5,6 +5,8 @@ import { duration, type Io, interval, number, paint, percent } from "./output.ts
 
 export interface View {
   show(event: RunEvent): void;
+  /** Lets something else write lines, which stay above the live block: drawn over it, they would be gone with the next event. */
+  above(write: () => void): void;
   /** Ends the live block; what it showed last stays. */
   close(): void;
 }
@@ -24,14 +26,19 @@ interface Shown {
 /** Events that leave a line above the live block. */
 const lasting: ReadonlySet<RunEvent["type"]> = new Set(["start", "evaluation", "warning", "interrupted"]);
 
-export async function createView(io: Io): Promise<View> {
-  if (io.json) return { show: (event) => showUnderJson(event, io), close: () => {} };
+/** @param screen what the live block is drawn on. */
+export async function createView(
+  io: Io,
+  screen: NodeJS.WritableStream & { readonly columns?: number } = process.stdout,
+): Promise<View> {
+  const lines = { above: (write: () => void): void => write(), close: () => {} };
+  if (io.json) return { ...lines, show: (event) => showUnderJson(event, io) };
   // without a width nothing can be drawn over
-  if (!io.terminal || !process.stdout.columns)
-    return { show: (event) => lineOf(event).forEach((l) => void io.say(l)), close: () => {} };
+  if (!io.terminal || !screen.columns)
+    return { ...lines, show: (event) => lineOf(event).forEach((l) => void io.say(l)) };
 
   const { createLogUpdate } = await import("log-update");
-  const update = createLogUpdate(process.stdout);
+  const update = createLogUpdate(screen);
   const shown: Shown = { title: "", lines: [], curve: [], note: "" };
   let drawn = 0;
   let closed = false;
@@ -48,6 +55,12 @@ export async function createView(io: Io): Promise<View> {
         drawn = now;
         update(block(shown, io).join("\n"));
       }
+    },
+    above: (write) => {
+      const below = drawn > 0 && !closed;
+      if (below) update.clear();
+      write();
+      if (below) update(block(shown, io).join("\n"));
     },
     close: () => {
       if (!closed) update.done();

@@ -100,6 +100,7 @@ export async function trainRun(
   const limits = limitsOf(out, stated);
 
   const { train } = await import("../train/run.ts");
+  const view = await createView(io);
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
@@ -108,7 +109,7 @@ export async function trainRun(
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
     downloading(io),
-    (line) => io.say(line),
+    (line) => view.above(() => io.say(line)),
   );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
@@ -124,13 +125,12 @@ export async function trainRun(
   const practised = feedback
     ? await fromFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
-  const view = await createView(io);
   const speeds: number[] = [];
   const stop = new AbortController();
   let page: { close(): void } | undefined;
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(130);
-    io.error("Saving; Ctrl-C again ends at once.");
+    view.above(() => io.error("Saving; Ctrl-C again ends at once."));
     stop.abort();
   };
   const report = (event: RunEvent): void => {
