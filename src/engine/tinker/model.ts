@@ -19,6 +19,7 @@ import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { idsFor, mostWords, outputsOf, severalAt, severalCotangents, severalData } from "./several.ts";
 import { gradientNormIn, openTrainer, type Trainer } from "./trainer.ts";
+import { isForgotten } from "./transport.ts";
 
 export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -97,6 +98,13 @@ async function begin(
   return trainer;
 }
 
+/** Sampling sessions of a model's weights as they are. */
+async function openSamplers(trainer: Trainer, { session, samplers, codec }: TinkerParts): Promise<Sampler[]> {
+  const ids = await Promise.all(Array.from({ length: samplers }, () => trainer.sampler()));
+  const open = await session();
+  return ids.map((id) => openSampler(open, id, codec));
+}
+
 /** Gradients that are to be added up. */
 interface Due {
   readonly rows: TokenRows;
@@ -118,7 +126,6 @@ export async function tinkerModel(
   optimiser = true,
 ): Promise<Model> {
   const { codec, baseModel } = parts;
-  const session = await parts.session();
   let { version, seed, rank, contextTokens } = begun;
   const { reduction, findings } = begun;
   const several = findings?.several === true && reduction === "sum";
@@ -155,11 +162,11 @@ export async function tinkerModel(
   async function snapshot(prompt: Int32Array): Promise<Snapshot> {
     const asked = witness ?? witnessOf(prompt);
     // sent before the forward pass of the proof: samples wait for the first, and nothing for the second
-    const opening = Promise.all(Array.from({ length: parts.samplers }, () => trainer.sampler()));
+    const opening = openSamplers(trainer, parts);
     const logp = asked && forward(asked.row);
     logp?.catch(() => undefined); // told with the proof
     if (asked && logp) witness = { row: asked.row, logp };
-    const samplers = (await opening).map((one) => openSampler(session, one, codec));
+    const samplers = await opening;
     if (!asked || !logp) return { sampler: spread(samplers), proven: Promise.resolve() };
     const proven = Promise.all(
       samplers.map(async (sampler) => {
@@ -288,7 +295,7 @@ export async function tinkerModel(
         const kept = keep();
         kept.catch(() => undefined);
         await proven;
-        return frozenModel(sampler, kept, String(version), codec);
+        return frozenModel(sampler, kept, String(version), parts);
       }),
     fork: (optimiser) =>
       alone(async () => {
@@ -312,14 +319,37 @@ export async function tinkerModel(
 const writeSaved = (folder: string, saved: Saved): Promise<void> =>
   writeFlushed(join(folder, fileName), `${JSON.stringify(saved, null, 1)}\n`);
 
-function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, codec: Codec): Frozen {
+/** @param saved what opens the weights again. */
+function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, parts: TinkerParts): Frozen {
+  const { codec } = parts;
+  let current = Promise.resolve(sampler);
+  /** A server keeps few snapshots of a model, and lets go of the oldest: these weights may be wanted for a whole run. */
+  async function reopened(): Promise<Sampler> {
+    const trainer = await begin(parts, await saved, false);
+    try {
+      return spread(await openSamplers(trainer, parts));
+    } finally {
+      await trainer.unload();
+    }
+  }
+  async function over<T>(work: (sampler: Sampler) => Promise<T>): Promise<T> {
+    const asked = current;
+    try {
+      return await work(await asked);
+    } catch (e) {
+      if (!isForgotten(e)) throw e;
+      // whoever finds it first opens it for all
+      if (current === asked) current = reopened();
+      return await work(await current);
+    }
+  }
   return {
     version,
     codec,
-    sample: (requests) => sampler.sample(requests, version),
+    sample: (requests) => over((one) => one.sample(requests, version)),
     async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
       requireOutputs(want, new Set());
-      return { logp: await sampler.score(rows), heads: {} };
+      return { logp: await over((one) => one.score(rows)), heads: {} };
     },
     async blend() {
       throw without("freeze with blending", "a wish to blend weights");

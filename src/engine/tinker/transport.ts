@@ -1,7 +1,8 @@
 /** One request and its answer, sent again until it is certain to have arrived. */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { z } from "zod";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import { keptConnections, overFetch } from "./http.ts";
 import { protobufType } from "./protocol.ts";
 
@@ -173,8 +174,12 @@ function refused(path: string, answer: Answer): WhetstoneError {
         : status === 404 || status === 410
           ? forgotten
           : "Correct what the server says, then resume the run.";
-  return failed(`POST ${path}`, detailOf(answer), mend);
+  return failed(`POST ${path}`, detailOf(answer), mend, { status });
 }
+
+/** Whether a server answered that what was asked for is not there, or not any more. */
+export const isForgotten = (e: unknown): boolean =>
+  isWhetstoneError(e) && z.object({ status: z.literal([404, 410]) }).safeParse(e.parts.cause).success;
 
 function written(body: Body) {
   if ("json" in body)

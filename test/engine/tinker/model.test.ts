@@ -18,6 +18,8 @@ interface Script {
   readonly sessions?: number;
   /** Whether forward passes have no result until a sample was asked for. */
   readonly slow?: boolean;
+  /** Sampling sessions of a model that stay: the oldest goes first. */
+  readonly keeps?: number;
 }
 
 /** A model on such a server; `advantages` has those of each backward pass, `ahead` whether its step came before its result. */
@@ -27,15 +29,19 @@ async function scripted({
   reduction = "sum",
   sessions = 1,
   slow = false,
+  keeps = Number.POSITIVE_INFINITY,
 }: Script) {
   const results: (object | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
-  const samplers: number[] = [];
+  const samplers: { readonly model: string; readonly steps: number }[] = [];
   const asked: string[] = [];
   const ahead: boolean[] = [];
   /** Results of backward passes, which wait a while for the step behind them. */
   const learning = new Map<object, { before: number; looks: number }>();
   let steps = 0;
+  /** Those of models that were loaded. */
+  const loaded = new Map<string, number>();
+  let models = 0;
   const later = (result: object | Uint8Array<ArrayBuffer>) => ({
     request_id: String(results.push(result) - 1),
   });
@@ -53,7 +59,10 @@ async function scripted({
     const { prompt, sampling_session_id, prompt_logprobs, num_samples } = sampleRequest.parse(json);
     const read = prompt.chunks.flatMap((chunk) => (chunk.type === "encoded_text" ? chunk.tokens : []));
     if (!prompt_logprobs) asked.push(sampling_session_id ?? "");
-    const logp = sampled(samplers[Number(sampling_session_id)]!);
+    const { model, steps: at } = samplers[Number(sampling_session_id)]!;
+    const newer = samplers.slice(Number(sampling_session_id) + 1).filter((one) => one.model === model);
+    if (newer.length >= keeps) return Response.json({ detail: "has made room" }, { status: 410 });
+    const logp = sampled(at);
     return later({
       sequences: Array.from({ length: num_samples }, (_, n) => ({
         stop_reason: "length",
@@ -63,20 +72,30 @@ async function scripted({
       prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)),
     });
   };
+  const jsonOf = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
   const answers: Readonly<Record<string, (body: Uint8Array) => object | Uint8Array<ArrayBuffer>>> = {
     create_session: () => ({ session_id: "s" }),
     get_server_capabilities: () => ({ supported_models: [{ model_name: "tiny", max_context_length: 64 }] }),
-    create_model: () => later({ model_id: "m" }),
+    create_model: () => later({ model_id: `m${models++}` }),
+    load_weights(body) {
+      const { model_id, path } = jsonOf(body);
+      loaded.set(model_id, Number(path.split("/").at(-1)));
+      return later({ path });
+    },
     forward_backward: pass,
     optim_step: () => {
       steps++;
       return later({ metrics: stepMetrics });
     },
-    save_weights_for_sampler: () => later({ sampling_session_id: String(samplers.push(steps) - 1) }),
+    save_weights_for_sampler(body) {
+      const { model_id } = jsonOf(body);
+      const made = samplers.push({ model: model_id, steps: loaded.get(model_id) ?? steps });
+      return later({ sampling_session_id: String(made - 1) });
+    },
     save_weights: () => later({ path: `tinker://m/weights/${steps}` }),
-    asample: (body) => samples(JSON.parse(Buffer.from(body).toString())),
+    asample: (body) => samples(jsonOf(body)),
     retrieve_future(body) {
-      const { request_id } = JSON.parse(Buffer.from(body).toString());
+      const { request_id } = jsonOf(body);
       const result = results[request_id]!;
       const learnt = learning.get(result);
       if (learnt && steps === learnt.before && ++learnt.looks < 50) return { type: "try_again", request_id };
@@ -95,6 +114,7 @@ async function scripted({
     fetch: async (url, init) => {
       const body = new Uint8Array(await new Response(init?.body).arrayBuffer());
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
+      if (given instanceof Response) return given;
       if (!(given instanceof Uint8Array)) return Response.json(given);
       return new Response(given, { headers: { "Content-Type": protobufType } });
     },
@@ -164,6 +184,21 @@ test("frozen weights go on sampling while the model learns, and are proven as we
   await stale.model.freeze();
   await learn(stale.model);
   await assert.rejects(stale.model.freeze(), withCode("engine.failed", /samples from old weights/));
+});
+
+test("frozen weights of which a server has let go are opened again, once, from what they were saved under", async () => {
+  const { model, asked } = await scripted({ keeps: 2 });
+  const frozen = await model.freeze();
+  for (let i = 0; i < 3; i++) {
+    await learn(model);
+    await ask(model);
+  }
+  const draw = (seed: number) => frozen.sample([{ prompt: Int32Array.of(5, 6, 7), maxTokens: 1, seed }]);
+  const [one, other] = await Promise.all([draw(1), draw(2)]);
+  for (const [sample] of [one, other]) assert.deepEqual([sample!.version, sample!.logp[0]], ["0", -1]);
+  assert.equal((await frozen.score(batch)).logp[0], -1);
+  // sessions 1 to 3 are the policy's own
+  assert.deepEqual(new Set(asked.slice(-2)), new Set(["4"]));
 });
 
 test("what a server divides by is multiplied in", async () => {
