@@ -28,6 +28,8 @@ export interface Network {
   endless: string | undefined;
   /** How often each went wrong. */
   readonly faults: Readonly<Record<string, number>>;
+  /** Once so many calls of this path have come from now on, and before the last of them is passed on. */
+  came(path: string, count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ const storms = [429, 500, 502, 503] as const;
 export async function openNetwork(upstream: string, random: Random): Promise<Network> {
   const faults: Record<string, number> = {};
   const held = new Set<string>();
+  const hear = new Set<(path: string) => void>();
   const count = (name: string): void => {
     faults[name] = (faults[name] ?? 0) + 1;
   };
@@ -60,6 +63,7 @@ export async function openNetwork(upstream: string, random: Random): Promise<Net
     for await (const part of request) parts.push(part);
     const body = Buffer.concat(parts);
     const path = request.url?.split("/").at(-1) ?? "";
+    for (const heard of hear) heard(path);
     if (path === "retrieve_future" && held.has(JSON.parse(body.toString()).request_id)) {
       await pause(20);
       response.writeHead(408, { "Content-Type": "application/json" }).end('{"detail":"still waiting"}');
@@ -100,6 +104,15 @@ export async function openNetwork(upstream: string, random: Random): Promise<Net
     weather: calm,
     endless: undefined,
     faults,
+    came: (path, count) =>
+      new Promise((resolve) => {
+        let left = count;
+        hear.add(function heard(came) {
+          if (came !== path || --left > 0) return;
+          hear.delete(heard);
+          resolve();
+        });
+      }),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
