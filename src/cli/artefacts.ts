@@ -10,7 +10,7 @@ import { writtenBy } from "../core/origins.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
 import { addLearn } from "./artefactsLearn.ts";
-import { addCommand, type Io, interval, paint, table } from "./output.ts";
+import { addCommand, type Io, interval, paint, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import { time } from "./versionWords.ts";
 
@@ -69,7 +69,8 @@ function addList(artefacts: Command, io: Io): void {
           });
           if (rows.length === 0)
             return io.say("No artefacts yet. Bring one in with: whetstone artefacts import FILE");
-          io.say(...table(["version", "name", "is", "parts", "from", "success", "made (UTC)", "why"], rows));
+          const head = ["version", "name", "is", "parts", "from", "success", "made (UTC)", "why"];
+          io.say(...table(head, rows, roomOf(io)));
         },
         "there",
       ),

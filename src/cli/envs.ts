@@ -1,7 +1,7 @@
 /** `whetstone envs`: where agents can learn. */
 import type { Command } from "commander";
 import { environments } from "../env/index.ts";
-import { addCommand, type Io, table } from "./output.ts";
+import { addCommand, type Io, roomOf, table } from "./output.ts";
 
 export function addEnvs(program: Command, io: Io): void {
   addCommand(program, "envs", "List the environments.", ["whetstone envs", "whetstone envs --json"]).action(
@@ -20,7 +20,7 @@ export function addEnvs(program: Command, io: Io): void {
         return [entry.name, entry.summary, String(environment.limits.turns), tasks.join(", ")];
       });
       io.say(
-        ...table(["name", "what it is", "turns", "tasks"], rows),
+        ...table(["name", "what it is", "turns", "tasks"], rows, roomOf(io)),
         "",
         "Play one by hand: whetstone play facts",
       );

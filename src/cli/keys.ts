@@ -5,7 +5,7 @@ import type { AccessKey, Scope } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
 import { seconds } from "./durations.ts";
-import { addCommand, type Io, table } from "./output.ts";
+import { addCommand, type Io, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 
 interface KeysOptions {
@@ -90,7 +90,7 @@ export function addKeys(program: Command, io: Io): void {
             day(key.created),
             stateOf(key),
           ]);
-        io.say(...table(["label", "id", "scopes", "only", "made (UTC)", "state"], rows));
+        io.say(...table(["label", "id", "scopes", "only", "made (UTC)", "state"], rows, roomOf(io)));
       }),
     );
   addCommand(keys, "revoke", "Revoke a key, and with it the tokens that pages got by it.", [

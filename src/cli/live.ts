@@ -1,7 +1,7 @@
 /** What a run shows while it goes: one live block on a terminal, plain lines elsewhere. */
 import type { RunEvent } from "../train/events.ts";
 import { sparkline } from "./chart.ts";
-import { duration, type Io, interval, number, paint, percent } from "./output.ts";
+import { duration, folded, type Io, interval, number, paint, percent } from "./output.ts";
 
 export interface View {
   show(event: RunEvent): void;
@@ -47,7 +47,7 @@ export async function createView(
       absorb(shown, event);
       if (lasting.has(event.type)) {
         update.clear();
-        io.say(...lineOf(event));
+        io.say(...lineOf(event).flatMap((line) => folded(io, line)));
       }
       // a fast run must not spend its time on drawing
       const now = Date.now();

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { unknownName } from "../core/suggest.ts";
 import { methods, type Recipe, slotNames } from "../method/index.ts";
 import { readEvidence } from "../train/evidence.ts";
-import { addCommand, type Io, number, table } from "./output.ts";
+import { addCommand, type Io, number, roomOf, table } from "./output.ts";
 
 interface MethodsOptions {
   readonly family?: string;
@@ -34,9 +34,10 @@ export function addMethods(program: Command, io: Io): void {
       const rows = found.map((m) => {
         const e = readEvidence(m.id);
         const effect = e ? `${e.effect > 0 ? "+" : ""}${number(e.effect)}` : "";
-        return [m.id, m.family, m.differs.join(", ") || "–", e?.verdict ?? "", effect, m.summary];
+        return [m.id, m.summary, e?.verdict ?? "", effect, m.family, m.differs.join(", ") || "–"];
       });
-      io.say(...table(["id", "family", "differs in", "verdict", "effect", "what it does"], rows));
+      const head = ["id", "what it does", "verdict", "effect", "family", "differs in"];
+      io.say(...table(head, rows, roomOf(io)));
       io.say("", "More about one: whetstone explain ID");
     });
 }

@@ -80,17 +80,74 @@ export function addCommand(
     .addHelpText("after", `\nExamples:\n${examples.map((e) => `  ${e}`).join("\n")}\n`);
 }
 
-/** Columns as wide as their widest cell; numbers to the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((h, c) => Math.max(h.length, ...rows.map((r) => (r[c] ?? "").length)));
-  const right = head.map(
+/** Longest cell that is never broken, and least width of a column of longer ones. */
+const [shortCell, leastText] = [24, 16];
+
+/**
+ * Columns as wide as their widest cell; numbers to the right.
+ * @param width of the terminal: where it is too small, long texts go over several lines, then the last columns are left out.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): string[] {
+  const columns = head.map((h, c) => {
+    const cells = [h, ...rows.map((r) => r[c] ?? "")];
+    const natural = Math.max(...cells.map((cell) => cell.length));
+    const word = Math.max(...cells.flatMap((cell) => cell.split(" ").map(({ length }) => length)));
+    return { width: natural, least: natural <= shortCell ? natural : Math.max(leastText, word) };
+  });
+  const taken = (widths: readonly number[]): number => widths.reduce((sum, w) => sum + w + 2, -2);
+  while (columns.length > 1 && taken(columns.map(({ least }) => least)) > width) columns.pop();
+  for (let over = taken(columns.map((c) => c.width)) - width; over > 0; over--) {
+    const wide = columns.filter((c) => c.width > c.least);
+    const widest = wide.reduce((a, b) => (b.width > a.width ? b : a), wide[0] ?? { width: 0, least: 0 });
+    widest.width--;
+  }
+  const right = columns.map(
     (_, c) => rows.length > 0 && rows.every((r) => /^([-+]?[\d.,]+( ?[%a-z]*)|)$/.test(r[c] ?? "")),
   );
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, c) => (right[c] ? cell.padStart(widths[c]!) : cell.padEnd(widths[c]!)))
-      .join("  ")
-      .trimEnd(),
+  return [head, ...rows].flatMap((row) => {
+    const cells = columns.map((c, i) => wrapped(row[i] ?? "", c.width));
+    return Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, line) =>
+      columns
+        .map((c, i) => {
+          const part = cells[i]![line] ?? "";
+          return right[i] ? part.padStart(c.width) : part.padEnd(c.width);
+        })
+        .join("  ")
+        .trimEnd(),
+    );
+  });
+}
+
+/** Lines of whole words. */
+function wrapped(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (longer.length > width && line !== "") {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
+/** Columns that a table may take: files and pipes get every row on one line. */
+export const roomOf = (io: Pick<Io, "terminal" | "width">): number =>
+  io.terminal ? io.width : Number.POSITIVE_INFINITY;
+
+/** A line for people: on a terminal that is narrower, several that end between words. */
+export function folded(io: Pick<Io, "terminal" | "width">, line: string): string[] {
+  if (line.length <= roomOf(io)) return [line];
+  const words = line.trimStart();
+  const indent = line.length - words.length;
+  return wrapped(words, roomOf(io) - indent - 4).map(
+    (part, i) => " ".repeat(indent + (i > 0 ? 4 : 0)) + part,
   );
 }
 

@@ -2,7 +2,7 @@
 import { dirname, join, relative } from "node:path";
 import { openStore } from "../store/store.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
-import { duration, type Io, interval, number, paint, table } from "./output.ts";
+import { duration, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { transcript } from "./transcript.ts";
 
 type Evaluated = Extract<RunEvent, { type: "evaluation" }>;
@@ -17,7 +17,7 @@ export interface RunReport {
 }
 
 /** Held-out success of each split and mode, before → after. */
-export function successTable(evaluations: readonly Evaluated[]): string[] {
+export function successTable(evaluations: readonly Evaluated[], width?: number): string[] {
   const key = (e: EvaluationResult): string => `${e.split} ${e.mode}`;
   const finals = evaluations.filter((e) => e.when === "after");
   const rows = finals.map((after) => {
@@ -40,11 +40,12 @@ export function successTable(evaluations: readonly Evaluated[]): string[] {
     : table(
         ["held-out", "actions", "success before %", "", "after, 95 % interval", "points", "turns", "tasks"],
         rows,
+        width,
       );
 }
 
 export async function printReport(report: RunReport, io: Io): Promise<void> {
-  const lines = successTable(report.evaluations);
+  const lines = successTable(report.evaluations, roomOf(io));
   if (lines.length > 0) io.say("", paint(io, "bold", lines[0]!), ...lines.slice(1));
   const speed = Math.round(report.tokensPerSecond);
   io.say("", `${duration(report.seconds)}${speed > 0 ? `, ${speed} tokens/s while practising` : ""}`);

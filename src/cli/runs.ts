@@ -6,7 +6,7 @@ import { unknownName } from "../core/suggest.ts";
 import type { SqliteIn } from "../store/database.ts";
 import { openStore, type Run, type Store } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { addCommand, duration, type Io, interval, table } from "./output.ts";
+import { addCommand, duration, type Io, interval, roomOf, table } from "./output.ts";
 
 export const storeOption = [
   "--store <where>",
@@ -37,29 +37,29 @@ export function addRuns(program: Command, io: Io): void {
           io.record({ ...run, success: success?.success ?? null, seconds });
           rows.push([
             run.name,
+            success ? interval(success.success) : "–",
+            stateOf(run),
             run.env,
             run.method,
             run.engine,
             String(run.seed),
-            stateOf(run),
-            success ? interval(success.success) : "–",
             duration(seconds),
             run.started.slice(0, 16).replace("T", " "),
           ]);
         }
         const head = [
           "run",
+          "held-out success %",
+          "state",
           "env",
           "method",
           "engine",
           "seed",
-          "state",
-          "held-out success %",
           "took",
           "started (UTC)",
         ];
         if (rows.length === 0) io.say("No runs yet. Begin with: whetstone start");
-        else io.say(...table(head, rows), "", "See one: whetstone show RUN");
+        else io.say(...table(head, rows, roomOf(io)), "", "See one: whetstone show RUN");
       } finally {
         await store.close();
       }

@@ -8,7 +8,7 @@ import { spellingOf } from "../serve/spelling.ts";
 import type { Metric, Run, Store, TrajectoryFilter } from "../store/store.ts";
 import { curve } from "./chart.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, type Io, interval, number, paint, table } from "./output.ts";
+import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
 import { transcript } from "./transcript.ts";
 
@@ -57,6 +57,12 @@ export function addShow(program: Command, io: Io): void {
     });
 }
 
+/** What play brought; of a run that learnt from examples without playing, the first loss. */
+function usual(names: readonly string[]): readonly string[] {
+  const play = ["success", "reward"].filter((name) => names.includes(name));
+  return play.length > 0 ? play : names.filter((name) => name.endsWith(".loss")).slice(0, 1);
+}
+
 async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Promise<void> {
   const metrics = await store.metrics(run.id);
   const evaluations = await store.evaluations(run.id);
@@ -74,8 +80,7 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
     if (names.includes(asked)) continue;
     throw unknownName("--metric", asked, names);
   }
-  const wanted =
-    options.metric.length > 0 ? options.metric : ["success", "reward"].filter((n) => names.includes(n));
+  const wanted = options.metric.length > 0 ? options.metric : usual(names);
   for (const name of wanted) {
     const values = metrics.filter((m) => m.name === name).map((m) => m.value);
     io.say(
@@ -85,10 +90,11 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
     );
   }
   const behind = staleness(metrics);
-  if (behind !== undefined) io.say("", behind);
+  if (behind !== undefined) io.say("", ...folded(io, behind));
   if (options.metric.length === 0 && names.length > wanted.length) {
     const others = names.filter((n) => !wanted.includes(n));
-    io.say("", paint(io, "dim", `--metric shows the others: ${others.join(", ")}`));
+    const more = folded(io, `--metric shows the others: ${others.join(", ")}`);
+    io.say("", ...more.map((line) => paint(io, "dim", line)));
   }
   if (evaluations.length > 0) {
     const rows = evaluations.map((e) => [
@@ -100,7 +106,10 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
       number(e.turns),
       String(e.tasks),
     ]);
-    io.say("", ...table(["when", "split", "actions", "success %", "reward", "turns", "tasks"], rows));
+    io.say(
+      "",
+      ...table(["when", "split", "actions", "success %", "reward", "turns", "tasks"], rows, roomOf(io)),
+    );
   }
 }
 

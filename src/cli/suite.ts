@@ -12,7 +12,7 @@ import type { ChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
-import { duration, type Io, paint, progressLine, table } from "./output.ts";
+import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
 
 /** What of `whetstone eval` a suite takes, and what it leaves to itself. */
 export interface SuiteCommand extends ChatFlags {
@@ -80,7 +80,7 @@ export async function evalSuite(
   };
   io.record({ type: "suite", ...report });
   for (const [section, rows] of sectionsOf(report.rows)) {
-    const [head, ...lines] = table([section, ...columns.slice(1)], rows.map(cellsOf));
+    const [head, ...lines] = table([section, ...columns.slice(1)], rows.map(cellsOf), roomOf(io));
     io.say(paint(io, "bold", head!), ...lines, "");
   }
   if (report.failed > 0) io.say(`${report.failed} failed episodes are left out.`);

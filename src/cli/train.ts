@@ -13,7 +13,7 @@ import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
-import { addCommand, type Io } from "./output.ts";
+import { addCommand, folded, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
 import { statedServer } from "./tinker.ts";
 
@@ -109,7 +109,7 @@ export async function trainRun(
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
     downloading(io),
-    (line) => view.above(() => io.say(line)),
+    (line) => view.above(() => io.say(...folded(io, line))),
   );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),

@@ -7,7 +7,7 @@ import { type ReleaseDesk, releaseDesk, watch } from "../release/index.ts";
 import { requireConsent } from "./consent.ts";
 import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
-import { addCommand, type Io, percent, table } from "./output.ts";
+import { addCommand, type Io, percent, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import {
   backendOf,
@@ -93,7 +93,7 @@ function addList(versions: Command, io: Io): void {
             time(v.created),
             v.note ?? "",
           ]);
-          io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows));
+          io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows, roomOf(io)));
           io.say(split ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}` : `\n${noSplit}`);
         },
         "there",

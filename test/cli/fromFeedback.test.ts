@@ -43,6 +43,8 @@ test("import, train from it, export: what people said becomes a policy, and no c
     iterations.map(({ success, reward, turns }) => [success, reward, turns]),
     Array.from({ length: 5 }, () => [null, null, null]),
   );
+  const shown = await inProcess(["show", out, "--store", at("runs/whetstone.sqlite")]);
+  assert.match(shown.out, /^likelihood\.loss, 5 iterations$/m);
   const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
   assert.equal(begun.env, "logged");
   assert.equal(begun.config.feedback.store, store);

@@ -6,7 +6,7 @@ import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
-import { duration, type Io, table } from "../../src/cli/output.ts";
+import { duration, folded, type Io, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
@@ -154,6 +154,32 @@ test("tables: numbers to the right, words to the left", () => {
     ),
     ["name     n", "a        1", "bcdef  200"],
   );
+});
+
+test("tables fit a terminal: long texts go over lines, then the last columns go", () => {
+  const head = ["name", "what it is", "tasks", "when"];
+  const rows = [["facts", "a search agent over real-world facts", "4000", "yesterday at noon"]];
+  assert.deepEqual(table(head, rows, 57), [
+    "name   what it is                tasks  when",
+    "facts  a search agent over        4000  yesterday at noon",
+    "       real-world facts",
+  ]);
+  assert.deepEqual(table(head, rows, 40), [
+    "name   what it is                  tasks",
+    "facts  a search agent over          4000",
+    "       real-world facts",
+  ]);
+  assert.equal(table(head, rows).length, 2);
+});
+
+test("a line for people ends between words on a terminal, and is one line elsewhere", () => {
+  const line = "  reduction: adds losses up (twice the row 2 times the gradient)";
+  assert.deepEqual(folded({ terminal: true, width: 40 }, line), [
+    "  reduction: adds losses up (twice",
+    "      the row 2 times the gradient)",
+  ]);
+  assert.deepEqual(folded({ terminal: true, width: line.length }, line), [line]);
+  assert.deepEqual(folded({ terminal: false, width: 40 }, line), [line]);
 });
 
 test("before and after stand in one row", () => {
