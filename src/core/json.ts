@@ -1,5 +1,6 @@
 /** Plain data: what slot state, metadata and configs are made of, so that checkpoints are free. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = Readonly<Record<string, Json>>;
 
 const arrays = { $float32: Float32Array, $int32: Int32Array, $uint8: Uint8Array } as const;
 type Kind = keyof typeof arrays;
@@ -37,11 +38,11 @@ export const toExactJson = (value: unknown): string => JSON.stringify(value, rep
 export const fromExactJson = (text: string): unknown => JSON.parse(text, reviver);
 
 /** Whether it is an object, and neither a list nor null. */
-export const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What others sent, looked at step by step: the value where it is of that kind, else nothing. */
-export const objectOf = (value: Json | undefined): Readonly<Record<string, Json>> | undefined =>
+export const objectOf = (value: Json | undefined): JsonObject | undefined =>
   isObject(value) ? value : undefined;
 /** The list, or an empty one. */
 export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

@@ -1,5 +1,5 @@
 /** Chat-completion replies in OpenAI's protocol: what a client gets to see of what a policy wrote. */
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { parsed, readCalls } from "../../core/toolCalls.ts";
 import type { Message, StopReason, ToolCall } from "../../core/words.ts";
 import type { SampledAction } from "../environment.ts";
@@ -52,8 +52,6 @@ function jsonWithin(text: string): string {
   const candidates = [text.trim(), fenced?.trim(), braces];
   return candidates.find((c) => c !== undefined && parsed(c) !== undefined) ?? text;
 }
-
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** What stands in every answer to one request. */
 export interface Envelope {

@@ -1,10 +1,8 @@
 /** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
 
 import { chatMessage, toolOf, withTools } from "../../core/chatWire.ts";
-import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
+import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/words.ts";
-
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** A request, read. */
 export interface Asked {

@@ -1,9 +1,7 @@
 /** What is sent upstream in place of what the client asked, and what of the answer the client did not ask for. */
-import { type Json, listOf, objectOf } from "../../core/json.ts";
+import { type Json, type JsonObject, listOf, objectOf } from "../../core/json.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Asked } from "./asked.ts";
-
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** A request as it is sent, and what becomes of the answer. */
 export interface Asking {

@@ -1,10 +1,8 @@
 /** The hints that a guide writes: one for a conversation, from how it opens, as it was practised. */
 import { createHash } from "node:crypto";
-import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
+import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer } from "./answerer.ts";
-
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** Conversations whose hints are kept, and for how long after they were last heard of: whoever is erased is so here as well. */
 const most = { kept: 10_000, milliseconds: 3_600_000 } as const;

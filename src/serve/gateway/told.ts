@@ -2,13 +2,11 @@
 import { type Addition, type ApplyOptions, additionOf, systemText } from "../../core/applied.ts";
 import type { Artefact } from "../../core/artefact.ts";
 import { wireMessage } from "../../core/chatWire.ts";
-import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
+import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer, Call } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
 import { hintsOf } from "./hints.ts";
-
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** Settings of {@link told}. */
 export interface ToldOptions {
