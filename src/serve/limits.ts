@@ -51,7 +51,11 @@ const bad = (status: 400 | 413 | 415, code: string, message: string): Refused =>
 export const said = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-async function readBytes(request: Request, most: number): Promise<{ readonly body: Uint8Array } | Refused> {
+/** A request's body, read no further than it may be long. */
+export async function readBytes(
+  request: Request,
+  most: number,
+): Promise<{ readonly body: Uint8Array } | Refused> {
   const tooLong = bad(
     413,
     "body_too_large",

@@ -10,6 +10,7 @@ import {
   type SampledSequence,
   type SampleResponse,
   type Tensor,
+  type Turn,
   tensorOf,
 } from "./protocol.ts";
 
@@ -259,6 +260,18 @@ export function readPass(body: Uint8Array): Pass {
   });
   const loss_fn_config = Object.fromEntries(config);
   return { model_id, ...(seq_id > 0 && { seq_id }), data, loss_fn, loss_fn_config, forward_only };
+}
+
+/** Which model a `ForwardBackwardRequest` is for and its number, also where the rest of it is damaged; undefined where they are. */
+export function readTurn(body: Uint8Array): Turn | undefined {
+  const r = new BinaryReader(body);
+  const turn = { model_id: "", seq_id: 0 };
+  try {
+    fieldsOf(r, { 1: () => void (turn.model_id = r.string()), 2: () => void (turn.seq_id = r.int32()) });
+  } catch {
+    return turn.seq_id > 0 ? turn : undefined;
+  }
+  return turn;
 }
 
 function readSetting(r: BinaryReader): number | string {

@@ -95,7 +95,11 @@ const lossInput = z.object({
   loss_fn: z.string(),
   loss_fn_config: z.record(z.string(), z.union([z.number(), z.string()])).nullish(),
 });
-const modelTurn = { model_id: z.string(), seq_id: whole.nullish() };
+/** A number of 0 is none. */
+const modelTurn = { model_id: z.string(), seq_id: count.nullish() };
+/** Place of a request among the operations of its model. */
+export const turn = z.object(modelTurn);
+export type Turn = z.output<typeof turn>;
 
 /** A pass over data, forward alone or with gradients, whichever way it came. */
 export interface Pass {
@@ -178,11 +182,11 @@ export const outputJson = ({
 /** AdamW's numbers, with the API's own defaults. Weight decay is decoupled; a clip of 0 is none. */
 export const adamParams = z.object({
   learning_rate: z.number().default(1e-4),
-  beta1: z.number().default(0.9),
-  beta2: z.number().default(0.95),
-  eps: z.number().default(1e-12),
-  weight_decay: z.number().default(0),
-  grad_clip_norm: z.number().default(0),
+  beta1: z.number().min(0).lt(1).default(0.9),
+  beta2: z.number().min(0).lt(1).default(0.95),
+  eps: z.number().positive().default(1e-12),
+  weight_decay: z.number().nonnegative().default(0),
+  grad_clip_norm: z.number().nonnegative().default(0),
 });
 export type AdamParams = z.output<typeof adamParams>;
 export const optimStepRequest = z.object({ ...modelTurn, adam_params: adamParams });
@@ -262,7 +266,7 @@ export const saveWeightsRequest = z.object({
 });
 export const loadWeightsRequest = z.object({
   model_id: z.string().nullish(),
-  seq_id: whole.nullish(),
+  seq_id: count.nullish(),
   /** In place of `model_id`: a model is made and loaded in one. */
   session_id: z.string().nullish(),
   model_seq_id: count.nullish(),

@@ -18,7 +18,7 @@ export const ttlRequest = z.object({ ttl_seconds: z.int().nullish() });
 
 export const saveExternalRequest = z.object({
   model_id: z.string(),
-  seq_id: z.int().nullish(),
+  seq_id: z.int().nonnegative().nullish(),
   path: z.string(),
   ttl_seconds: z.int().nullish(),
   age_encryption_recipients: z

@@ -4,35 +4,30 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
-import { readPass } from "../../engine/tinker/protobuf.ts";
+import { readPass, readTurn } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
+import { readBytes } from "../limits.ts";
 import { digestOf } from "./service.ts";
 
 /** Bytes of one body, packed and unpacked. */
 const mostBytes = 64 * 2 ** 20;
 
 async function bytesOf(c: Context): Promise<Uint8Array> {
-  const stated = Number(c.req.header("content-length") ?? 0);
-  if (stated > mostBytes) throw tooLarge();
-  const body = new Uint8Array(await c.req.arrayBuffer());
-  if (body.length > mostBytes) throw tooLarge();
+  const sent = await readBytes(c.req.raw, mostBytes);
+  if ("status" in sent) throw new HTTPException(sent.status, { message: sent.message });
   const encoding = c.req.header("content-encoding") ?? "identity";
-  if (encoding === "identity") return body;
+  if (encoding === "identity") return sent.body;
   if (encoding !== "zstd") {
     throw new HTTPException(415, { message: `content-encoding: got ${encoding}, expected zstd or none.` });
   }
   try {
-    return zstdDecompressSync(body, { maxOutputLength: mostBytes });
+    return zstdDecompressSync(sent.body, { maxOutputLength: mostBytes });
   } catch (e) {
     throw new HTTPException(400, {
       message: `the body: ${messageOf(e)}, expected zstd of at most ${mostBytes} bytes.`,
     });
   }
 }
-const tooLarge = (): HTTPException =>
-  new HTTPException(413, {
-    message: `the body is longer than ${mostBytes} bytes. Send fewer datums at a time.`,
-  });
 
 export const isProtobuf = (header: string | undefined): boolean =>
   header?.startsWith(wire.protobufType) ?? false;
@@ -44,28 +39,51 @@ export function fitting<S extends z.ZodType>(schema: S, value: unknown): z.outpu
   throw new HTTPException(422, { message: z.prettifyError(parsed.error) });
 }
 
-/** The body's JSON as a schema reads it. */
-export async function read<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  let value: unknown;
+function jsonIn(bytes: Uint8Array): unknown {
   try {
-    value = JSON.parse(Buffer.from(await bytesOf(c)).toString("utf8"));
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (e) {
-    if (e instanceof HTTPException) throw e;
     throw new HTTPException(422, { message: `the body: ${messageOf(e)}, expected JSON.` });
   }
-  return fitting(schema, value);
 }
 
-/** A pass over data, in JSON or protobuf, and a digest that tells it from another. */
-export async function readForward(c: Context, schema: z.ZodType<wire.Pass>): Promise<[wire.Pass, string]> {
-  if (!isProtobuf(c.req.header("content-type"))) {
-    const pass = await read(c, schema);
-    return [pass, digestOf(wire.passJson(pass))];
-  }
-  const body = await bytesOf(c);
+/** The body's JSON as a schema reads it. */
+export async function read<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  return fitting(schema, jsonIn(await bytesOf(c)));
+}
+
+/** A request for a numbered operation. */
+export interface Asked<T> {
+  /** What it asks for, or why that is refused. */
+  readonly asked: T | HTTPException;
+  /** Which number it has of which model, where that can be told. */
+  readonly turn: wire.Turn | undefined;
+  /** Tells it from another. */
+  readonly digest: string;
+}
+
+/** @throws HTTPException where the body is no JSON. */
+export async function readAsked<S extends z.ZodType>(c: Context, schema: S): Promise<Asked<z.output<S>>> {
+  const bytes = await bytesOf(c);
+  const value = jsonIn(bytes);
+  return {
+    asked: orRefusal(() => fitting(schema, value)),
+    turn: wire.turn.safeParse(value).data,
+    digest: digestOf(bytes),
+  };
+}
+
+/** A pass over data, in JSON or protobuf. */
+export async function readForward(c: Context, schema: z.ZodType<wire.Pass>): Promise<Asked<wire.Pass>> {
+  if (!isProtobuf(c.req.header("content-type"))) return await readAsked(c, schema);
+  const bytes = await bytesOf(c);
+  return { asked: orRefusal(() => readPass(bytes)), turn: readTurn(bytes), digest: digestOf(bytes) };
+}
+
+function orRefusal<T>(read: () => T): T | HTTPException {
   try {
-    return [readPass(body), digestOf(body)];
+    return read();
   } catch (e) {
-    throw new HTTPException(422, { message: messageOf(e) });
+    return e instanceof HTTPException ? e : new HTTPException(422, { message: messageOf(e) });
   }
 }

@@ -1,15 +1,15 @@
 /** The local engine behind the Tinker training API, for the official SDK and other clients of it. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { bound } from "../bound.ts";
 import { limitedServer } from "../limits.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
-import { isProtobuf, read, readForward } from "./body.ts";
+import { type Asked, isProtobuf, read, readAsked, readForward } from "./body.ts";
 import { downloads, restRoutes } from "./rest.ts";
-import { type Service, type ServiceOptions, service } from "./service.ts";
+import { type Pending, type Service, type ServiceOptions, service } from "./service.ts";
 
 export interface TinkerServerOptions extends ServiceOptions {
   /** Default 0: any that is free. */
@@ -84,6 +84,9 @@ interface Door {
 const adapters =
   "Adapters here sit on attention and MLP projections: train_unembed changes nothing. Models live in this process: save what should outlive it.";
 
+/** Statuses of what can never be done as it was asked. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
+
 /**
  * Beside the API's defaults: clients that share a sampling session are numbered, since the numbers that they would draw do not fit
  * JSON's, and one question for all samples of a session takes the place of one for each.
@@ -150,20 +153,29 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
   app.post("/create_model", async (c) => c.json(api.createModel(await read(c, wire.createModelRequest))));
   app.post("/get_info", async (c) => c.json(api.info((await read(c, wire.modelRequest)).model_id)));
   app.post("/unload_model", async (c) => c.json(api.unload((await read(c, wire.modelRequest)).model_id)));
-  app.post("/forward_backward", async (c) =>
-    c.json(api.pass(...(await readForward(c, wire.forwardBackwardRequest)))),
-  );
-  app.post("/forward", async (c) => c.json(api.pass(...(await readForward(c, wire.forwardRequest)))));
-  app.post("/optim_step", async (c) => c.json(api.step(await read(c, wire.optimStepRequest))));
-  app.post("/save_weights", async (c) => c.json(api.save(await read(c, wire.saveWeightsRequest))));
-  app.post("/load_weights", async (c) => c.json(await api.load(await read(c, wire.loadWeightsRequest))));
-  app.post("/save_weights_for_sampler", async (c) =>
-    c.json(api.saveForSampler(await read(c, wire.saveForSamplerRequest))),
-  );
-
-  app.post("/save_weights_external", async (c) =>
-    c.json(api.saveExternal(await read(c, saveExternalRequest))),
-  );
+  /** One that is refused has taken its number all the same: those behind it would wait for ever. */
+  const numbered = <T>(
+    path: string,
+    asking: (c: Context) => Promise<Asked<T>>,
+    run: (asked: T, digest: string) => Pending | Promise<Pending>,
+  ) =>
+    app.post(path, async (c) => {
+      const { asked, turn, digest } = await asking(c);
+      try {
+        if (asked instanceof HTTPException) throw asked;
+        return c.json(await run(asked, digest));
+      } catch (e) {
+        if (!turn?.seq_id || !(e instanceof HTTPException) || !refusals.has(e.status)) throw e;
+        return c.json(api.refuse(turn, digest, e.message, path === "/forward_backward"));
+      }
+    });
+  numbered("/forward_backward", (c) => readForward(c, wire.forwardBackwardRequest), api.pass);
+  numbered("/forward", (c) => readForward(c, wire.forwardRequest), api.pass);
+  numbered("/optim_step", (c) => readAsked(c, wire.optimStepRequest), api.step);
+  numbered("/save_weights", (c) => readAsked(c, wire.saveWeightsRequest), api.save);
+  numbered("/load_weights", (c) => readAsked(c, wire.loadWeightsRequest), api.load);
+  numbered("/save_weights_for_sampler", (c) => readAsked(c, wire.saveForSamplerRequest), api.saveForSampler);
+  numbered("/save_weights_external", (c) => readAsked(c, saveExternalRequest), api.saveExternal);
 
   app.post("/create_sampling_session", async (c) => {
     const id = await api.createSampler(await read(c, wire.createSamplingSessionRequest));

@@ -9,7 +9,7 @@ import { type Adapter, type Base, byName } from "./bases.ts";
 import { type copyRequest, marksOf, type saveExternalRequest, ttlRange } from "./bodies.ts";
 import { type About, type Checkpoints, checkpoints, type Marks, type Saved } from "./checkpoints.ts";
 import { type Completions, completions } from "./completions.ts";
-import { type Fault, isFault } from "./fault.ts";
+import { type Fault, fault, isFault } from "./fault.ts";
 import { type Futures, futures, type Result } from "./futures.ts";
 import type { Live } from "./runs.ts";
 import { type Source, sampled } from "./sampling.ts";
@@ -55,7 +55,8 @@ const perClient = 1_000_000_000;
 type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
 
 type Body<S extends z.ZodType> = z.output<S>;
-type Pending = { readonly request_id: string; readonly model_id: string };
+/** Where to ask for the result of an operation. */
+export type Pending = { readonly request_id: string; readonly model_id: string };
 
 export interface Service {
   readonly bases: ReadonlyMap<string, Base>;
@@ -67,12 +68,15 @@ export interface Service {
   createModel(body: Body<typeof wire.createModelRequest>): Pending;
   info(id: string): Body<typeof wire.infoResponse>;
   unload(id: string): Pending;
+  // numbered operations: a digest tells each from another of its number
   pass(p: wire.Pass, digest: string): Pending;
-  step(body: Body<typeof wire.optimStepRequest>): Pending;
-  save(body: Body<typeof wire.saveWeightsRequest>): Pending;
-  load(body: Body<typeof wire.loadWeightsRequest>): Promise<Pending>;
-  saveForSampler(body: Body<typeof wire.saveForSamplerRequest>): Pending;
-  saveExternal(body: Body<typeof saveExternalRequest>): Pending;
+  step(body: Body<typeof wire.optimStepRequest>, digest: string): Pending;
+  save(body: Body<typeof wire.saveWeightsRequest>, digest: string): Pending;
+  load(body: Body<typeof wire.loadWeightsRequest>, digest: string): Promise<Pending>;
+  saveForSampler(body: Body<typeof wire.saveForSamplerRequest>, digest: string): Pending;
+  saveExternal(body: Body<typeof saveExternalRequest>, digest: string): Pending;
+  /** One that fails in its turn. @param isPass its gradient is missing from the step then. */
+  refuse(turn: wire.Turn, digest: string, why: string, isPass: boolean): Pending;
   /** @returns the path of the copy. @param key of the request: a repetition makes no other copy. */
   copy(body: Body<typeof copyRequest>, marks: Marks, key: string | undefined): Promise<string | Fault>;
   createSampler(body: Body<typeof wire.createSamplingSessionRequest>): Promise<string>;
@@ -168,7 +172,7 @@ export function service(options: ServiceOptions): Service {
     work: () => Promise<Result>,
   ): Pending {
     const future = results.open();
-    const taken = of.turns.take(number ?? undefined, digest, future.id, () => future.settle(work));
+    const taken = of.turns.take(number || undefined, digest, future.id, () => future.settle(work));
     if (taken.kind === "clash") throw clash(`seq_id ${number} of model ${of.id}`);
     return { request_id: taken.request, model_id: of.id };
   }
@@ -330,27 +334,27 @@ export function service(options: ServiceOptions): Service {
         return { kind: "protobuf", bytes, json: () => wire.outputJson(output) };
       });
     },
-    step(body) {
+    step(body, digest) {
       const { trainer } = trainerOf(body.model_id);
-      return operation(trainer, body.seq_id, digestOf(body), async () => {
+      return operation(trainer, body.seq_id, digest, async () => {
         const metrics = await trainer.step(body.adam_params);
         return isFault(metrics) ? failed(metrics) : json({ metrics, type: "optim_step" });
       });
     },
-    save(body) {
+    save(body, digest) {
       const { trainer } = trainerOf(body.model_id);
       const marks = requireMarks(body.ttl_seconds);
-      return operation(trainer, body.seq_id, digestOf(body), async () => {
+      return operation(trainer, body.seq_id, digest, async () => {
         const options = { overwritten: body.overwrite, marks };
         const path = await trainer.save("weights", body.path ?? `step-${body.seq_id ?? 0}`, options);
         return isFault(path) ? failed(path) : json({ path, type: "save_weights" });
       });
     },
-    async load(body) {
+    async load(body, digest) {
       const saved = await foundAt(body.path);
       if (body.model_id) {
         const { trainer } = trainerOf(body.model_id);
-        return operation(trainer, body.seq_id, digestOf(body), async () => {
+        return operation(trainer, body.seq_id, digest, async () => {
           const wrong = await trainer.load(saved, body.optimizer);
           return wrong
             ? failed(wrong)
@@ -376,7 +380,7 @@ export function service(options: ServiceOptions): Service {
         json({ path: body.path, model_id: id, type: "load_weights" }),
       );
     },
-    saveForSampler(body) {
+    saveForSampler(body, digest) {
       const { session, trainer } = trainerOf(body.model_id);
       const { path: name, sampling_session_seq_id: number } = body;
       if ((name ?? undefined) === undefined && (number ?? undefined) === undefined) {
@@ -385,7 +389,7 @@ export function service(options: ServiceOptions): Service {
         );
       }
       const marks = requireMarks(body.ttl_seconds);
-      return operation(trainer, body.seq_id, digestOf(body), async () => {
+      return operation(trainer, body.seq_id, digest, async () => {
         if (name !== undefined && name !== null) {
           const path = await trainer.save("sampler_weights", name, { marks });
           return isFault(path) ? failed(path) : json({ path, type: "save_weights_for_sampler" });
@@ -399,12 +403,19 @@ export function service(options: ServiceOptions): Service {
         return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
       });
     },
-    saveExternal(body) {
+    saveExternal(body, digest) {
       const { trainer } = trainerOf(body.model_id);
       const marks = requireMarks(body.ttl_seconds);
-      return operation(trainer, body.seq_id, digestOf(body), async () => {
+      return operation(trainer, body.seq_id, digest, async () => {
         const path = await trainer.saveExternal(body.path, { marks });
         return isFault(path) ? failed(path) : json({ path, type: "save_weights_external" });
+      });
+    },
+    refuse({ model_id, seq_id }, digest, why, isPass) {
+      const { trainer } = trainerOf(model_id);
+      return operation(trainer, seq_id, digest, async () => {
+        if (isPass) trainer.miss(why);
+        return failed(fault(why));
       });
     },
     async copy({ source_path, session_id, model_seq_id }, marks, key) {

@@ -17,6 +17,8 @@ export interface Trainer {
   readonly about: About;
   readonly turns: Turns;
   pass(p: Pass): Promise<ForwardBackwardOutput | Fault>;
+  /** A pass that could not even be read: the next step lacks its gradient. */
+  miss(why: string): void;
   step(params: AdamParams): Promise<Readonly<Record<string, number>> | Fault>;
   /** @returns the checkpoint's path. */
   save(kind: "weights" | "sampler_weights", name: string, options?: SaveOptions): Promise<string | Fault>;
@@ -62,6 +64,9 @@ export function trainer(
         if (!forward_only) missing = e instanceof Error ? e.message : String(e);
         throw e;
       }
+    },
+    miss(why) {
+      missing = why;
     },
     async step(params) {
       const model = await current;

@@ -52,8 +52,9 @@ async function model(): Promise<readonly [session: string, model: string]> {
 test("what was saved is listed, marked, copied, handed out and deleted", async () => {
   const [session, id] = await model();
   await done("save_weights", { model_id: id, seq_id: 1, path: "a", ttl_seconds: 7200 });
-  await said("POST", "save_weights", { model_id: id, seq_id: 2, path: "b", ttl_seconds: 60 }, 400);
-  await done("save_weights_external", { model_id: id, seq_id: 2, path: "peft" });
+  const brief = await done("save_weights", { model_id: id, seq_id: 2, path: "b", ttl_seconds: 60 });
+  assert.match(String(brief.error), /expected 3600/);
+  await done("save_weights_external", { model_id: id, seq_id: 3, path: "peft" });
   const at = `training_runs/${id}/checkpoints`;
   const listed = async (): Promise<readonly Answer[]> => Object(await said("GET", at)).checkpoints;
   const [first, second] = await listed();

@@ -185,6 +185,59 @@ test("no step is taken on gradients of which a part failed", async () => {
   assert.equal((await result(await said("optim_step", stepOf(id, 5)))).error, undefined);
 });
 
+test("an operation that is refused has taken its number, so that those behind it go on", async () => {
+  const id = await model(await session(), 0);
+  const refused = async (path: string, body: object, why: RegExp): Promise<void> => {
+    const pending = await said(path, body);
+    assert.equal((await said(path, body)).request_id, pending.request_id);
+    const { error, category } = await result(pending);
+    assert.match(String(error), why);
+    assert.equal(category, "user");
+  };
+  await refused("save_weights", { model_id: id, seq_id: 1, path: "a/b" }, /a name of letters/);
+  await refused("save_weights", { model_id: id, seq_id: 2, path: "a", ttl_seconds: 5 }, /ttl_seconds/);
+  const load = { model_id: id, seq_id: 3, path: "tinker://x/weights/y", optimizer: true };
+  await refused("load_weights", load, /not among the checkpoints/);
+  await refused("optim_step", { model_id: id, seq_id: 4, adam_params: { beta1: 1 } }, /beta1/);
+  await refused("save_weights_for_sampler", { model_id: id, seq_id: 5 }, /neither a path/);
+  await said("forward_backward", passOf(id, 6));
+  const half = {
+    data: [{ ...datum([1, 2]), loss_fn_inputs: { target_tokens: 5 } }],
+    loss_fn: "cross_entropy",
+  };
+  await refused(
+    "forward_backward",
+    { model_id: id, seq_id: 7, forward_backward_input: half },
+    /target_tokens/,
+  );
+  assert.match(String((await result(await said("optim_step", stepOf(id, 8)))).error), /No step was taken/);
+
+  const damaged = writePass({
+    model_id: id,
+    seq_id: 9,
+    data: [
+      {
+        model_input: textInput([1]),
+        loss_fn_inputs: { weights: { dtype: "float32", data: new Float32Array(1), shape: [1] } },
+      },
+    ],
+    loss_fn: "cross_entropy",
+    loss_fn_config: {},
+    forward_only: false,
+  });
+  // the tensor's dtype, which becomes one that is none
+  damaged[damaged.lastIndexOf(0x18) + 1] = 9;
+  const sent = await ask("forward_backward", damaged, { "content-type": protobufType });
+  assert.match(String((await result(Object(await sent.json()))).error), /dtype 9/);
+  assert.match(String((await result(await said("optim_step", stepOf(id, 10)))).error), /No step was taken/);
+  assert.ok(lossOf(await result(await said("forward_backward", passOf(id, 11)))) > 0);
+
+  // without a number there is nothing behind it
+  await said("save_weights", { model_id: id, path: "a/b" }, 422);
+  await said("load_weights", { ...load, seq_id: 0 }, 404);
+  await said("optim_step", { model_id: id, seq_id: -1, adam_params: {} }, 422);
+});
+
 test("a new server knows the checkpoints of the former one, and says that the rest is gone", async () => {
   const before = await session();
   const id = await model(before, 0);
