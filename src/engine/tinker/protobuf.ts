@@ -9,6 +9,7 @@ import {
   type Pass,
   type SampledSequence,
   type SampleResponse,
+  sparseForm,
   type Tensor,
   type Turn,
   tensorOf,
@@ -165,11 +166,9 @@ function readTensor(r: BinaryReader): Tensor {
   });
   const kind = dtype === dtypes.float32 || dtype === dtypes.bfloat16 ? "float32" : "int64";
   if (!sparse) return tensorOf(kind, numbersIn(dense, dtype), shape);
-  const cells = denseCells(numbersIn(sparse.values, dtype), {
-    crow: longs(sparse.crow),
-    col: longs(sparse.col),
-    shape,
-  });
+  const values = numbersIn(sparse.values, dtype);
+  const cells = denseCells({ values, crow: longs(sparse.crow), col: longs(sparse.col), shape });
+  if (typeof cells === "string") throw damaged(cells, sparseForm);
   return tensorOf(kind, cells, shape);
 }
 

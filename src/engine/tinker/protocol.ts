@@ -29,21 +29,43 @@ export const floatArray = (cells: ArrayLike<number>): Float32Array =>
 const idArray = (cells: ArrayLike<number>): Int32Array =>
   cells instanceof Int32Array ? cells : Int32Array.from(cells);
 
-/** A sparse matrix [rows, width] in compressed rows, with 0 in the cells that it leaves out. */
-export function denseCells(
-  values: ArrayLike<number>,
-  { crow, col, shape }: Record<"crow" | "col" | "shape", readonly number[]>,
-): number[] {
-  const [rows = 0, width = 0] = shape;
+/** A sparse matrix [rows, width] in compressed rows. */
+export interface SparseCells {
+  readonly values: ArrayLike<number>;
+  /** Where each row begins among the values, and where the last one ends. */
+  readonly crow: readonly number[];
+  readonly col: readonly number[];
+  readonly shape: readonly number[];
+}
+
+/** Cells of a matrix, which a few bytes may ask for. */
+const mostCells = 2 ** 22;
+export const sparseForm = `a matrix of at most ${mostCells} cells in compressed rows`;
+
+/** All its cells, with 0 in those that it leaves out; or what it is in place of `sparseForm`. */
+export function denseCells({ values, crow, col, shape }: SparseCells): number[] | string {
+  const [rows = 0, width = 0, ...more] = shape;
+  if (shape.length < 2 || more.length > 0 || !(rows * width <= mostCells)) {
+    return `a sparse tensor of shape [${shape.slice(0, 8)}]`;
+  }
+  const rising = crow.every((from, r) => r === 0 || from >= crow[r - 1]!);
+  const counted = crow.length === rows + 1 && crow[0] === 0 && crow[rows] === values.length;
+  if (!rising || !counted || col.length !== values.length || col.some((c) => c < 0 || c >= width)) {
+    return `sparse indices that do not fit ${values.length} values and the shape [${shape}]`;
+  }
   const out = new Array<number>(rows * width).fill(0);
   for (let r = 0; r < rows; r++) {
-    for (let i = crow[r] ?? 0; i < (crow[r + 1] ?? 0); i++) out[r * width + (col[i] ?? 0)] = values[i] ?? 0;
+    for (let i = crow[r]!; i < crow[r + 1]!; i++) out[r * width + col[i]!] = values[i]!;
   }
   return out;
 }
 
 const whole = z.int();
 const count = z.int().nonnegative();
+
+/** Of a token: nothing that 32 bits would make another of. */
+const id = z.int32();
+const isId = (x: number): boolean => x === (x | 0);
 
 const tensor = z
   .object({
@@ -53,15 +75,24 @@ const tensor = z
     sparse_crow_indices: z.array(count).nullish(),
     sparse_col_indices: z.array(count).nullish(),
   })
-  .transform(({ data, dtype, shape, sparse_crow_indices: crow, sparse_col_indices: col }): Tensor => {
-    const cells = crow && col && shape ? denseCells(data, { crow, col, shape }) : data;
-    return tensorOf(dtype, cells, shape ?? []);
+  .transform((sent, { issues }): Tensor => {
+    const { data, dtype, sparse_crow_indices: crow, sparse_col_indices: col } = sent;
+    const shape = sent.shape ?? [];
+    const cells = crow && col ? denseCells({ values: data, crow, col, shape }) : data;
+    const wrong = (message: string): Tensor => {
+      issues.push({ code: "custom", message, input: sent });
+      return z.NEVER;
+    };
+    if (typeof cells === "string") return wrong(`got ${cells}, expected ${sparseForm}`);
+    if (dtype === "int64" && !cells.every(isId))
+      return wrong("got a number that is no id, expected whole ones of 32 bits");
+    return tensorOf(dtype, cells, shape);
   });
 
 /** A tensor as JSON has it. */
 export const tensorJson = ({ dtype, data, shape }: Tensor) => ({ data: [...data], dtype, shape });
 
-const textChunk = z.object({ type: z.literal("encoded_text"), tokens: z.array(whole) });
+const textChunk = z.object({ type: z.literal("encoded_text"), tokens: z.array(id) });
 /** Images and sound: known by name, so that they can be refused by name. */
 const otherChunk = z.object({ type: z.enum(["image", "image_asset_pointer", "dmel"]) });
 const chunk = z.discriminatedUnion("type", [textChunk, otherChunk]);

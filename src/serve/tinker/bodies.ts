@@ -41,9 +41,13 @@ export const part = z.object({
 });
 export type Part = z.output<typeof part>;
 
+/** Of one request: their names alone would fill the memory. */
+const mostSamples = 1024;
+
 /** What this server can not do is refused by name, not left out. */
 export const sampleBody = sampleRequest.and(
   z.object({
+    num_samples: z.int().max(mostSamples).optional(),
     topk_sample_logprobs: z.literal(0, "topk_sample_logprobs is not served here: leave it out").optional(),
     target_prompt_logprobs: z.null("target_prompt_logprobs is not served here: leave it out").optional(),
     prompt_alt_tokens_k: z.literal(0, "prompt_alt_tokens_k is not served here: leave it out").optional(),

@@ -21,7 +21,8 @@ function given({ model_input, loss_fn_inputs }: Datum): Given | Fault {
   if (isFault(tokens)) return tokens;
   const { target_tokens, ...inputs } = loss_fn_inputs;
   if (!target_tokens) return fault("loss_fn_inputs: got no target_tokens, which every loss needs.");
-  const { data, shape } = target_tokens;
+  const { dtype, data, shape } = target_tokens;
+  if (dtype !== "int64") return fault(`target_tokens: got ${dtype}, expected int64: they are ids.`);
   return { tokens, targets: { ids: Int32Array.from(data), shape }, inputs };
 }
 
@@ -41,8 +42,21 @@ export function tokensOf({ chunks }: ModelInput): Int32Array | Fault {
 
 const inputNames = ["weights", "logprobs", "advantages", "clip_low_threshold", "clip_high_threshold"];
 
+/** @param vocabulary how many ids there are. */
+function faultInIds(where: string, ids: Int32Array, vocabulary: number): Fault | undefined {
+  const strange = ids.find((id) => id < 0 || id >= vocabulary);
+  if (strange === undefined) return undefined;
+  return fault(
+    `${where}: got the id ${strange}, expected ids from 0 to ${vocabulary - 1}. A place that is not learnt from takes any of them, and a weight of 0.`,
+  );
+}
+
 /** What is wrong with a datum, if anything is. */
-function faultIn({ tokens, targets, inputs }: Given, { name, needs }: ChosenLoss): Fault | undefined {
+function faultIn(
+  { tokens, targets, inputs }: Given,
+  { name, needs }: ChosenLoss,
+  vocabulary: number,
+): Fault | undefined {
   const [places = 0, width = 1, ...more] = targets.shape;
   const count = targets.shape.reduce((a, b) => a * b, 1);
   if (places !== tokens.length || more.length > 0 || count !== targets.ids.length || count === 0) {
@@ -55,6 +69,9 @@ function faultIn({ tokens, targets, inputs }: Given, { name, needs }: ChosenLoss
       `target_tokens: got ${width} at a token, expected one for ${name}. Several go with cross_entropy.`,
     );
   }
+  const strange =
+    faultInIds("model_input", tokens, vocabulary) ?? faultInIds("target_tokens", targets.ids, vocabulary);
+  if (strange) return strange;
   const missing = needs.find((input) => !Object.hasOwn(inputs, input));
   if (missing !== undefined) return fault(`loss_fn_inputs: got no ${missing}, which ${name} needs.`);
   for (const [input, { data }] of Object.entries(inputs)) {
@@ -107,6 +124,9 @@ function rowOf({ tokens, targets }: Given, index: number): Row {
   };
 }
 
+/** Every datum has as many as the widest: a few bytes must not ask for gigabytes. */
+const mostElements = 2 ** 26;
+
 /** Elements of every datum, `width` to a token; a datum with fewer has empty ones of weight 0 at the end of each token. */
 interface Elements {
   readonly width: number;
@@ -115,9 +135,8 @@ interface Elements {
   readonly inputs: Readonly<Record<string, Float32Array>>;
 }
 
-function elementsOf(data: readonly Given[]): Elements {
-  const width = Math.max(...data.map(({ targets }) => targets.shape[1] ?? 1));
-  const places = data.reduce((n, { tokens }) => n + tokens.length, 0);
+/** @param width targets at a token, at most. */
+function elementsOf(data: readonly Given[], places: number, width: number): Elements {
   const ids = new Int32Array(places * width);
   const filled = new Uint8Array(places * width);
   const names = new Set(data.flatMap(({ inputs }) => Object.keys(inputs)));
@@ -196,17 +215,24 @@ export async function pass(
   model: Pick<Model, "accumulate" | "score">,
   sent: readonly Datum[],
   chosen: ChosenLoss,
-  learn: boolean,
+  { learn, vocabulary }: { readonly learn: boolean; readonly vocabulary: number },
 ): Promise<ForwardBackwardOutput | Fault> {
   if (sent.length === 0) return fault("data: got no datum, expected at least one.");
   const data: Given[] = [];
   for (const [d, datum] of sent.entries()) {
     const read = given(datum);
-    const wrong = isFault(read) ? read : faultIn(read, chosen);
+    const wrong = isFault(read) ? read : faultIn(read, chosen, vocabulary);
     if (wrong) return fault(`datum ${d}: ${wrong.error}`);
     if (!isFault(read)) data.push(read);
   }
-  const elements = elementsOf(data);
+  const width = Math.max(...data.map(({ targets }) => targets.shape[1] ?? 1));
+  const places = data.reduce((n, { tokens }) => n + tokens.length, 0);
+  if (places * width > mostElements) {
+    return fault(
+      `data: got ${places} tokens and up to ${width} targets at one, expected a product of at most ${mostElements}. Send datums with many targets by themselves.`,
+    );
+  }
+  const elements = elementsOf(data, places, width);
   const direct = data.every(isShifted);
   const batch: Batch = pack(
     data.map(rowOf),

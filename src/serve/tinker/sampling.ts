@@ -9,6 +9,9 @@ import { tokensOf } from "./pass.ts";
 /** Weights to sample from. */
 export type Source = Pick<Model, "sample" | "score">;
 
+/** Of the top k at the places of a prompt, in one answer. */
+const mostCells = 2 ** 20;
+
 type Stop = Pick<SampleRequest, "stop" | "stopTokens">;
 
 const isText = (x: unknown): x is string => typeof x === "string";
@@ -44,6 +47,11 @@ export async function sampled(
   if (prompt.length === 0 || room < 1) {
     return fault(
       `prompt: got ${prompt.length} tokens, expected 1 to ${contextTokens - 1}, since a reply has to fit into the same ${contextTokens}.`,
+    );
+  }
+  if (prompt.length * topk_prompt_logprobs > mostCells) {
+    return fault(
+      `topk_prompt_logprobs: got ${topk_prompt_logprobs} for ${prompt.length} tokens, expected a product of at most ${mostCells}.`,
     );
   }
   const stop = stopOf(sampling_params.stop);

@@ -50,6 +50,8 @@ interface Sampler {
   /** Clients that joined. */
   joined: number;
 }
+/** Of an adapter: more would fill the memory, and no model of this machine's gains by it. */
+const mostRank = 1024;
 /** Clients that share a sampling session number their requests from so many times their own number. */
 const perClient = 1_000_000_000;
 type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
@@ -291,6 +293,7 @@ export function service(options: ServiceOptions): Service {
       const base = baseOf(base_model);
       const rank = lora_config?.rank ?? 0;
       const { train_mlp: mlp = true, train_attn: attention = true } = lora_config ?? {};
+      if (rank > mostRank) throw wrong(`lora_config: got a rank of ${rank}, expected 0 to ${mostRank}.`);
       if (rank > 0 && !mlp && !attention) {
         throw wrong(
           "lora_config: got neither train_mlp nor train_attn, expected one of them: adapters here sit on these.",

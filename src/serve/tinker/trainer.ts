@@ -57,7 +57,8 @@ export function trainer(
     async pass({ data, loss_fn, loss_fn_config, forward_only }) {
       const chosen = chooseLoss(loss_fn, loss_fn_config);
       try {
-        const output = isFault(chosen) ? chosen : await pass(await current, data, chosen, !forward_only);
+        const how = { learn: !forward_only, vocabulary: base.vocabulary };
+        const output = isFault(chosen) ? chosen : await pass(await current, data, chosen, how);
         if (isFault(output) && !forward_only) missing = output.error;
         return output;
       } catch (e) {

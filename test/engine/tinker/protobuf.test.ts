@@ -130,6 +130,25 @@ test("sparse targets become dense: [2, 3] with 5 at (0, 1) and 7 at (1, 0)", () 
   assert.deepEqual(read.data[0]?.loss_fn_inputs.target_tokens, tensorOf("int64", [0, 5, 0, 7, 0, 0], [2, 3]));
 });
 
+test("sparse indices that do not fit are refused before they are made dense", () => {
+  const json = passJson(pass);
+  const whole = { shape: [2, 3], sparse_crow_indices: [0, 1, 2], sparse_col_indices: [1, 0] };
+  for (const part of [
+    { shape: [2, 300_000_000] },
+    { shape: [6] },
+    { sparse_crow_indices: [0, 1] },
+    { sparse_crow_indices: [0, 2, 1] },
+    { sparse_col_indices: [1, 3] },
+    { sparse_col_indices: [1] },
+  ]) {
+    const target_tokens = { data: [5, 7], dtype: "int64", ...whole, ...part };
+    const datum = { model_input: textInput([1, 2]), loss_fn_inputs: { target_tokens } };
+    const forward_backward_input = { data: [datum], loss_fn: "cross_entropy" };
+    const read = forwardBackwardRequest.safeParse({ ...json, forward_backward_input });
+    assert.match(String(read.error), /got (a sparse tensor|sparse indices)/, JSON.stringify(part));
+  }
+});
+
 test("a body that is cut, or holds half a number, is refused", () => {
   assert.throws(() => readPass(writePass(pass).subarray(0, 30)));
   // sequences { tokens: 3 bytes }

@@ -174,6 +174,64 @@ test("targets that are no next tokens, several at a token, are looked up where t
   assert.ok(Math.abs(Number(read.loss_fn_outputs[1]?.logprobs?.data[0]) - Number(x)) < 1e-5);
 });
 
+test("ids that are none of the model's are refused, not taken for others", async () => {
+  const id = await model(await session(), 0);
+  let number = 0;
+  const errorOf = async (tokens: readonly number[], targets: object): Promise<string> => {
+    const sent = { model_input: textInput(tokens), loss_fn_inputs: { target_tokens: targets } };
+    const forward_backward_input = { data: [sent], loss_fn: "cross_entropy" };
+    const pending = await said("forward_backward", {
+      model_id: id,
+      seq_id: ++number,
+      forward_backward_input,
+    });
+    return String((await result(pending)).error);
+  };
+  const ids = (...data: readonly number[]) => ({ data, dtype: "int64" });
+  assert.match(await errorOf([10, -1], ids(-1, 5)), /model_input: got the id -1, expected ids from 0 to 262/);
+  // −100 is other trainers' mark of a target to leave out
+  assert.match(await errorOf([10, 20], ids(-100, 5)), /target_tokens: got the id -100.* a weight of 0/);
+  assert.match(await errorOf([10, 20], ids(263, 5)), /got the id 263/);
+  assert.match(await errorOf([10, 20], ids(2 ** 32 + 20, 5)), /32 bits/);
+  assert.match(await errorOf([10, 2 ** 32 + 20], ids(20, 5)), /tokens\[1\]/);
+  assert.match(await errorOf([10, 20], ids(20.5, 5)), /whole/);
+  assert.match(await errorOf([10, 20], { data: [20, 5], dtype: "float32" }), /got float32, expected int64/);
+});
+
+test("what a few bytes may ask for has bounds", async () => {
+  const own = await session();
+  const wide = { session_id: own, model_seq_id: 0, base_model: "tiny", lora_config: { rank: 1e6 } };
+  await said("create_model", wide, 400);
+  const { sampling_session_id } = await said("create_sampling_session", {
+    session_id: own,
+    sampling_session_seq_id: 0,
+    base_model: "tiny",
+  });
+  const sample = {
+    sampling_session_id,
+    prompt: textInput(Array(1000).fill(5)),
+    sampling_params: { max_tokens: 1 },
+  };
+  await said("asample", { ...sample, num_samples: 1e8 }, 422);
+  assert.match(
+    String((await result(await said("asample", { ...sample, topk_prompt_logprobs: 1e4 }))).error),
+    /topk/,
+  );
+
+  const piece = new Uint8Array(2 ** 20);
+  const endless = new ReadableStream({
+    pull: (to) => to.enqueue(piece),
+  });
+  const headers = { "x-api-key": "tml-right" };
+  const init = { method: "POST", headers, body: endless, duplex: "half" };
+  // a client that still sends may see the connection close before it reads the answer
+  const status = await fetch(`${server.url}/api/v1/create_session`, init).then(
+    (response) => response.status,
+    () => "closed",
+  );
+  assert.ok(status === 413 || status === "closed", `${status}`);
+});
+
 test("no step is taken on gradients of which a part failed", async () => {
   const id = await model(await session(), 0);
   const good = await result(await said("forward_backward", passOf(id, 1)));
