@@ -30,8 +30,11 @@ export interface Passing {
   end(how: HowEnded): Promise<void>;
 }
 
-/** Bytes that an answer in one piece may have: whoever never ends one must not fill the memory. */
+/** Bytes of an answer, in one piece or event by event: whoever never ends one must not fill the memory. */
 const mostAnswerBytes = 64 << 20;
+function requireBounded(bytes: number): void {
+  if (bytes > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
+}
 
 /**
  * An answer in one piece: handed on, and recorded in the same turn of the event loop, so that nothing can go on from it before;
@@ -49,7 +52,7 @@ export async function whole(
     let length = 0;
     for await (const chunk of answered.body) {
       length += chunk.length;
-      if (length > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
+      requireBounded(length);
       chunks.push(chunk);
     }
   } catch (e) {
@@ -95,9 +98,12 @@ export async function* relayed({
   end,
 }: Passing): AsyncGenerator<Uint8Array> {
   try {
+    let length = 0;
     for await (const events of serverEvents(answered.body)) {
       let shown = "";
       for (const { text, data } of events) {
+        length += text.length;
+        requireBounded(length);
         const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
         if (chunk !== undefined) {
           growing.take(chunk);

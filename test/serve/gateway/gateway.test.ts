@@ -191,6 +191,45 @@ test("an answer that never ends is given up, and fills no memory", async () => {
   await g.close();
 });
 
+test("a stream that never ends is given up, and fills no memory", async () => {
+  const piece = JSON.stringify({
+    id: "up",
+    choices: [{ index: 0, delta: { content: "x".repeat(1 << 20) } }],
+  });
+  let left = false;
+  async function* endless() {
+    try {
+      for (;;) yield Buffer.from(`data: ${piece}\n\n`);
+    } finally {
+      left = true;
+    }
+  }
+  const g = await world({
+    v: {
+      ...says("v"),
+      chat: async () => ({
+        status: 200,
+        headers: { "content-type": "text/event-stream" },
+        body: endless(),
+      }),
+    },
+  });
+  const answer = await fetch(`${g.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ stream: true, messages: [question] }),
+  });
+  let heard = 0;
+  await assert.rejects(async () => {
+    for await (const bytes of answer.body!) heard += bytes.length;
+  });
+  assert.ok(heard > 32 << 20 && heard <= 64 << 20, `${heard} bytes`);
+  assert.equal(left, true);
+  assert.equal(g.responses[0]?.status, "cut");
+  assert.match(g.responses[0]?.error ?? "", /more than 67108864 bytes/);
+  await g.close();
+});
+
 test("a kept connection that its server has just closed is no failure", async () => {
   let calls = 0;
   const g = await before((_, response) => {
