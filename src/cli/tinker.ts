@@ -114,6 +114,14 @@ export async function serverEngine(
       mend: "For example: whetstone train --engine tinker --url http://127.0.0.1:8000 --base-model tiny --tokenizer models/tiny.",
     });
   }
+  if (!existsSync(join(tokenizer, "tokenizer.json"))) {
+    throw new WhetstoneError("option.range", {
+      where: "--tokenizer",
+      got: `${tokenizer}, where no tokenizer.json is`,
+      expected: "a folder with the tokenizer.json and tokenizer_config.json of --base-model",
+      mend: "Name the folder that the model came in; that of whetstone serve --tinker without --model is tinker/bases/tiny.",
+    });
+  }
   const key = keyOf(keyEnv);
   const { readCodec } = await import("../engine/local/checkpoint.ts");
   const { tinkerEngine } = await import("../engine/tinker/index.ts");

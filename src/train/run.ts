@@ -1,5 +1,5 @@
 /** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
@@ -152,6 +152,12 @@ async function claimFolder(
   await keepLimits();
 }
 
+/** For the same run, told better: it never began, so there is nothing to go on with. */
+async function freeFolder(out: string): Promise<void> {
+  for (const name of ["run.json", "limits.json"])
+    await rm(join(out, name), { force: true }).catch(() => undefined);
+}
+
 /**
  * Trains. Everything is saved under `out` and in the store.
  * @throws the reason of `stop` once everything is saved, when stopped; `WhetstoneError` otherwise.
@@ -189,6 +195,7 @@ export async function train(
   const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
   const id = out;
   let run: Run | undefined;
+  let begun = options.resume ?? false;
   try {
     await store.startRun({
       id,
@@ -220,6 +227,7 @@ export async function train(
     run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
     // what an engine can may hang on its server, which is known by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
+    begun = true;
     report({
       type: "start",
       run: name,
@@ -264,6 +272,9 @@ export async function train(
   } catch (e) {
     const stopped = (stop.aborted && e === stop.reason) || (isWhetstoneError(e) && e.code === "budget.spent");
     await store.finishRun(id, stopped ? "interrupted" : "failed").catch(() => undefined);
+    // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
+    const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
+    if (!begun && !disk) await freeFolder(out);
     if (stopped) report({ type: "interrupted", run: name, out, iteration: run?.state.iteration ?? 0 });
     throw e;
   } finally {

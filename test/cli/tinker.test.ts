@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
 import { makeEngine } from "../../src/cli/catalogue.ts";
 import { serverEngine } from "../../src/cli/tinker.ts";
+import { temporary } from "../temporary.ts";
 import { withCode } from "../train/world.ts";
 
 test("what is missing for a server is named, and no key is told", async () => {
@@ -10,12 +13,17 @@ test("what is missing for a server is named, and no key is told", async () => {
     makeEngine("tinker", { url }),
     withCode("option.range", /no --base-model, no --tokenizer/),
   );
-  const told = { url, baseModel: "tiny", tokenizer: "nowhere" };
+  const told = { url, baseModel: "tiny", tokenizer: temporary };
+  await assert.rejects(serverEngine(told), withCode("option.range", /--tokenizer.*no tokenizer\.json is/));
+  const folder = mkdtempSync(join(temporary, "whetstone-tokenizer-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "tokenizer.json"), "{");
+  const beside = { ...told, tokenizer: folder };
   await assert.rejects(
-    serverEngine({ ...told, keyEnv: "NO_SUCH_KEY" }),
+    serverEngine({ ...beside, keyEnv: "NO_SUCH_KEY" }),
     withCode("option.range", /NO_SUCH_KEY/),
   );
-  await assert.rejects(serverEngine(told), withCode("checkpoint.damaged", /nowhere/));
+  await assert.rejects(serverEngine(beside), withCode("checkpoint.damaged", /tokenizer\.json/));
 });
 
 test("each engine refuses what it cannot be told, by its flag", async () => {

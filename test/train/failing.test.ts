@@ -65,6 +65,17 @@ test("an environment that throws in a tenth of its episodes", async () => {
   assert.deepEqual(ends[0]!.end, { kind: "failed", boundary: "environment", message: "the server is away" });
 });
 
+test("a run that could not begin leaves its folder to the one that can", async () => {
+  const root = folder();
+  const plan = settings("tabular");
+  const absent = { ...plan.engine, create: () => Promise.reject(new Error("no such model")) };
+  await assert.rejects(runIn(root, { ...plan, engine: absent }), /no such model/);
+  assert.equal(iterations((await runIn(root, plan)).events), 4);
+  // one that is there is never taken
+  await assert.rejects(runIn(root, plan), withCode("run.exists", /--resume/));
+  assert.equal(existsSync(join(root, "run", "run.json")), true);
+});
+
 test("an environment that hangs", async () => {
   const environment = unreliable((task, seed) => task.id.includes("/train/") && seed % 10 === 0, true);
   const ran = await runIn(folder(), { ...settings("tabular"), environment, iterations: 5 });
