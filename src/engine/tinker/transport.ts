@@ -77,7 +77,7 @@ export function detailOf({ status, json }: Answer): string {
 export function failed(where: string, got: string, mend: string, cause?: unknown): WhetstoneError {
   return new WhetstoneError("engine.failed", {
     where,
-    got,
+    got: got.replace(/\.$/, ""), // a server speaks in sentences, of which the rest of this one follows
     expected: "an answer of the Tinker API",
     mend,
     cause,
@@ -171,9 +171,11 @@ function refused(path: string, answer: Answer): WhetstoneError {
       ? "Give the key of the server: --key-env names the environment variable that holds it."
       : status === 402
         ? "Settle the account of the service, then resume the run."
-        : status === 404 || status === 410
-          ? forgotten
-          : "Correct what the server says, then resume the run.";
+        : status === 404 && path === "create_session"
+          ? "Name the address of a server of the Tinker API with --url: what stands before /api/v1."
+          : status === 404 || status === 410
+            ? forgotten
+            : "Correct what the server says, then resume the run.";
   return failed(`POST ${path}`, detailOf(answer), mend, { status });
 }
 

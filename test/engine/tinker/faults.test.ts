@@ -115,6 +115,12 @@ test("a request is sent again under the same idempotency key, and its patience e
     assert.doesNotMatch(String(e), /tml-1/);
     return true;
   });
+  // nothing was forgotten where nothing had begun
+  const elsewhere = scripted(() => json({ detail: "No such page." }, 404));
+  await assert.rejects(
+    elsewhere.over.send("create_session", { json: {} }),
+    withCode("engine.failed", /No such page, expected .*--url: what stands before \/api\/v1/),
+  );
 });
 
 test("a future that never ends is given up after the patience, with a word on what to do", async () => {
