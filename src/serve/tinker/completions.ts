@@ -17,14 +17,19 @@ export interface Completions {
   since(cursor: number, ms: number): Promise<{ readonly completions: readonly Completion[]; cursor: number }>;
 }
 
-export function completions(): Completions {
+/** @param most that are kept: results older than that are gone as well. */
+export function completions(most = 4096): Completions {
   let kept: Completion[] = [];
-  /** How many were forgotten. */
+  /** How many were forgotten: those that were seen, and the oldest of too many. */
   let seen = 0;
   let next = Promise.withResolvers<void>();
   return {
     add(completion) {
       kept.push(completion);
+      if (kept.length > most) {
+        kept.shift();
+        seen++;
+      }
       next.resolve();
       next = Promise.withResolvers();
     },

@@ -5,18 +5,23 @@ import { type Fault, faultOf } from "./fault.ts";
 /** A result: JSON, or protobuf for those whom JSON would be too long for. */
 export type Result =
   | { readonly kind: "json"; readonly json: Json }
-  | { readonly kind: "protobuf"; readonly bytes: Uint8Array<ArrayBuffer>; readonly json: () => object }
+  | {
+      readonly kind: "protobuf";
+      readonly bytes: Uint8Array<ArrayBuffer>;
+      /** The same as JSON. */
+      readonly json: (bytes: Uint8Array) => object;
+    }
   | { readonly kind: "failed"; readonly fault: Fault };
 
 export type Polled = Result | { readonly kind: "pending" } | { readonly kind: "unknown" | "gone" };
 
 export interface Futures {
-  /** A new one, under a name that was never used. */
-  open(): { readonly id: string; settle(work: () => Promise<Result>): Promise<Result> };
+  /** A new one, under a name that was never used. @param bytes that it holds until it is settled, about. */
+  open(bytes: number): { readonly id: string; settle(work: () => Promise<Result>): Promise<Result> };
+  /** Whether there are too many that are not settled. */
+  readonly full: boolean;
   /** Waits so many milliseconds at most. */
   poll(id: string, ms: number): Promise<Polled>;
-  /** Once nothing runs, or after so many milliseconds. */
-  idle(ms: number): Promise<void>;
 }
 
 interface Future {
@@ -24,34 +29,58 @@ interface Future {
   readonly settled: PromiseWithResolvers<Result>;
 }
 
-/**
- * @param prefix part of every name, so that those of an earlier server are not taken for this one's.
- * @param most results that are kept; the oldest goes first, and is `gone` then.
- */
-export function futures(prefix: string, most = 4096): Futures {
+export interface FutureLimits {
+  /** Results that are kept; the oldest goes first, and is `gone` then. */
+  readonly results: number;
+  /** Of all results together, the last one aside. */
+  readonly resultBytes: number;
+  readonly pending: number;
+  readonly pendingBytes: number;
+}
+const usual: FutureLimits = {
+  results: 4096,
+  resultBytes: 512 * 2 ** 20,
+  pending: 8192,
+  pendingBytes: 1024 * 2 ** 20,
+};
+
+const sizeOf = (result: Result): number => (result.kind === "protobuf" ? result.bytes.length : 0);
+
+/** @param prefix part of every name, so that those of an earlier server are not taken for this one's. */
+export function futures(prefix: string, limits: FutureLimits = usual): Futures {
   const open = new Map<string, Future>();
-  const done: string[] = [];
-  const running = new Set<Promise<Result>>();
+  const done: { readonly id: string; readonly bytes: number }[] = [];
   let count = 0;
+  let [pending, pendingBytes, doneBytes] = [0, 0, 0];
+  const isOver = (): boolean => done.length > limits.results || doneBytes > limits.resultBytes;
   return {
-    open() {
+    open(bytes) {
       const id = `${prefix}-${++count}`;
       const future: Future = { settled: Promise.withResolvers() };
       open.set(id, future);
+      pending++;
+      pendingBytes += bytes;
       return {
         id,
         async settle(work) {
-          const run = work().catch((e: unknown): Result => ({ kind: "failed", fault: faultOf(e) }));
-          running.add(run);
-          const result = await run;
-          running.delete(run);
+          const result = await work().catch((e: unknown): Result => ({ kind: "failed", fault: faultOf(e) }));
+          pending--;
+          pendingBytes -= bytes;
           future.result = result;
           future.settled.resolve(result);
-          done.push(id);
-          if (done.length > most) open.delete(done.shift() ?? id);
+          done.push({ id, bytes: sizeOf(result) });
+          doneBytes += sizeOf(result);
+          while (isOver() && done.length > 1) {
+            const oldest = done.shift()!;
+            open.delete(oldest.id);
+            doneBytes -= oldest.bytes;
+          }
           return result;
         },
       };
+    },
+    get full() {
+      return pending >= limits.pending || pendingBytes >= limits.pendingBytes;
     },
     async poll(id, ms) {
       const future = open.get(id);
@@ -65,14 +94,6 @@ export function futures(prefix: string, most = 4096): Futures {
         timer = setTimeout(() => resolve({ kind: "pending" }), ms);
       });
       return await Promise.race([future.settled.promise, late]).finally(() => clearTimeout(timer));
-    },
-    async idle(ms) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, ms);
-      });
-      await Promise.race([Promise.allSettled(running), late]);
-      clearTimeout(timer);
     },
   };
 }

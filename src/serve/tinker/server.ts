@@ -53,7 +53,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
   }
   const api = service(options);
   const server = limitedServer(routes(api, { key, patience, flags }).fetch);
-  const sweeping = setInterval(() => void api.sweep().catch(() => undefined), 5000);
+  const sweeping = setInterval(() => api.sweep(), 5000);
   sweeping.unref();
   const url = await bound(server, host, port).catch(async (e: unknown) => {
     clearInterval(sweeping);
@@ -146,7 +146,7 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
     return c.json({ type: "session_heartbeat" });
   });
   app.post("/sessions/:id/finish", async (c) => {
-    await api.finish(c.req.param("id"));
+    api.finish(c.req.param("id"));
     return c.body(null, 204);
   });
 
@@ -195,7 +195,7 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
       case "json":
         return c.json(polled.json);
       case "protobuf":
-        if (!isProtobuf(c.req.header("accept"))) return c.json(polled.json());
+        if (!isProtobuf(c.req.header("accept"))) return c.json(polled.json(polled.bytes));
         return c.body(polled.bytes, 200, { "content-type": wire.protobufType });
       case "failed":
         return c.json(polled.fault);

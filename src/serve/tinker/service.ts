@@ -1,9 +1,11 @@
 /** What the server knows: sessions, their models and sampling sessions, and the futures of what is under way. */
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
-import type { Frozen, Model } from "../../core/model.ts";
-import { writeOutput, writeSamples } from "../../engine/tinker/protobuf.ts";
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Model } from "../../core/model.ts";
+import { readOutput, readSamples, writeOutput, writeSamples } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { type Adapter, type Base, byName } from "./bases.ts";
 import { type copyRequest, marksOf, type saveExternalRequest, ttlRange } from "./bodies.ts";
@@ -11,6 +13,7 @@ import { type About, type Checkpoints, checkpoints, type Marks, type Saved } fro
 import { type Completions, completions } from "./completions.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import { type Futures, futures, type Result } from "./futures.ts";
+import { type Held, held, shelf } from "./opened.ts";
 import type { Live } from "./runs.ts";
 import { type Source, sampled } from "./sampling.ts";
 import { openSaved, type Trainer, trainer } from "./trainer.ts";
@@ -21,7 +24,7 @@ export interface ServiceOptions {
   readonly folder: string;
   /** Seconds without a heartbeat after which a session's models are gone. Default 300. */
   readonly sessionSeconds?: number;
-  /** Snapshots of one model that stay to be sampled from; the oldest goes first. Default 16. */
+  /** Snapshots of one model that stay to be sampled from, and saved models that are open; the oldest goes first. Default 16. */
   readonly snapshots?: number;
   /** Names for sessions and results, each time another: letters, digits and dashes. Default: random ones. */
   readonly unique?: () => string;
@@ -29,6 +32,8 @@ export interface ServiceOptions {
 
 interface Session {
   readonly id: string;
+  /** Of the request that created it. */
+  readonly key: string | undefined;
   heard: number;
   readonly trainers: Map<string, Trainer>;
   readonly samplers: Map<string, Sampler>;
@@ -41,10 +46,9 @@ interface Sampler {
   readonly base: Base;
   readonly path?: string;
   /** Absent once it has made room for newer ones. */
-  source?: Promise<Source>;
-  readonly release: () => Promise<void>;
-  /** Answers to numbered requests, with a digest of each. */
-  readonly known: Map<number, { readonly body: string; readonly answer: SampleFuture }>;
+  weights?: Held<Source>;
+  /** Numbered requests, with a digest of each. */
+  readonly known: Map<number, { readonly body: string; readonly request: string }>;
   /** What has ended, for each client that shares the session. */
   readonly ended: Map<number, Completions>;
   /** Clients that joined. */
@@ -54,6 +58,8 @@ interface Sampler {
 const mostRank = 1024;
 /** Clients that share a sampling session number their requests from so many times their own number. */
 const perClient = 1_000_000_000;
+/** A repetition of an older request for samples is a new one: the first one's result would be gone. */
+const remembered = 4096;
 type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
 
 type Body<S extends z.ZodType> = z.output<S>;
@@ -66,7 +72,7 @@ export interface Service {
   readonly futures: Futures;
   createSession(key: string | undefined): string;
   heartbeat(id: string): void;
-  finish(id: string): Promise<void>;
+  finish(id: string): void;
   createModel(body: Body<typeof wire.createModelRequest>): Pending;
   info(id: string): Body<typeof wire.infoResponse>;
   unload(id: string): Pending;
@@ -101,7 +107,7 @@ export interface Service {
     readonly sampler_ids: readonly string[];
   };
   /** Ends sessions that were not heard of for too long. */
-  sweep(): Promise<void>;
+  sweep(): void;
   close(): Promise<void>;
 }
 
@@ -124,6 +130,19 @@ const clash = (what: string): HTTPException =>
 
 const json = (of: Extract<Result, { kind: "json" }>["json"]): Result => ({ kind: "json", json: of });
 const failed = (fault: Fault): Result => ({ kind: "failed", fault });
+const isGone = failed(
+  fault(
+    "the model has gone: it was unloaded, or its session has ended. Create a new one and load your last checkpoint.",
+  ),
+);
+const outputJson = (bytes: Uint8Array) => wire.outputJson(readOutput(bytes));
+const samplesJson = (bytes: Uint8Array) => wire.samplesJson(readSamples(bytes));
+/** Bytes of a pass's numbers, which wait with it. */
+const bytesOf = ({ data }: wire.Pass): number =>
+  data.reduce(
+    (n, { loss_fn_inputs }) => Object.values(loss_fn_inputs).reduce((m, { data }) => m + data.byteLength, n),
+    0,
+  );
 
 export function service(options: ServiceOptions): Service {
   const { bases, folder, sessionSeconds = 300, snapshots = 16, unique = randomUUID } = options;
@@ -134,8 +153,11 @@ export function service(options: ServiceOptions): Service {
   /** Sessions that are over. */
   const over = new Set<string>();
   const byKey = new Map<string, string>();
-  /** Untrained models, to sample from; and saved ones, as long as somebody samples from them. */
-  const untrained = new Map<string, Promise<Model>>();
+  /** Those whose models are still being disposed of. */
+  const ending = new Set<Promise<unknown>>();
+  /** Untrained models, to sample from. */
+  const untrained = new Map<string, Held<Model>>();
+  const saves = shelf<Model>(snapshots);
 
   const isSilent = ({ heard }: Session): boolean => Date.now() - heard > 1000 * sessionSeconds;
   const sessionOf = (id: string): Session => {
@@ -166,15 +188,27 @@ export function service(options: ServiceOptions): Service {
     );
   };
 
+  const requireRoom = (): void => {
+    if (!results.full) return;
+    throw new HTTPException(429, {
+      message: "too many requests wait for their results. Wait for some of them, then send this one again.",
+    });
+  };
+
   /** A numbered operation: begun, or the one that has its number already. */
   function operation(
     of: Trainer,
     number: number | null | undefined,
     digest: string,
     work: () => Promise<Result>,
+    bytes = 0,
   ): Pending {
-    const future = results.open();
-    const taken = of.turns.take(number || undefined, digest, future.id, () => future.settle(work));
+    // what others wait for is always taken: there would be room never
+    if (!of.turns.isNext(number || undefined)) requireRoom();
+    const taken = of.turns.take(number || undefined, digest, () => {
+      const future = results.open(bytes);
+      return { request: future.id, work: (over) => future.settle(over ? async () => isGone : work) };
+    });
     if (taken.kind === "clash") throw clash(`seq_id ${number} of model ${of.id}`);
     return { request_id: taken.request, model_id: of.id };
   }
@@ -190,7 +224,7 @@ export function service(options: ServiceOptions): Service {
   ): Pending {
     const request = made.get(id);
     if (request !== undefined) return { request_id: request, model_id: id };
-    const future = results.open();
+    const future = results.open(0);
     const model = make();
     session.trainers.set(id, trainer({ id, base, about }, model, store));
     made.set(id, future.id);
@@ -203,21 +237,10 @@ export function service(options: ServiceOptions): Service {
     session: Session,
     number: number,
     of: Pick<Sampler, "base" | "path">,
-    source: Promise<Source>,
-    release: () => Promise<void>,
+    weights: Held<Source>,
   ): Sampler {
     const id = samplerId(session, number);
-    const sampler: Sampler = {
-      id,
-      session,
-      ...of,
-      source,
-      release,
-      known: new Map(),
-      ended: new Map(),
-      joined: 0,
-    };
-    source.catch(() => undefined); // told by the first request
+    const sampler: Sampler = { id, session, ...of, weights, known: new Map(), ended: new Map(), joined: 0 };
     session.samplers.set(id, sampler);
     return sampler;
   }
@@ -225,26 +248,50 @@ export function service(options: ServiceOptions): Service {
 
   /** Snapshots in memory, by model; older ones make room. */
   const kept = new Map<string, Sampler[]>();
-  async function keep(of: Trainer, sampler: Sampler): Promise<void> {
+  function keep(of: Trainer, sampler: Sampler): void {
     const list = [...(kept.get(of.id) ?? []), sampler];
     const oldest = list.length > snapshots ? list.shift() : undefined;
     kept.set(of.id, list);
-    if (oldest) await retire(oldest);
+    if (oldest) void retire(oldest);
   }
   async function retire(sampler: Sampler): Promise<void> {
-    delete sampler.source;
-    await sampler.release();
+    const { weights } = sampler;
+    delete sampler.weights;
+    sampler.known.clear();
+    await weights?.release();
   }
 
-  async function end(session: Session): Promise<void> {
+  /** A session is over at once, its models once what runs on them has ended. */
+  function end(session: Session): void {
     sessions.delete(session.id);
     over.add(session.id);
-    for (const sampler of session.samplers.values()) if (sampler.source) await retire(sampler);
-    for (const trainer of session.trainers.values()) {
+    if (session.key !== undefined) byKey.delete(session.key);
+    const samplers = [...session.samplers.values()].map(retire);
+    const trainers = [...session.trainers.values()].map(async (trainer) => {
       kept.delete(trainer.id);
       made.delete(trainer.id);
+      await trainer.turns.close();
       await trainer.dispose();
-    }
+    });
+    const done = Promise.allSettled([...samplers, ...trainers]);
+    ending.add(done);
+    void done.then(() => ending.delete(done));
+  }
+
+  /** Weights of a checkpoint, open while they are asked for. */
+  function savedWeights({ path, time }: Saved, base: Base): Held<Model> {
+    const name = `${path} ${time.getTime()}`;
+    const open = async (): Promise<Model> => {
+      const saved = await store.find(path);
+      if (!isFault(saved) && saved.time.getTime() === time.getTime()) return await base.open(saved.folder);
+      throw new WhetstoneError("checkpoint.missing", {
+        where: path,
+        got: "a checkpoint that was deleted, has expired or was overwritten since",
+        expected: "the one that the sampling session was created for",
+        mend: "Create a sampling session for one that is there.",
+      });
+    };
+    return { use: (work) => saves.use(name, open, work), release: () => saves.close(name) };
   }
 
   const endedOf = ({ ended }: Sampler, client: number): Completions => {
@@ -279,14 +326,14 @@ export function service(options: ServiceOptions): Service {
       const before = key === undefined ? undefined : byKey.get(key);
       if (before !== undefined) return before;
       const id = unique();
-      sessions.set(id, { id, heard: Date.now(), trainers: new Map(), samplers: new Map() });
+      sessions.set(id, { id, key, heard: Date.now(), trainers: new Map(), samplers: new Map() });
       if (key !== undefined) byKey.set(key, id);
       return id;
     },
     heartbeat: (id) => void sessionOf(id),
-    async finish(id) {
+    finish(id) {
       const session = sessions.get(id);
-      if (session) await end(session);
+      if (session) end(session);
     },
     createModel({ session_id, model_seq_id, base_model, lora_config }) {
       const session = sessionOf(session_id);
@@ -324,18 +371,20 @@ export function service(options: ServiceOptions): Service {
       const { session, trainer } = trainerOf(id);
       return operation(trainer, undefined, "", async () => {
         session.trainers.delete(id);
+        made.delete(id);
+        void trainer.turns.close(); // ends once this has
         await trainer.dispose();
         return json({ model_id: id, type: "unload_model" });
       });
     },
     pass(p, digest) {
       const { trainer } = trainerOf(p.model_id);
-      return operation(trainer, p.seq_id, digest, async (): Promise<Result> => {
+      const work = async (): Promise<Result> => {
         const output = await trainer.pass(p);
         if (isFault(output)) return failed(output);
-        const bytes = writeOutput(output);
-        return { kind: "protobuf", bytes, json: () => wire.outputJson(output) };
-      });
+        return { kind: "protobuf", bytes: writeOutput(output), json: outputJson };
+      };
+      return operation(trainer, p.seq_id, digest, work, bytesOf(p));
     },
     step(body, digest) {
       const { trainer } = trainerOf(body.model_id);
@@ -397,12 +446,9 @@ export function service(options: ServiceOptions): Service {
           const path = await trainer.save("sampler_weights", name, { marks });
           return isFault(path) ? failed(path) : json({ path, type: "save_weights_for_sampler" });
         }
-        const frozen: Frozen = await trainer.freeze();
-        const source = Promise.resolve(frozen);
-        const sampler = addSampler(session, number ?? 0, { base: trainer.base }, source, () =>
-          frozen.dispose(),
-        );
-        await keep(trainer, sampler);
+        const frozen = held(Promise.resolve(await trainer.freeze()));
+        const sampler = addSampler(session, number ?? 0, { base: trainer.base }, frozen);
+        keep(trainer, sampler);
         return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
       });
     },
@@ -437,9 +483,11 @@ export function service(options: ServiceOptions): Service {
       if (model_path) {
         const saved = await foundAt(model_path);
         const base = baseOf(saved.about.base_model);
-        const model = base.open(saved.folder);
-        return addSampler(session, sampling_session_seq_id, { base, path: model_path }, model, async () =>
-          (await model).dispose(),
+        return addSampler(
+          session,
+          sampling_session_seq_id,
+          { base, path: model_path },
+          savedWeights(saved, base),
         ).id;
       }
       if (!base_model)
@@ -447,9 +495,14 @@ export function service(options: ServiceOptions): Service {
           "create_sampling_session: got neither a base_model nor a model_path, expected one of them.",
         );
       const base = baseOf(base_model);
-      const model = untrained.get(base.name) ?? base.create(1);
-      untrained.set(base.name, model);
-      return addSampler(session, sampling_session_seq_id, { base }, model, async () => undefined).id;
+      const weights = untrained.get(base.name) ?? held(base.create(1));
+      untrained.set(base.name, weights);
+      return addSampler(
+        session,
+        sampling_session_seq_id,
+        { base },
+        { use: weights.use, release: async () => undefined },
+      ).id;
     },
     sampler(id) {
       const sampler = samplerOf(id);
@@ -466,33 +519,42 @@ export function service(options: ServiceOptions): Service {
         throw wrong("asample: got no sampling_session_id. Create a sampling session for the model first.");
       }
       const sampler = samplerOf(sampling_session_id);
-      const { source } = sampler;
-      if (!source) {
+      const { weights } = sampler;
+      if (!weights) {
         throw new HTTPException(410, {
           message: `sampling session ${sampler.id} has made room for newer snapshots: ${snapshots} of a model stay. Save weights under a name to keep them.`,
         });
       }
       const digest = digestOf(body);
+      const answer = (request: string): SampleFuture => ({
+        request_id: request,
+        sample_sequence_ids: Array.from({ length: body.num_samples }, (_, i) => `${request}-${i}`),
+      });
       const before = typeof seq_id === "number" ? sampler.known.get(seq_id) : undefined;
       if (before) {
         if (before.body !== digest) throw clash(`seq_id ${seq_id} of sampling session ${sampler.id}`);
-        return before.answer;
+        return answer(before.request);
       }
-      const future = results.open();
-      const ids = Array.from({ length: body.num_samples }, (_, i) => `${future.id}-${i}`);
-      const answer: SampleFuture = { request_id: future.id, sample_sequence_ids: ids };
-      if (typeof seq_id === "number") sampler.known.set(seq_id, { body: digest, answer });
+      requireRoom();
+      const future = results.open(0);
+      if (typeof seq_id === "number") {
+        sampler.known.set(seq_id, { body: digest, request: future.id });
+        const [oldest] = sampler.known.keys();
+        if (sampler.known.size > remembered && oldest !== undefined) sampler.known.delete(oldest);
+      }
       const told = endedOf(sampler, Math.floor((seq_id ?? 0) / perClient));
       const request_id = future.id;
       // a seed of its own for each request, the same whenever it is asked again of these weights
       const seed = `${sampler.id}/${seq_id ?? future.id}`;
+      const work = async (): Promise<Result> => {
+        const response = await weights.use((source) =>
+          sampled(source, body, sampler.base.contextTokens, seed),
+        );
+        if (isFault(response)) return failed(response);
+        return { kind: "protobuf", bytes: writeSamples(response), json: samplesJson };
+      };
       void future
-        .settle(async (): Promise<Result> => {
-          const response = await sampled(await source, body, sampler.base.contextTokens, seed);
-          if (isFault(response)) return failed(response);
-          const bytes = writeSamples(response);
-          return { kind: "protobuf", bytes, json: () => wire.samplesJson(response) };
-        })
+        .settle(work)
         .then((result) =>
           told.add(
             result.kind === "protobuf"
@@ -500,7 +562,7 @@ export function service(options: ServiceOptions): Service {
               : { state: "failed", request_id },
           ),
         );
-      return answer;
+      return answer(future.id);
     },
     ended: async (id, client, cursor, ms) => await endedOf(samplerOf(id), client).since(cursor, ms),
     async runs() {
@@ -518,12 +580,14 @@ export function service(options: ServiceOptions): Service {
       if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
       return { training_run_ids: [...session.trainers.keys()], sampler_ids: [...session.samplers.keys()] };
     },
-    async sweep() {
-      for (const session of [...sessions.values()]) if (isSilent(session)) await end(session);
+    sweep() {
+      for (const session of [...sessions.values()]) if (isSilent(session)) end(session);
     },
     async close() {
-      await results.idle(5000); // an engine is not taken down in mid-computation
-      for (const session of [...sessions.values()]) await end(session);
+      for (const session of [...sessions.values()]) end(session);
+      // an engine is not taken down in mid-computation, unless that takes too long
+      const done = [...ending, ...[...untrained.values()].map((weights) => weights.release())];
+      await Promise.race([Promise.all(done), pause(5000, undefined, { ref: false })]);
       for (const base of bases) await base.dispose();
     },
   };

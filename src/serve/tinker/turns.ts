@@ -6,30 +6,38 @@ export type Taken =
   /** The number was taken by another operation. */
   | { readonly kind: "clash" };
 
+export interface Begun {
+  /** Names the operation. */
+  readonly request: string;
+  /** @param over the model has gone before its turn came. */
+  readonly work: (over: boolean) => Promise<unknown>;
+}
+
 export interface Turns {
   /**
    * @param number from 1, without gaps; undefined: next in the order of arrival.
    * @param body what tells a repetition from another operation: a digest of it.
-   * @param request names the operation, if it is new.
+   * @param begin for a new one alone.
    */
-  take(number: number | undefined, body: string, request: string, work: () => Promise<unknown>): Taken;
-  /** Operations that wait for one before them, or run. */
-  readonly waiting: number;
+  take(number: number | undefined, body: string, begin: () => Begun): Taken;
+  /** Whether it need not wait for one that has not come. */
+  isNext(number: number | undefined): boolean;
+  /** What has not run yet is over, also what would have waited for ever. Waits for the one that runs. */
+  close(): Promise<void>;
 }
 
-/** @param last number of the last operation that is behind this model. */
-export function turns(last = 0): Turns {
-  let next = last + 1;
-  const known = new Map<number, { readonly body: string; readonly request: string }>();
-  const early = new Map<number, () => Promise<unknown>>();
-  let line: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+/** A repetition of an older operation is a clash: its result would be gone as well. */
+const remembered = 4096;
 
-  const enqueue = (work: () => Promise<unknown>): void => {
-    waiting++;
-    line = line.then(work).finally(() => {
-      waiting--;
-    });
+export function turns(): Turns {
+  let next = 1;
+  const known = new Map<number, { readonly body: string; readonly request: string }>();
+  const early = new Map<number, Begun["work"]>();
+  let line: Promise<unknown> = Promise.resolve();
+  let closed = false;
+
+  const enqueue = (work: Begun["work"]): void => {
+    line = line.then(() => work(closed));
     // `work` answers its own errors
     line.catch(() => undefined);
   };
@@ -41,8 +49,9 @@ export function turns(last = 0): Turns {
     }
   };
   return {
-    take(number, body, request, work) {
+    take(number, body, begin) {
       if (number === undefined) {
+        const { request, work } = begin();
         enqueue(work);
         return { kind: "new", request };
       }
@@ -50,13 +59,19 @@ export function turns(last = 0): Turns {
       if (before)
         return before.body === body ? { kind: "again", request: before.request } : { kind: "clash" };
       if (number < next) return { kind: "clash" };
+      const { request, work } = begin();
       known.set(number, { body, request });
+      known.delete(number - remembered);
       early.set(number, work);
       proceed();
       return { kind: "new", request };
     },
-    get waiting() {
-      return waiting + early.size;
+    isNext: (number) => number === undefined || number <= next,
+    async close() {
+      closed = true;
+      for (const work of early.values()) enqueue(work);
+      early.clear();
+      await line.catch(() => undefined);
     },
   };
 }

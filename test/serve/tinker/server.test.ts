@@ -223,7 +223,7 @@ test("what a few bytes may ask for has bounds", async () => {
     pull: (to) => to.enqueue(piece),
   });
   const headers = { "x-api-key": "tml-right" };
-  const init = { method: "POST", headers, body: endless, duplex: "half" };
+  const init: RequestInit = { method: "POST", headers, body: endless, duplex: "half" };
   // a client that still sends may see the connection close before it reads the answer
   const status = await fetch(`${server.url}/api/v1/create_session`, init).then(
     (response) => response.status,
@@ -367,6 +367,79 @@ test("samples follow their seed, come again for their number, and agree with the
     assert.ok(Math.abs(x - logprobs[i]) < 1e-4);
   });
   assert.match(JSON.stringify(await said("asample", body(2, { prompt_alt_tokens_k: 2 }), 422)), /not served/);
+});
+
+test("what a session leaves behind is answered: what runs ends, what waits has failed", async () => {
+  const own = await session();
+  const id = await model(own, 0);
+  const long = {
+    data: Array(8).fill(datum(Array.from({ length: 200 }, (_, i) => i))),
+    loss_fn: "cross_entropy",
+  };
+  const passes: Answer[] = [];
+  for (let seq_id = 1; seq_id <= 3; seq_id++) {
+    passes.push(await said("forward_backward", { model_id: id, seq_id, forward_backward_input: long }));
+  }
+  const early = await said("optim_step", stepOf(id, 9));
+  assert.equal((await ask(`sessions/${own}/finish`, {})).status, 204);
+  const answers = await Promise.all([...passes, early].map(result));
+  assert.ok(Number(lossOf(answers[0] ?? {})) > 0);
+  for (const { error, category } of answers.slice(2)) {
+    assert.match(String(error), /the model has gone/);
+    assert.equal(category, "user");
+  }
+
+  const other = await session();
+  const gone = await model(other, 0);
+  const waiting = await said("optim_step", stepOf(gone, 2));
+  await result(await said("unload_model", { model_id: gone }));
+  assert.match(String((await result(waiting)).error), /the model has gone/);
+  await said("optim_step", stepOf(gone, 3), 404);
+  assert.equal(await model(other, 0), gone); // another one, under its number
+  assert.equal((await result(await said("optim_step", stepOf(gone, 1)))).error, undefined);
+});
+
+test("more saved models than may be open are sampled in turn; one that is gone is not taken for another", async () => {
+  const small = await tinkerServer({
+    bases: [await openBase(join(folder, "bases", "tiny"), { threads: 1 })],
+    folder,
+    snapshots: 1,
+  });
+  const post = async (path: string, body: object): Promise<Answer> => {
+    const headers = { "x-api-key": "tml-any" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    return Object(await (await fetch(`${small.url}/api/v1/${path}`, init)).json());
+  };
+  const done = async (path: string, body: object): Promise<Answer> =>
+    post("retrieve_future", { request_id: (await post(path, body)).request_id });
+  const { session_id } = await post("create_session", { tags: [] });
+  const lora_config = { rank: 4 };
+  const { model_id } = await done("create_model", {
+    session_id,
+    model_seq_id: 0,
+    base_model: "tiny",
+    lora_config,
+  });
+  const samplers: Answer[] = [];
+  for (const [i, path] of ["one", "two"].entries()) {
+    const saved = await done("save_weights_for_sampler", { model_id, path });
+    const body = { session_id, sampling_session_seq_id: i, model_path: saved.path };
+    samplers.push(await post("create_sampling_session", body));
+  }
+  let seq_id = 0;
+  const sample = (i: number): Promise<Answer> =>
+    done("asample", {
+      ...samplers[i],
+      seq_id: seq_id++,
+      prompt: textInput([1]),
+      sampling_params: { max_tokens: 1 },
+    });
+  for (const i of [0, 1, 0, 1]) assert.equal(Object((await sample(i)).sequences).length, 1);
+  const at = `${small.url}/api/v1/training_runs/${model_id}/checkpoints/sampler_weights/one`;
+  await fetch(at, { method: "DELETE", headers: { "x-api-key": "tml-any" } });
+  await done("save_weights_for_sampler", { model_id, path: "one" });
+  assert.match(String((await sample(0)).error), /was deleted, has expired or was overwritten since/);
+  await small.close();
 });
 
 test("a session that is over takes its models with it", async () => {

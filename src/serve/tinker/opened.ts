@@ -1,0 +1,65 @@
+/** Weights to sample from: they stay as long as somebody samples from them. */
+
+interface Disposable {
+  dispose(): Promise<void>;
+}
+
+export interface Held<W> {
+  /** Runs work on the weights. */
+  use<T>(work: (weights: W) => Promise<T>): Promise<T>;
+  /** Disposes of them, after the work on them. */
+  release(): Promise<void>;
+}
+
+export function held<W extends Disposable>(weights: Promise<W>): Held<W> {
+  const running = new Set<Promise<unknown>>();
+  weights.catch(() => undefined); // told by whoever uses them
+  return {
+    async use(work) {
+      const run = weights.then(work);
+      running.add(run);
+      try {
+        return await run;
+      } finally {
+        running.delete(run);
+      }
+    },
+    async release() {
+      await Promise.allSettled(running);
+      await weights.then((own) => own.dispose()).catch(() => undefined); // they go either way
+    },
+  };
+}
+
+export interface Shelf<W> {
+  /** Runs work on the weights of this name, which are opened for it where they are not. */
+  use<T>(name: string, open: () => Promise<W>, work: (weights: W) => Promise<T>): Promise<T>;
+  /** Closes them; the next use opens them again. */
+  close(name: string): Promise<void>;
+}
+
+/** @param most that are open at a time; the one that was used longest ago makes room. */
+export function shelf<W extends Disposable>(most: number): Shelf<W> {
+  const opened = new Map<string, Held<W>>();
+  async function close(name: string): Promise<void> {
+    const one = opened.get(name);
+    opened.delete(name);
+    await one?.release();
+  }
+  return {
+    async use(name, open, work) {
+      let one = opened.get(name);
+      if (!one) {
+        const weights = open();
+        weights.catch(() => opened.delete(name));
+        one = held(weights);
+      }
+      opened.delete(name); // to the end of the map's order
+      opened.set(name, one);
+      const [oldest] = opened.keys();
+      if (opened.size > most && oldest !== undefined) void close(oldest);
+      return await one.use(work);
+    },
+    close,
+  };
+}
