@@ -10,8 +10,13 @@ export interface Witness {
 }
 
 const most = 32;
-/** How much further from the weights of now than from those before a sampler may be, in nats: their usual noise. */
-const noise = 1e-3;
+
+/**
+ * How much further from the weights of now than from those before a sampler may be, in nats.
+ * @param gap between this server's trainer and its sampler on the same weights, as it was found: what one of them computes in 16
+ * bits is often further from the other than a step moves either.
+ */
+export const noiseOf = (gap = 0): number => Math.max(1e-3, 3 * gap);
 
 /** @returns undefined for a single token, which says nothing. */
 export function witnessOf(prompt: Int32Array): Witness | undefined {
@@ -34,12 +39,14 @@ export const distance = (a: Float32Array, b: Float32Array): number =>
 
 /**
  * A sampler that is made after a step must be nearer to the trainer's log-probabilities of now than to those before it.
+ * @param noise see {@link noiseOf}.
  * @throws WhetstoneError `engine.failed` for stale weights.
  */
 export function requireFresh(
   sampled: Float32Array,
   now: Float32Array,
   before: Float32Array | undefined,
+  noise: number,
 ): void {
   if (!before) return;
   const [near, far] = [distance(sampled, now), distance(sampled, before)];

@@ -88,7 +88,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
     },
     async dispose() {
       const open = await opened?.catch(() => undefined);
-      open?.close();
+      await open?.close();
       ending.abort(new Error(`the engine of ${url} has been disposed of`));
     },
   };

@@ -12,9 +12,8 @@ import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
-import { requireFresh, type Witness, witnessOf } from "./freshness.ts";
+import { noiseOf, requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
-import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { idsFor, mostWords, outputsOf, severalAt, severalCotangents, severalData } from "./several.ts";
@@ -133,8 +132,6 @@ export async function tinkerModel(
   let trainer = await begin(parts, begun, optimiser);
   let sampling: (Snapshot & { readonly version: number }) | undefined;
   let witness: Witness | undefined;
-  /** Backward passes of this step that are on their way. */
-  let learning: Promise<unknown>[] = [];
   /** What waits for the number of datums of the step, where the server divides by it. */
   let waiting: Due[] = [];
   // what touches gradients or weights happens in the order of the calls
@@ -158,11 +155,14 @@ export async function tinkerModel(
     return { outputs: { logp, heads: {}, ...more }, ...(ids && logp_E && { ids, logp_E }) };
   }
 
-  /** Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer. */
-  async function snapshot(prompt: Int32Array): Promise<Snapshot> {
+  /**
+   * Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer.
+   * @param from a model with these weights.
+   */
+  async function snapshot(prompt: Int32Array, from = trainer): Promise<Snapshot> {
     const asked = witness ?? witnessOf(prompt);
     // sent before the forward pass of the proof: samples wait for the first, and nothing for the second
-    const opening = openSamplers(trainer, parts);
+    const opening = openSamplers(from, parts);
     const logp = asked && forward(asked.row);
     logp?.catch(() => undefined); // told with the proof
     if (asked && logp) witness = { row: asked.row, logp };
@@ -171,7 +171,7 @@ export async function tinkerModel(
     const proven = Promise.all(
       samplers.map(async (sampler) => {
         const [sampled, now, before] = await Promise.all([sampler.score(asked.row), logp, asked.logp]);
-        requireFresh(sampled, now, before);
+        requireFresh(sampled, now, before, noiseOf(findings?.samplerGap));
       }),
     );
     proven.catch(() => undefined); // told to whoever samples
@@ -180,12 +180,8 @@ export async function tinkerModel(
 
   /** Sends a backward pass. What becomes of it is told by the step, which is sent behind it without waiting. */
   function learnFrom({ rows, logp_A, cotangent_A }: Due, datums: number): void {
-    behind(carrierData(rows, logp_A, cotangent_A, reduction, datums), "importance_sampling");
-  }
-  function behind(data: readonly Datum[], lossFn: string): void {
-    const sent = trainer.pass(data, lossFn, false);
-    sent.catch(() => undefined);
-    learning.push(sent);
+    const data = carrierData(rows, logp_A, cotangent_A, reduction, datums);
+    void trainer.pass(data, "importance_sampling", false);
   }
 
   async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
@@ -197,14 +193,8 @@ export async function tinkerModel(
     if (ids && slopes) {
       requireFinite(slopes);
       // of a loss −Σ weight · ln p
-      behind(
-        severalData(
-          batch,
-          ids,
-          slopes.map((x) => -x),
-        ),
-        "cross_entropy",
-      );
+      const weights = slopes.map((x) => -x);
+      void trainer.pass(severalData(batch, ids, weights), "cross_entropy", false);
     }
     const cotangent_A = logpCotangents(cotangents, logp_A.length);
     if (reduction === "sum") learnFrom({ rows: batch, logp_A, cotangent_A }, 1);
@@ -223,7 +213,7 @@ export async function tinkerModel(
     const due = waiting;
     waiting = [];
     for (const one of due) learnFrom(one, datums);
-    const stepped = trainer.step({
+    const metrics = await trainer.step({
       learning_rate: rule.learningRate,
       beta1: rule.betas?.[0] ?? adamwDefaults.beta1,
       beta2: rule.betas?.[1] ?? adamwDefaults.beta2,
@@ -231,27 +221,14 @@ export async function tinkerModel(
       weight_decay: rule.weightDecay ?? 0,
       grad_clip_norm: rule.clip ?? 0,
     });
-    stepped.catch(() => undefined);
-    await learnt();
-    const metrics = await stepped;
     version++;
     const gradientNorm = gradientNormIn(metrics);
     return gradientNorm === undefined ? {} : { gradientNorm };
   }
 
-  /** @throws what went wrong in a backward pass of this step. */
-  async function learnt(): Promise<void> {
-    const under = learning;
-    learning = [];
-    await Promise.all(under);
-  }
-
   /** Keeps the weights on the server. @returns what opens them again. */
   async function keep(): Promise<Saved> {
-    const saving = trainer.save(`whetstone-${parts.unique()}`);
-    saving.catch(() => undefined);
-    await Promise.all(learning);
-    const path = await saving;
+    const path = await trainer.save(`whetstone-${parts.unique()}`);
     const kept = { rank, seed, path, version, contextTokens, reduction };
     return { format: 1, baseModel, ...kept, ...(findings && { findings }) };
   }
@@ -288,14 +265,15 @@ export async function tinkerModel(
     step: (rule) => alone(() => step(rule)),
     freeze: () =>
       alone(async () => {
-        const { sampler, proven } = await snapshot(
-          codec.open([{ role: "user", content: "Which number comes after 41?" }]),
-        );
-        // the weights are kept as well, since a run may save what it froze; what follows need not wait for that
-        const kept = keep();
+        const prompt = codec.open([{ role: "user", content: "Which number comes after 41?" }]);
+        // the weights are kept as well, since a run may save what it froze; where snapshots are good, nothing waits for that
+        const first = findings?.keeps === false ? await keep() : undefined;
+        const own = first && (await begin(parts, first, false));
+        const { sampler, proven } = await snapshot(prompt, own);
+        const kept = first ? Promise.resolve(first) : keep();
         kept.catch(() => undefined);
         await proven;
-        return frozenModel(sampler, kept, String(version), parts);
+        return frozenModel(sampler, kept, String(version), parts, own);
       }),
     fork: (optimiser) =>
       alone(async () => {
@@ -310,7 +288,7 @@ export async function tinkerModel(
         trainer = await begin(parts, saved, true);
         ({ version, seed, rank, contextTokens } = saved);
         sampling = undefined;
-        [waiting, learning] = [[], []];
+        waiting = [];
       }),
     dispose: () => trainer.unload(),
   };
@@ -319,18 +297,24 @@ export async function tinkerModel(
 const writeSaved = (folder: string, saved: Saved): Promise<void> =>
   writeFlushed(join(folder, fileName), `${JSON.stringify(saved, null, 1)}\n`);
 
-/** @param saved what opens the weights again. */
-function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, parts: TinkerParts): Frozen {
-  const { codec } = parts;
+/**
+ * @param saved what opens the weights again.
+ * @param own a model that has them for good. Undefined: they are a snapshot's of one that learns on.
+ */
+function frozenModel(
+  sampler: Sampler,
+  saved: Promise<Saved>,
+  version: string,
+  parts: TinkerParts,
+  own?: Trainer,
+): Frozen {
   let current = Promise.resolve(sampler);
+  let holder = Promise.resolve(own);
   /** A server keeps few snapshots of a model, and lets go of the oldest: these weights may be wanted for a whole run. */
   async function reopened(): Promise<Sampler> {
-    const trainer = await begin(parts, await saved, false);
-    try {
-      return spread(await openSamplers(trainer, parts));
-    } finally {
-      await trainer.unload();
-    }
+    const trainer = saved.then((path) => begin(parts, path, false));
+    holder = trainer;
+    return spread(await openSamplers(await trainer, parts));
   }
   async function over<T>(work: (sampler: Sampler) => Promise<T>): Promise<T> {
     const asked = current;
@@ -345,7 +329,7 @@ function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, p
   }
   return {
     version,
-    codec,
+    codec: parts.codec,
     sample: (requests) => over((one) => one.sample(requests, version)),
     async score(rows: TokenRows, want: Wanted = {}): Promise<Outputs> {
       requireOutputs(want, new Set());
@@ -355,7 +339,9 @@ function frozenModel(sampler: Sampler, saved: Promise<Saved>, version: string, p
       throw without("freeze with blending", "a wish to blend weights");
     },
     save: async (folder) => writeSaved(folder, await saved),
-    dispose: async () => {},
+    async dispose() {
+      await (await holder.catch(() => undefined))?.unload();
+    },
   };
 }
 

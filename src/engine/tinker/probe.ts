@@ -9,7 +9,7 @@ import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
 import { mostWords, severalAt, severalData } from "./several.ts";
-import { openTrainer, type TrainerOptions } from "./trainer.ts";
+import { openTrainer, type Trainer, type TrainerOptions } from "./trainer.ts";
 
 /** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */
 export const findings = z.object({
@@ -26,6 +26,8 @@ export const findings = z.object({
   beyond: z.number().optional(),
   /** Whether `cross_entropy` takes several targets at a place. */
   several: z.boolean().default(false),
+  /** Whether a snapshot keeps its weights while its model learns on, and sampling from it leaves the model alone. */
+  keeps: z.boolean().default(true),
   /** Largest difference between the trainer's log-probabilities and those of its sampler, nats. */
   samplerGap: z.number(),
   /** The same from the trainer's of before the steps: larger where the sampler has the weights of now. */
@@ -108,6 +110,26 @@ async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
   return Math.max(0, ...(await Promise.all(gaps)));
 }
 
+/** Whether `cross_entropy` takes two targets at a place, and gives the first one's log-probability for both when they are the same. */
+async function takesSeveral(trainer: Trainer, rows: TokenRows): Promise<boolean> {
+  const ids = Int32Array.from({ length: 2 * targets }, (_, i) => rows.tokens_N[(i >> 1) + 1]!);
+  const pair = { ids, width: 2 };
+  try {
+    const logp = atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
+    const both = severalAt(rows, pair, await trainer.pass(severalData(rows, pair), "cross_entropy", true));
+    return (
+      distance(
+        both,
+        Float32Array.from(both, (_, i) => logp[i >> 1]!),
+      ) < apart
+    );
+  } catch {
+    return false;
+  }
+}
+
+const isNearer = (xs: Float32Array, to: Float32Array, than: Float32Array): boolean =>
+  distance(xs, to) <= distance(xs, than);
 const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
 
 /**
@@ -125,12 +147,20 @@ export async function probeServer(
     (_, i) => 1 + ((i * spread) % (codec.vocabulary - 1)),
   );
   const [short, long] = [tokens.subarray(0, targets + 1), tokens];
-  const trainer = await openTrainer(session, options);
+  const trainers: Trainer[] = [];
+  async function another(): Promise<Trainer> {
+    const made = await openTrainer(session, options);
+    trainers.push(made);
+    return made;
+  }
+  const trainer = await another();
   const open = async () => openSampler(session, await trainer.sampler(), codec);
   try {
     const one = rowsOf(short, 1);
-    const scored = (perDatum: readonly Float32Array[]): Float32Array => atTargets(one, perDatum);
-    const before = scored(await trainer.pass(scoringData(one), "cross_entropy", true));
+    const forward = async (): Promise<Float32Array> =>
+      atTargets(one, await trainer.pass(scoringData(one), "cross_entropy", true));
+    const first = await open();
+    const before = await forward();
     let logp = before;
     let rate = 1;
 
@@ -147,10 +177,10 @@ export async function probeServer(
           weight_decay: 0,
           grad_clip_norm: clip,
         }),
-        trainer.pass(scoringData(one), "cross_entropy", true),
+        forward(),
       ]);
       const last = logp;
-      logp = scored(seen);
+      logp = seen;
       return sum(logp) - sum(last);
     }
     const carried = (row: Int32Array, copies: number, reduction: Reduction = "sum"): Sent => {
@@ -197,21 +227,15 @@ export async function probeServer(
     const [fresh, cooled] = await Promise.all([now.score(one), cooling(now, short)]);
     const gaps = { samplerGap: distance(fresh, logp), staleGap: distance(fresh, before) };
     if (gaps.samplerGap > gaps.staleGap + apart) throw staleSampler(gaps.samplerGap, gaps.staleGap);
-    // last, since a server may refuse these before they are numbered
-    const pair = { ids: Int32Array.from({ length: 2 * targets }, (_, i) => tokens[(i >> 1) + 1]!), width: 2 };
-    const several = await trainer.pass(severalData(one, pair), "cross_entropy", true).then(
-      (perDatum) => {
-        const twin = severalAt(one, pair, perDatum);
-        return (
-          distance(
-            twin.filter((_, i) => i % 2 > 0),
-            logp,
-          ) < apart
-        );
-      },
-      () => false,
-    );
+    const old = await first.score(one);
+    const left = await forward();
+    const keeps = isNearer(old, before, logp) && isNearer(left, logp, before);
+    logp = left;
+    plain = await rise(carried(short, 1));
+
+    // last, since a server may refuse these before they are numbered, and nothing can follow then
     const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);
+    const several = await takesSeveral(beyond === undefined ? await another() : trainer, one);
     return {
       twice,
       long: longRow,
@@ -220,11 +244,12 @@ export async function probeServer(
       clipped,
       several,
       ...(beyond !== undefined && { beyond }),
+      keeps,
       ...gaps,
       cooled,
     };
   } finally {
-    await trainer.unload();
+    await Promise.all(trainers.map((one) => one.unload()));
   }
 }
 
@@ -256,6 +281,9 @@ export function linesOf(f: Findings, url: string): string[] {
       ? `  several targets at a token: taken; log-probabilities at given ids come from them, and entropy and the top k of vocabularies of up to ${mostWords} tokens`
       : "  several targets at a token: not to be had; methods that need entropy, the top k or given ids are refused",
     `  log-probabilities of samples: ${f.cooled < apart ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
+    f.keeps
+      ? "  snapshots: keep their weights while a model learns on"
+      : "  snapshots: lose their weights once a model learns on, or set it back; frozen weights, and rollouts ahead of learning, get a model of their own",
     `  sampler: ${nats(f.samplerGap)} from the trainer of now, ${nats(f.staleGap)} from that of before the steps`,
   ];
 }

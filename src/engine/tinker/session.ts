@@ -24,6 +24,8 @@ export interface Session {
   ordered: boolean | undefined;
   /** Lets requests for samples go out. Bodies of passes go one after the other, and need none. */
   readonly samples: Gate;
+  /** Those on the server, by id. */
+  readonly models: Set<string>;
   /** The number of the next model, and of the next sampling session. */
   nextModel(): number;
   nextSampler(): number;
@@ -31,10 +33,14 @@ export interface Session {
   contextOf(baseModel: string): number | undefined;
   /** @throws WhetstoneError `engine.failed` once the server has forgotten the session. */
   requireAlive(): void;
-  close(): void;
+  /** Lets go of a model. A server that has gone needs no farewell: it takes 2 seconds at most. */
+  unload(model: string): Promise<void>;
+  /** Lets go of all models, so that their places are free for others, and of the connections. */
+  close(): Promise<void>;
 }
 
 const beatMs = 10_000;
+const farewellMs = 2000;
 /** How long a server may take until its first word, and when people are told that it does. */
 const reach = { mostMs: 30_000, silentMs: 1000 } as const;
 
@@ -93,10 +99,10 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
   const opened = checked("create_session", () => createSessionResponse.parse(made.json));
   if (opened.error_message) throw failed("create_session", opened.error_message, "Do what the server says.");
   const told = await over.send("get_server_capabilities");
-  const models = checked("get_server_capabilities", () =>
+  const offered = checked("get_server_capabilities", () =>
     serverCapabilities.parse(told.json),
   ).supported_models;
-  const names = models.flatMap(({ model_name }) => model_name ?? []);
+  const names = offered.flatMap(({ model_name }) => model_name ?? []);
   if (names.length > 0 && !names.includes(baseModel)) {
     throw unknownName("--base-model", baseModel, names);
   }
@@ -109,6 +115,12 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
   }, beatMs);
   beat.unref();
   let [modelNumber, samplers] = [0, 0];
+  const models = new Set<string>();
+  async function unload(model_id: string): Promise<void> {
+    models.delete(model_id);
+    const told = over.once("unload_model", { json: { model_id } }).catch(() => undefined);
+    await Promise.race([told, pause(farewellMs, undefined, { ref: false })]);
+  }
   return {
     id: opened.session_id,
     over,
@@ -116,16 +128,19 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     encoding,
     ordered: undefined,
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
+    models,
+    unload,
     nextModel: () => modelNumber++,
     nextSampler: () => samplers++,
     contextOf: (name) =>
-      models.find(({ model_name }) => model_name === name)?.max_context_length ?? undefined,
+      offered.find(({ model_name }) => model_name === name)?.max_context_length ?? undefined,
     requireAlive() {
       if (alive) return;
       throw failed(`session ${opened.session_id}`, "an end, or no memory of it, at its heartbeat", forgotten);
     },
-    close() {
+    async close() {
       clearInterval(beat);
+      await Promise.all([...models].map(unload));
       over.close();
     },
   };

@@ -1,5 +1,4 @@
 /** One model on a server: its training operations, numbered, in order, in chunks. */
-import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { awaited, type Kind, resultOf, submit, submitIfRead } from "./future.ts";
@@ -23,20 +22,21 @@ import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
   readonly modelId: string;
-  /** Log-probabilities of the targets of each datum. With a loss its gradients are added up. */
+  /** Log-probabilities of the targets of each datum. Gradients are added up; what goes wrong with them the step tells as well. */
   pass(
     data: readonly Datum[],
     lossFn: string,
     forwardOnly: boolean,
     config?: Readonly<Record<string, number>>,
   ): Promise<Float32Array[]>;
-  /** What the server measured. */
+  /** What the server measured. @throws also what went wrong in a pass before it. */
   step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
   save(name: string): Promise<string>;
   load(path: string, optimizer: boolean): Promise<void>;
   /** A sampling session that has the weights of now for good. @returns its id. */
   sampler(): Promise<string>;
+  /** Lets go of the model once what is being saved is safe. */
   unload(): Promise<void>;
 }
 
@@ -66,6 +66,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   };
   const made = await resultOf(over, "create_model", { json }, { type: "CreateModel" });
   const modelId = checked("create_model", () => modelResponse.parse(made.json)).model_id;
+  session.models.add(modelId);
 
   let operations = 0;
   // submissions go out one after the other; what takes time is waited for side by side. After one that never arrived
@@ -73,6 +74,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   let sent: Promise<unknown> = Promise.resolve();
   /** Gradients of the next step that are on their way. */
   let passes: Promise<unknown>[] = [];
+  let saving: Promise<unknown> = Promise.resolve();
 
   /**
    * Submits under the next number.
@@ -126,47 +128,57 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     return { path, body, id: await submit(over, path, body) };
   }
 
+  async function passed(
+    data: readonly Datum[],
+    how: Pick<Pass, "loss_fn" | "loss_fn_config" | "forward_only">,
+  ) {
+    const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
+    const outputs = await Promise.all(
+      parts.map(async (part): Promise<ForwardBackwardOutput> => {
+        const answer = await numbered(
+          (seq_id) => submitPass({ model_id: modelId, seq_id, data: part, ...how }),
+          { type: "ForwardBackward", protobuf: true },
+        );
+        return checked("forward_backward", () =>
+          answer.type === protobufType ? readOutput(answer.bytes) : forwardBackwardOutput.parse(answer.json),
+        );
+      }),
+    );
+    const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
+      loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
+    );
+    const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
+    if (wrong < 0 && logprobs.length === data.length) return logprobs;
+    throw failed(
+      "forward_backward",
+      `${logprobs[wrong]?.length ?? 0} log-probabilities for a datum of ${lengthOf(data[wrong])} targets`,
+      "Check that the server speaks the Tinker API.",
+    );
+  }
+
   return {
     modelId,
-    async pass(data, loss_fn, forward_only, loss_fn_config = {}) {
-      const parts = chunksOf(data, config.fwdbwd_max_chunk_len, config.fwdbwd_max_chunk_bytes_count);
-      const results = Promise.all(
-        parts.map(async (part): Promise<ForwardBackwardOutput> => {
-          const answer = await numbered(
-            (seq_id) =>
-              submitPass({ model_id: modelId, seq_id, data: part, loss_fn, loss_fn_config, forward_only }),
-            { type: "ForwardBackward", protobuf: true },
-          );
-          return checked("forward_backward", () =>
-            answer.type === protobufType
-              ? readOutput(answer.bytes)
-              : forwardBackwardOutput.parse(answer.json),
-          );
-        }),
-      );
-      if (!forward_only) passes.push(results);
-      const outputs = await results;
-      const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
-        loss_fn_outputs.map((one) => floatArray(one.logprobs?.data ?? [])),
-      );
-      const wrong = data.findIndex((d, i) => logprobs[i]?.length !== lengthOf(d));
-      if (wrong < 0 && logprobs.length === data.length) return logprobs;
-      throw failed(
-        "forward_backward",
-        `${logprobs[wrong]?.length ?? 0} log-probabilities for a datum of ${lengthOf(data[wrong])} targets`,
-        "Check that the server speaks the Tinker API.",
-      );
+    pass(data, loss_fn, forward_only, loss_fn_config = {}) {
+      const logprobs = passed(data, { loss_fn, loss_fn_config, forward_only });
+      if (!forward_only) passes.push(logprobs);
+      logprobs.catch(() => undefined); // told by the step, too
+      return logprobs;
     },
     async step(adam_params) {
-      const after = session.ordered ? [] : passes;
+      const before = passes;
       passes = [];
-      const answer = await simple("optim_step", { adam_params }, "OptimStep", after);
+      const stepped = simple("optim_step", { adam_params }, "OptimStep", session.ordered ? [] : before);
+      stepped.catch(() => undefined); // a pass that failed says why
+      await Promise.all(before);
+      const answer = await stepped;
       const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
       session.ordered = !Object.keys(metrics).some((name) => name.startsWith("skyrl.ai/"));
       return metrics;
     },
     async save(path) {
-      const answer = await simple("save_weights", { path, overwrite: true }, "SaveWeights");
+      const saved = simple("save_weights", { path, overwrite: true }, "SaveWeights");
+      saving = Promise.allSettled([saving, saved]);
+      const answer = await saved;
       return checked("save_weights", () => pathResponse.parse(answer.json)).path;
     },
     async load(path, optimizer) {
@@ -184,10 +196,8 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       );
     },
     async unload() {
-      await Promise.race([
-        over.once("unload_model", { json: { model_id: modelId } }).catch(() => undefined),
-        setTimeout(2000, undefined, { ref: false }), // a server that has gone needs no farewell
-      ]);
+      await saving;
+      await session.unload(modelId);
     },
   };
 }

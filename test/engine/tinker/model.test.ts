@@ -1,6 +1,9 @@
 /** What the engine makes of servers that are otherwise than they should be: a server in this process, by a script. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
 import type { Reduction } from "../../../src/engine/tinker/datum.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
@@ -18,6 +21,10 @@ interface Script {
   readonly sessions?: number;
   /** Whether forward passes have no result until a sample was asked for. */
   readonly slow?: boolean;
+  /** Whether the result of a save has to be asked for often. */
+  readonly slowSaves?: boolean;
+  /** What an earlier trial found out, of a model that is opened. */
+  readonly found?: { readonly samplerGap?: number; readonly keeps?: boolean };
   /** Sampling sessions of a model that stay: the oldest goes first. */
   readonly keeps?: number;
 }
@@ -30,8 +37,10 @@ async function scripted({
   sessions = 1,
   slow = false,
   keeps = Number.POSITIVE_INFINITY,
+  slowSaves = false,
+  found,
 }: Script) {
-  const results: (object | Uint8Array<ArrayBuffer>)[] = [];
+  const results: (object | { looks: number } | Uint8Array<ArrayBuffer>)[] = [];
   const advantages: number[][] = [];
   const samplers: { readonly model: string; readonly steps: number }[] = [];
   const asked: string[] = [];
@@ -42,7 +51,9 @@ async function scripted({
   /** Those of models that were loaded. */
   const loaded = new Map<string, number>();
   let models = 0;
-  const later = (result: object | Uint8Array<ArrayBuffer>) => ({
+  const unloaded: string[] = [];
+  const saves: string[] = [];
+  const later = (result: object | { looks: number } | Uint8Array<ArrayBuffer>) => ({
     request_id: String(results.push(result) - 1),
   });
   const pass = (body: Uint8Array) => {
@@ -92,11 +103,19 @@ async function scripted({
       const made = samplers.push({ model: model_id, steps: loaded.get(model_id) ?? steps });
       return later({ sampling_session_id: String(made - 1) });
     },
-    save_weights: () => later({ path: `tinker://m/weights/${steps}` }),
+    save_weights: () => later({ path: `tinker://m/weights/${steps}`, looks: 0 }),
     asample: (body) => samples(jsonOf(body)),
+    unload_model(body) {
+      unloaded.push(jsonOf(body).model_id);
+      return later({});
+    },
     retrieve_future(body) {
       const { request_id } = jsonOf(body);
       const result = results[request_id]!;
+      if ("looks" in result) {
+        if (slowSaves && ++result.looks < 20) return { type: "try_again", request_id };
+        saves.push(request_id);
+      }
       const learnt = learning.get(result);
       if (learnt && steps === learnt.before && ++learnt.looks < 50) return { type: "try_again", request_id };
       if (learnt) ahead.push(steps > learnt.before);
@@ -119,8 +138,19 @@ async function scripted({
       return new Response(given, { headers: { "Content-Type": protobufType } });
     },
   });
-  const model = await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
-  return { engine, model, advantages, asked, ahead };
+  const usual = { twice: 2, long: 1, reduction, clipped: 0, samplerGap: 0, staleGap: 9, cooled: 0 };
+  const begun = { format: 1, baseModel: "tiny", rank: 4, seed: 1, path: null, version: 0, contextTokens: 32 };
+  async function opened(): Promise<Model> {
+    const folder = await mkdtemp(join(tmpdir(), "whetstone-tinker-"));
+    after(() => rm(folder, { recursive: true }));
+    const saved = { ...begun, reduction, findings: { ...usual, ...found } };
+    await writeFile(join(folder, "tinker.json"), JSON.stringify(saved));
+    return await engine.open("policy", folder);
+  }
+  const model = found
+    ? await opened()
+    : await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
+  return { engine, model, advantages, asked, ahead, samplers, unloaded, saves };
 }
 
 // four targets, at all places of two datums of 3 and 1 tokens
@@ -145,6 +175,19 @@ test("a sampler that has the weights of before a step is found out", async () =>
   await ask(stale.model);
   await learn(stale.model);
   await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("a sampler whose numbers are further from the trainer's than a step moves them is no old one", async () => {
+  // the trainer is at −1 before the step and at −2 after it, its sampler then at −0.7
+  const noisy = (steps: number) => 0.3 - steps;
+  const known = await scripted({ sampled: noisy, found: { samplerGap: 1.3 } });
+  await ask(known.model);
+  await learn(known.model);
+  assert.equal((await ask(known.model))[0]!.version, "1");
+  const exact = await scripted({ sampled: noisy, found: {} });
+  await ask(exact.model);
+  await learn(exact.model);
+  await assert.rejects(ask(exact.model), withCode("engine.failed", /samples from old weights/));
 });
 
 test("requests are dealt to several sampling sessions in turn, each proven to have the weights", async () => {
@@ -199,6 +242,37 @@ test("frozen weights of which a server has let go are opened again, once, from w
   assert.equal((await frozen.score(batch)).logp[0], -1);
   // sessions 1 to 3 are the policy's own
   assert.deepEqual(new Set(asked.slice(-2)), new Set(["4"]));
+});
+
+test("where snapshots do not keep their weights, frozen ones have a model of their own, until they are let go", async () => {
+  const { model, samplers, unloaded } = await scripted({ found: { keeps: false } });
+  const frozen = await model.freeze();
+  await learn(model);
+  await ask(model);
+  const later = await model.freeze();
+  assert.deepEqual(
+    samplers.map((one) => one.model),
+    ["m1", "m0", "m2"],
+  );
+  const [sample] = await frozen.sample([{ prompt: Int32Array.of(5, 6, 7), maxTokens: 1, seed: 1 }]);
+  assert.deepEqual([sample!.version, sample!.logp[0]], ["0", -1]);
+  assert.deepEqual(unloaded, []);
+  await frozen.dispose();
+  await later.dispose();
+  assert.deepEqual(unloaded, ["m1", "m2"]);
+});
+
+test("a model is let go of once what is being saved is safe, and all are with their engine", async () => {
+  const { engine, model, unloaded, saves } = await scripted({ slowSaves: true });
+  const other = await model.fork("fresh");
+  await other.freeze();
+  const before = saves.length;
+  const gone = other.dispose();
+  assert.deepEqual([unloaded, saves.length], [[], before]);
+  await gone;
+  assert.deepEqual([unloaded, saves.length], [["m1"], before + 1]);
+  await engine.dispose();
+  assert.deepEqual(unloaded, ["m1", "m0"]);
 });
 
 test("what a server divides by is multiplied in", async () => {

@@ -28,6 +28,10 @@ interface Habits {
   readonly fresh: boolean;
   /** Reads JSON alone, and answers other bodies with this status. */
   readonly json?: 422 | 500;
+  /** What becomes of a snapshot while its model learns on; `sets back`: sampling from it gives the model its weights. */
+  readonly snapshots?: "follow" | "set back";
+  /** Refuses two targets at a place, and takes no further number after. */
+  readonly strict?: boolean;
   /** Leaves out the first token in a prompt's log-probabilities, which has none. */
   readonly headless?: boolean;
 }
@@ -59,14 +63,17 @@ function tryOut(habits: Habits, by: Codec = codec) {
     }
   }
   function pass(p: Pass) {
+    const wide = p.data.some(({ loss_fn_inputs }) => loss_fn_inputs.target_tokens!.shape.length > 1);
+    if (habits.strict && wide) return Response.json({ detail: "one target at a place" }, { status: 422 });
     if (p.loss_fn === "ppo" && habits.thresholds === undefined) {
       return later({ error: "no such loss", category: "User" });
     }
     const outputs = p.data.map(({ loss_fn_inputs }) => {
       const { data, shape } = loss_fn_inputs.target_tokens!;
       if (shape.length === 1) targets.push([...data]);
-      const N = loss_fn_inputs.target_tokens!.data.length;
-      return { logprobs: floatTensor(Float32Array.from({ length: N }, (_, i) => theta[i]! - 3)) };
+      const [, width = 1] = shape;
+      const logprobs = Float32Array.from(data, (_, i) => theta[Math.floor(i / width)]! - 3);
+      return { logprobs: floatTensor(logprobs) };
     });
     if (!p.forward_only) learn(p);
     const output = { loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} };
@@ -85,7 +92,9 @@ function tryOut(habits: Habits, by: Codec = codec) {
   }
   function samples(body: unknown) {
     const { prompt, sampling_session_id, sampling_params } = sampleRequest.parse(body);
-    const of = habits.fresh ? samplers[Number(sampling_session_id)]! : new Float64Array(64);
+    const held = samplers[Number(sampling_session_id)]!;
+    if (habits.snapshots === "set back") theta.set(held);
+    const of = !habits.fresh ? new Float64Array(64) : habits.snapshots === "follow" ? theta : held;
     const n = prompt.chunks.reduce((sum, c) => sum + (c.type === "encoded_text" ? c.tokens.length : 0), 0);
     const all = Array.from({ length: n }, (_, i) => (i === 0 ? null : of[i - 1]! - 3));
     const logp = habits.headless ? all.slice(1) : all;
@@ -115,6 +124,7 @@ function tryOut(habits: Habits, by: Codec = codec) {
       const isProtobuf = new Headers(init?.headers).get("Content-Type") === protobufType;
       if (habits.json && isProtobuf) return Response.json({ detail: "no JSON" }, { status: habits.json });
       const given = answers[String(url).slice("http://stub/api/v1/".length)]?.(body) ?? {};
+      if (given instanceof Response) return given;
       if (!(given instanceof Uint8Array)) return Response.json(given);
       return new Response(given, { headers: { "Content-Type": protobufType } });
     },
@@ -166,6 +176,25 @@ test("limits that are ignored, thresholds that are none of the ratio, losses tha
 
 test("samples of the weights of before are found out", async () => {
   await assert.rejects(tryOut({ ...usual, fresh: false }), /samples from old weights/);
+});
+
+test("several targets at a place: taken, or refused before they are numbered, which says nothing of ppo", async () => {
+  assert.equal((await tryOut(usual)).found.several, true);
+  assert.equal((await tryOut({ ...usual, thresholds: undefined })).found.several, true);
+  const { found } = await tryOut({ ...usual, strict: true });
+  assert.deepEqual([found.several, rounded(found.beyond)], [false, 0]);
+});
+
+test("snapshots that lose their weights, or set their model back, are found out", async () => {
+  const read = await tryOut(usual);
+  assert.equal(read.found.keeps, true);
+  for (const snapshots of ["follow", "set back"] as const) {
+    const { found, said } = await tryOut({ ...usual, snapshots });
+    assert.equal(found.keeps, false);
+    assert.match(said, /a model of their own/);
+    // what is found out about all else is not disturbed
+    assert.deepEqual([found.beyond, found.twice].map(rounded), [0, 2]);
+  }
 });
 
 test("one that reads JSON alone is written to in JSON, under the same numbers, even if it breaks on protobuf", async () => {
