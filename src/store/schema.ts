@@ -181,7 +181,10 @@ export interface Tables {
   entries: EntriesTable;
 }
 
-/** @param bytes the database's type for binary data: "blob" in SQLite, "bytea" in PostgreSQL. */
+/**
+ * Each can be done again: SQLite keeps what one made before a full disk, or a kill, ended it.
+ * @param bytes the database's type for binary data: "blob" in SQLite, "bytea" in PostgreSQL.
+ */
 export const migrations = (bytes: ColumnDataType): Record<string, Migration> => ({
   "001-runs": { up: (db: Kysely<unknown>) => createRuns(db, bytes) },
   "002-production": { up: (db: Kysely<unknown>) => createProduction(db, bytes) },
@@ -192,6 +195,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
   await db.schema
     .createTable("runs")
+    .ifNotExists()
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("name", "text", (c) => c.notNull())
     .addColumn("env", "text", (c) => c.notNull())
@@ -208,6 +212,7 @@ async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<v
     .execute();
   await db.schema
     .createTable("metrics")
+    .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("iteration", "integer", (c) => c.notNull())
     .addColumn("name", "text", (c) => c.notNull())
@@ -216,6 +221,7 @@ async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<v
     .execute();
   await db.schema
     .createTable("trajectories")
+    .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("iteration", "integer", (c) => c.notNull())
     .addColumn("phase", "text", (c) => c.notNull())
@@ -240,11 +246,13 @@ async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<v
     .execute();
   await db.schema
     .createIndex("trajectories_kept")
+    .ifNotExists()
     .on("trajectories")
     .columns(["run", "kept", "iteration"])
     .execute();
   await db.schema
     .createTable("evaluations")
+    .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("moment", "text", (c) => c.notNull())
     .addColumn("iteration", "integer", (c) => c.notNull())
@@ -266,6 +274,7 @@ async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<v
 async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
   await db.schema
     .createTable("responses")
+    .ifNotExists()
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("session", "text", (c) => c.notNull())
     .addColumn("user_id", "text")
@@ -299,6 +308,7 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
   await index(db, "responses", "base");
   await db.schema
     .createTable("signals")
+    .ifNotExists()
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("key", "text", (c) => c.unique())
     .addColumn("kind", "text", (c) => c.notNull())
@@ -314,6 +324,7 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
   await index(db, "signals", "user_id");
   await db.schema
     .createTable("signal_targets")
+    .ifNotExists()
     .addColumn("what", "text", (c) => c.notNull())
     .addColumn("name", "text", (c) => c.notNull())
     .addColumn("signal", "text", (c) => c.notNull())
@@ -321,6 +332,7 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
     .execute();
   await db.schema
     .createTable("records")
+    .ifNotExists()
     .addColumn("kind", "text", (c) => c.notNull())
     .addColumn("id", "text", (c) => c.notNull())
     .addColumn("place", "integer", (c) => c.notNull())
@@ -330,10 +342,12 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
     .execute();
   await db.schema
     .createTable("erased")
+    .ifNotExists()
     .addColumn("hash", "text", (c) => c.primaryKey())
     .execute();
   await db.schema
     .createTable("settings")
+    .ifNotExists()
     .addColumn("name", "text", (c) => c.primaryKey())
     .addColumn("value", "text", (c) => c.notNull())
     .execute();
@@ -342,6 +356,7 @@ async function createProduction(db: Kysely<unknown>, bytes: ColumnDataType): Pro
 async function createTags(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("run_tags")
+    .ifNotExists()
     .addColumn("run", "text", (c) => c.notNull().references("runs.id").onDelete("cascade"))
     .addColumn("tag", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("run_tags_key", ["run", "tag"])
@@ -351,6 +366,7 @@ async function createTags(db: Kysely<unknown>): Promise<void> {
 async function createEntries(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
   await db.schema
     .createTable("entries")
+    .ifNotExists()
     .$call((table) =>
       bytes === "blob"
         ? table.addColumn("place", "integer", (c) => c.primaryKey().autoIncrement())
@@ -371,6 +387,7 @@ async function createEntries(db: Kysely<unknown>, bytes: ColumnDataType): Promis
 const index = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>
   db.schema
     .createIndex(`${table}_${columns.join("_")}`)
+    .ifNotExists()
     .on(table)
     .columns([...columns])
     .execute();

@@ -301,6 +301,31 @@ const failsWith =
     return true;
   };
 
+test("a full disk while a store is made: one clear error, and it is made once there is room", async () => {
+  const file = freshFile();
+  await makeFolder(dirname(file));
+  const made = async (pages: number): Promise<boolean> => {
+    const database = openDatabase(file);
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const opened = sqliteDatabase(database, file);
+    try {
+      await migrated(opened);
+    } catch (e) {
+      assert.ok(failsWith(/got a full disk/, "store.full")(e));
+      return false;
+    }
+    await opened.close();
+    return true;
+  };
+  let pages = 1;
+  while (!(await made(pages))) pages += 7;
+  assert.ok(pages > 20, "it failed in the midst of its tables as well");
+  const store = await openStore(file);
+  await store.startRun(run);
+  assert.equal((await store.runs()).length, 1);
+  await store.close();
+});
+
 test("a full disk: one clear error, and what was saved stays", async () => {
   const file = freshFile();
   await makeFolder(dirname(file));
