@@ -1,9 +1,10 @@
 /** `whetstone export`: trained weights, and what people taught in production, as other tools take them. */
-import { mkdir, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
+import { makeFolder } from "../core/files.ts";
 import type { Dropped } from "../exchange/derived.ts";
 import { exportFile } from "../exchange/export/exportFile.ts";
 import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts";
@@ -204,7 +205,7 @@ function ratingOf(text: string): number {
 
 /** Makes the folder. Other files beside an export would be taken for parts of it. */
 async function requireEmpty(out: string): Promise<void> {
-  await mkdir(out, { recursive: true });
+  await makeFolder(out);
   if ((await readdir(out)).length === 0) return;
   throw new WhetstoneError("folder.unwritable", {
     where: "--out",

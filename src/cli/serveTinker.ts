@@ -1,5 +1,5 @@
 /** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
-import { mkdir } from "node:fs/promises";
+import { makeFolder } from "../core/files.ts";
 import type { FetchProgress } from "../engine/local/index.ts";
 import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
 import { statedNumber } from "./options.ts";
@@ -17,7 +17,7 @@ export interface TinkerFlags {
 export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const { model, port = "8000", host, keyEnv, checkpoints } = flags;
   const number = statedNumber("--port", port);
-  await mkdir(checkpoints, { recursive: true });
+  await makeFolder(checkpoints, "--checkpoints");
   const from = model === undefined ? [await tinyBase(checkpoints)] : model.split(",");
   const bases: Base[] = [];
   for (const one of from) {

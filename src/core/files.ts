@@ -8,8 +8,11 @@ function codeOf(e: unknown): string {
   return typeof e === "object" && e !== null && "code" in e ? String(e.code) : "";
 }
 
-/** What a failed write means to the person who started it. @param reason the system's code, where that of `e` misleads. */
-export function writeError(path: string, e: unknown, reason = codeOf(e)): WhetstoneError {
+/**
+ * What a failed write means to the person who started it.
+ * @param reason the system's code, where that of `e` misleads. @param flag that named the folder.
+ */
+export function writeError(path: string, e: unknown, reason = codeOf(e), flag = "--out"): WhetstoneError {
   const [code, mend]: readonly [ErrorCode, string] =
     reason === "ENOSPC" || reason === "EDQUOT"
       ? ["disk.write", "Free some space and start again with --resume; what was saved before is intact."]
@@ -18,7 +21,7 @@ export function writeError(path: string, e: unknown, reason = codeOf(e)): Whetst
           reason === "EROFS" ||
           reason === "ENOTDIR" ||
           reason === "EEXIST"
-        ? ["folder.unwritable", "Choose another folder with --out, or change its permissions."]
+        ? ["folder.unwritable", `Choose another folder with ${flag}, or change its permissions.`]
         : ["disk.write", "Check the disk and start again with --resume; what was saved before is intact."];
   return new WhetstoneError(code, {
     where: path,
@@ -29,13 +32,13 @@ export function writeError(path: string, e: unknown, reason = codeOf(e)): Whetst
   });
 }
 
-/** Makes a folder and those above it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
-export async function makeFolder(path: string): Promise<void> {
+/** Makes a folder and those above it. @param flag that named it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
+export async function makeFolder(path: string, flag?: string): Promise<void> {
   try {
     await makeFolders(path);
   } catch (e) {
     // the folder above is there, and yet "no such folder": nothing can be made in it
-    throw writeError(path, e, codeOf(e) === "ENOENT" ? "EPERM" : codeOf(e));
+    throw writeError(path, e, codeOf(e) === "ENOENT" ? "EPERM" : codeOf(e), flag);
   }
 }
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { makeEngine } from "../../src/cli/catalogue.ts";
 import { serverEngine } from "../../src/cli/tinker.ts";
 import { temporary } from "../temporary.ts";
 import { withCode } from "../train/world.ts";
+import { inProcess } from "./inProcess.ts";
 
 test("what is missing for a server is named, and no key is told", async () => {
   const url = "http://127.0.0.1:1";
@@ -34,4 +35,13 @@ test("each engine refuses what it cannot be told, by its flag", async () => {
   await assert.rejects(makeEngine("tinker", { model: "x" }), withCode("option.unknown", /--model.*local/));
   await assert.rejects(makeEngine("tabular", { threads: 2 }), withCode("option.unknown", /--threads.*local/));
   await assert.rejects(makeEngine("tinker", { lora: { rank: 4 } }), withCode("option.unknown", /but a rank/));
+});
+
+test("a folder that cannot be made is named, with the flag that asked for it", async () => {
+  const file = join(mkdtempSync(join(temporary, "whetstone-folder-")), "file");
+  after(() => rmSync(dirname(file), { recursive: true, force: true }));
+  writeFileSync(file, "");
+  const served = await inProcess(["serve", "--tinker", "--port", "0", "--checkpoints", join(file, "in")]);
+  assert.equal(served.code, 1);
+  assert.match(served.err, /^whetstone: .*file\/in: got ENOTDIR.*Choose another folder with --checkpoints/);
 });

@@ -1,5 +1,5 @@
 /** The models that clients may begin from, and the engines that hold what was made of them. */
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
@@ -88,8 +88,11 @@ export async function tinyBase(root: string): Promise<string> {
   const engine = localEngine({ tokenizer: "bytes" });
   try {
     const model = await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 1024 });
-    await mkdir(folder, { recursive: true });
-    await model.save(folder);
+    const half = `${folder}.half`; // a full disk or a kill leaves no folder that looks whole
+    await rm(half, { recursive: true, force: true });
+    await mkdir(half, { recursive: true });
+    await model.save(half);
+    await rename(half, folder);
     return folder;
   } finally {
     await engine.dispose();
