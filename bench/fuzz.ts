@@ -88,7 +88,7 @@ await database?.stop();
 rmSync(folder, { recursive: true });
 
 /** Of a 500 there has to be a line that says why. */
-const logged = log.filter((line) => /^(GET|POST|DELETE|PUT|PATCH|HEAD|OPTIONS) \S+: /.test(line)).length;
+const logged = log.filter((line) => /^(GET|POST|DELETE|PUT|PATCH|HEAD|OPTIONS) \S+: /.test(line));
 const text = section(result);
 keepSection(values.out, "# Malformed requests", text);
 console.log(text);
@@ -96,7 +96,7 @@ console.log(text);
 const tooSlow = 5000;
 const slow = result.slowest.filter(({ ms }) => ms > tooSlow).map(({ what }) => what);
 const amiss = [...result.hangs, ...result.failures, ...result.wronged, ...slow];
-for (const line of amiss.slice(0, 20)) console.log(line);
+for (const line of [...amiss.slice(0, 20), ...logged.slice(0, 20)]) console.log(line);
 process.exitCode = died === undefined && amiss.length === 0 ? 0 : 1;
 
 function section({ answers, hangs, failures, slowest, good, wronged }: FuzzResult): string {
@@ -112,7 +112,7 @@ function section({ answers, hangs, failures, slowest, good, wronged }: FuzzResul
     "",
     `- server: ${died === undefined ? "alive to the end" : `**died: ${died}**`}`,
     `- neither answered nor closed within 20 s: ${hangs.length}`,
-    `- answers of 500 and above: ${failures.length}, reasons in the log: ${logged}`,
+    `- answers of 500 and above: ${failures.length}, reasons in the log: ${logged.length}`,
     `- slowest answers: ${slowest.map(({ ms, what }) => `${(ms / 1000).toFixed(1)} s (${what})`).join("; ")}`,
     `- good requests in between: ${good}, not answered as they should be: ${wronged.length}`,
     `- resident memory, MiB, after each tenth: ${marks.map((m) => m.mib.toFixed(0)).join(", ")}`,

@@ -499,6 +499,8 @@ export function storeOn(database: Database): Store {
     setTags: (run, tags) =>
       guarded(() =>
         db.transaction().execute(async (tx) => {
+          // holds the row, so that of two at once the later one stands, whole
+          await tx.updateTable("runs").set({ id: run }).where("id", "=", run).execute();
           await tx.deleteFrom("run_tags").where("run", "=", run).execute();
           const rows = [...new Set(tags)].map((tag) => ({ run, tag }));
           if (rows.length > 0) await tx.insertInto("run_tags").values(rows).execute();

@@ -512,5 +512,9 @@ onEach("tags are kept, replaced and given by run", (where) =>
     assert.deepEqual(await store.tags(), new Map([[run.id, ["archived", "paper"]]]));
     await store.setTags(run.id, []);
     assert.deepEqual(await store.tags(), new Map());
+    const sets = Array.from({ length: 8 }, (_, i) => ["all", `${i}`]);
+    await Promise.all(sets.map((tags) => store.setTags(run.id, tags)));
+    const [left = []] = (await store.tags()).values();
+    assert.equal(left.length, 2, "those of one of them, whole");
   }),
 );
