@@ -2,8 +2,9 @@
  * Saved weights, by their `tinker://` paths: `tinker://<model>/weights/<name>` to train on, `…/sampler_weights/…` to sample,
  * `…/external_weights/…` for other tools.
  */
+import { randomUUID } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Fault, fault } from "./fault.ts";
 
@@ -58,6 +59,8 @@ export interface Checkpoints {
   copy(of: Saved, model: string, marks: Marks): Promise<string | Fault>;
   mark(of: Saved, marks: Marks): Promise<void>;
   remove(of: Saved): Promise<void>;
+  /** Frees the disk of what has expired, and of what a server that was killed had not finished. */
+  tidy(): Promise<void>;
 }
 
 export const aboutFile = "tinker.json";
@@ -68,29 +71,62 @@ const modelForm = /^[\w:-]+$/;
 /** Not every file system has colons; models' names have no underscores. */
 const folderName = (model: string): string => model.replaceAll(":", "_");
 
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
+const isOver = ({ marks: { expires } }: Saved): boolean =>
+  expires !== undefined && Date.parse(expires) <= Date.now();
 const isKind = (x: unknown): x is Kind => kinds.some((kind) => kind === x);
 
 export function checkpoints(root: string): Checkpoints {
   const folderOf = (model: string, kind: Kind, name: string): string =>
     join(root, "models", folderName(model), kind, name);
-  const write = (folder: string, what: About & Marks): Promise<void> =>
-    writeFile(join(folder, aboutFile), `${JSON.stringify(what)}\n`);
+  const unfinished = join(root, "unfinished");
+  /** What is being written or deleted lies here: nothing is ever half there under its name. */
+  const own = join(unfinished, randomUUID());
+  const aside = (): string => join(own, randomUUID());
 
-  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
+  async function write(folder: string, what: About & Marks): Promise<void> {
+    const half = aside();
+    await mkdir(own, { recursive: true });
+    await writeFile(half, `${JSON.stringify(what)}\n`);
+    await rename(half, join(folder, aboutFile));
+  }
+  /** Moves a folder aside, if it is there. @returns where it is now, to be deleted. */
+  async function moved(folder: string): Promise<string> {
+    const to = aside();
+    await mkdir(own, { recursive: true });
+    await rename(folder, to).catch((e: NodeJS.ErrnoException) => {
+      if (e.code !== "ENOENT") throw e;
+    });
+    return to;
+  }
+  const gone = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
+
+  /** Also one that has expired. */
+  async function onDisk(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
     const folder = folderOf(model, kind, name);
     const file = join(folder, aboutFile);
     const text = await readFile(file, "utf8").catch(() => undefined);
     if (text === undefined) return undefined;
     const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
-    if (expires !== undefined && Date.parse(expires) <= Date.now()) return undefined;
     const { birthtime } = await stat(folder);
     const marks: Marks = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
     return { path: `tinker://${model}/${kind}/${name}`, kind, name, folder, about, marks, time: birthtime };
+  }
+  async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
+    const saved = await onDisk(model, kind, name);
+    return saved && !isOver(saved) ? saved : undefined;
+  }
+  async function all(model: string): Promise<readonly Saved[]> {
+    const found = await Promise.all(
+      kinds.map(async (kind) => {
+        const names = await readdir(join(root, "models", folderName(model), kind)).catch(() => []);
+        return await Promise.all(names.sort().map((name) => onDisk(model, kind, name)));
+      }),
+    );
+    return found.flat().filter((one) => one !== undefined);
+  }
+  async function models(): Promise<readonly string[]> {
+    const folders = await readdir(join(root, "models")).catch(() => []);
+    return folders.map((name) => name.replaceAll("_", ":"));
   }
 
   const save: Checkpoints["save"] = async (model, kind, name, what, fill, options = {}) => {
@@ -105,14 +141,19 @@ export function checkpoints(root: string): Checkpoints {
     if (!overwritten && (await read(model, kind, name))) {
       return fault(`path: got ${path}, which exists already. Choose another name, or ask for overwrite.`);
     }
-    const half = join(root, "models", folderName(model), `.${kind}-${name}`);
-    await rm(half, { recursive: true, force: true });
-    await mkdir(half, { recursive: true });
-    await fill(half);
-    await write(half, { ...what, ...marks });
-    if (await isThere(folder)) await rm(folder, { recursive: true, force: true });
-    await mkdir(join(folder, ".."), { recursive: true });
-    await rename(half, folder);
+    const half = aside();
+    try {
+      await mkdir(half, { recursive: true });
+      await fill(half);
+      await write(half, { ...what, ...marks });
+      await mkdir(dirname(folder), { recursive: true });
+      const old = await moved(folder);
+      await rename(half, folder);
+      await gone(old);
+    } catch (e) {
+      await gone(half); // a full disk needs the room
+      throw e;
+    }
     return path;
   };
 
@@ -132,21 +173,20 @@ export function checkpoints(root: string): Checkpoints {
     },
     async list(model) {
       if (!modelForm.test(model)) return [];
-      const found = await Promise.all(
-        kinds.map(async (kind) => {
-          const names = await readdir(join(root, "models", folderName(model), kind)).catch(() => []);
-          return await Promise.all(names.sort().map((name) => read(model, kind, name)));
-        }),
-      );
-      return found.flat().filter((one) => one !== undefined);
+      return (await all(model)).filter((saved) => !isOver(saved));
     },
-    async models() {
-      const folders = await readdir(join(root, "models")).catch(() => []);
-      return folders.map((name) => name.replaceAll("_", ":"));
-    },
+    models,
     copy: ({ folder, kind, name, about }, model, marks) =>
       save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks }),
     mark: ({ folder, about }, marks) => write(folder, { ...about, ...marks }),
-    remove: ({ folder }) => rm(folder, { recursive: true, force: true }),
+    remove: async ({ folder }) => gone(await moved(folder)),
+    async tidy() {
+      for (const other of await readdir(unfinished).catch(() => [])) {
+        if (join(unfinished, other) !== own) await gone(join(unfinished, other));
+      }
+      for (const model of await models()) {
+        for (const saved of (await all(model)).filter(isOver)) await gone(await moved(saved.folder));
+      }
+    },
   };
 }

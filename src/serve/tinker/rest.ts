@@ -93,9 +93,12 @@ export function restRoutes(app: Hono, api: Service, files: Downloads): void {
   const checkpoint = `${runs}/:id/checkpoints/:kind/:name`;
 
   app.get(runs, async (c) => {
-    const { items, cursor } = cut(await api.runs(), partOf(c));
-    const found = await Promise.all(items.map((id) => runJson(api.store, id, api.live(id))));
-    return c.json({ training_runs: found.filter((run) => run !== undefined), cursor });
+    const found = await Promise.all((await api.runs()).map((id) => runJson(api.store, id, api.live(id))));
+    const { items, cursor } = cut(
+      found.filter((run) => run !== undefined),
+      partOf(c),
+    );
+    return c.json({ training_runs: items, cursor });
   });
   app.get(`${runs}/:id`, async (c) => {
     const id = c.req.param("id");

@@ -53,17 +53,18 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
   }
   const api = service(options);
   const server = limitedServer(routes(api, { key, patience, flags }).fetch);
-  const sweeping = setInterval(() => api.sweep(), 5000);
-  sweeping.unref();
   const url = await bound(server, host, port).catch(async (e: unknown) => {
-    clearInterval(sweeping);
     await api.close();
     throw e;
   });
+  const tidy = (): void => void api.store.tidy().catch(() => undefined); // next time, then
+  tidy();
+  const timers = [setInterval(() => api.sweep(), 5000), setInterval(tidy, 600_000)];
+  for (const timer of timers) timer.unref();
   return {
     url,
     async close() {
-      clearInterval(sweeping);
+      for (const timer of timers) clearInterval(timer);
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -111,6 +112,13 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
   const files = downloads();
   files.serve(app, api);
   app.use(async (c, next) => {
+    // a page may have its own name point to this machine, and then sends that name along
+    const { hostname } = new URL(c.req.url);
+    if (key === undefined && !ownAddresses.has(hostname.replace(/^\[|\]$/g, ""))) {
+      throw new HTTPException(403, {
+        message: `got the host ${hostname}, expected this machine's own name. Start the server with a key in WHETSTONE_KEY to be asked under others.`,
+      });
+    }
     // a header that browsers send only to whom they asked first, so that no page reaches a server of this machine
     const sent = c.req.header("x-api-key") ?? "";
     if (!sent.startsWith(prefix) || (key !== undefined && !timingSafeEqual(digest(sent), digest(key)))) {

@@ -39,16 +39,25 @@ interface Session {
   readonly samplers: Map<string, Sampler>;
 }
 
+/** A request that may come again. */
+interface Known {
+  /** A digest of it. */
+  readonly body: string;
+  /** Where its result is asked for. */
+  readonly request: string;
+}
+
 /** Where samples of a sampling session come from. */
 interface Sampler {
   readonly id: string;
   readonly session: Session;
   readonly base: Base;
   readonly path?: string;
+  /** Digest of the request that created it. */
+  readonly body: string;
   /** Absent once it has made room for newer ones. */
   weights?: Held<Source>;
-  /** Numbered requests, with a digest of each. */
-  readonly known: Map<number, { readonly body: string; readonly request: string }>;
+  readonly known: Map<number, Known>;
   /** What has ended, for each client that shares the session. */
   readonly ended: Map<number, Completions>;
   /** Clients that joined. */
@@ -216,30 +225,31 @@ export function service(options: ServiceOptions): Service {
   /** A model begins to be made, once for its number. */
   function begin(
     session: Session,
-    id: string,
-    base: Base,
-    about: About,
+    { id, base, about }: Pick<Trainer, "id" | "base" | "about">,
+    digest: string,
     make: () => Promise<Model>,
     result: Result,
   ): Pending {
-    const request = made.get(id);
-    if (request !== undefined) return { request_id: request, model_id: id };
+    const before = made.get(id);
+    if (before) {
+      if (before.body !== digest) throw clash(`model ${id}`);
+      return { request_id: before.request, model_id: id };
+    }
     const future = results.open(0);
     const model = make();
     session.trainers.set(id, trainer({ id, base, about }, model, store));
-    made.set(id, future.id);
+    made.set(id, { body: digest, request: future.id });
     void future.settle(() => model.then(() => result));
     return { request_id: future.id, model_id: id };
   }
-  const made = new Map<string, string>();
+  const made = new Map<string, Known>();
 
   function addSampler(
     session: Session,
-    number: number,
-    of: Pick<Sampler, "base" | "path">,
+    id: string,
+    of: Pick<Sampler, "base" | "path" | "body">,
     weights: Held<Source>,
   ): Sampler {
-    const id = samplerId(session, number);
     const sampler: Sampler = { id, session, ...of, weights, known: new Map(), ended: new Map(), joined: 0 };
     session.samplers.set(id, sampler);
     return sampler;
@@ -294,6 +304,13 @@ export function service(options: ServiceOptions): Service {
     return { use: (work) => saves.use(name, open, work), release: () => saves.close(name) };
   }
 
+  /** One model of all that sample from it; it stays. */
+  function untrainedWeights(base: Base): Held<Source> {
+    const weights = untrained.get(base.name) ?? held(base.create(1));
+    untrained.set(base.name, weights);
+    return { use: weights.use, release: async () => undefined };
+  }
+
   const endedOf = ({ ended }: Sampler, client: number): Completions => {
     const found = ended.get(client) ?? completions();
     ended.set(client, found);
@@ -335,7 +352,8 @@ export function service(options: ServiceOptions): Service {
       const session = sessions.get(id);
       if (session) end(session);
     },
-    createModel({ session_id, model_seq_id, base_model, lora_config }) {
+    createModel(body) {
+      const { session_id, model_seq_id, base_model, lora_config } = body;
       const session = sessionOf(session_id);
       const base = baseOf(base_model);
       const rank = lora_config?.rank ?? 0;
@@ -349,14 +367,8 @@ export function service(options: ServiceOptions): Service {
       const adapter = rank > 0 ? { rank, mlp, attention } : undefined;
       const id = `${session.id}:train:${model_seq_id}`;
       const make = () => base.create(lora_config?.seed ?? model_seq_id, adapter);
-      return begin(
-        session,
-        id,
-        base,
-        aboutOf(base, adapter),
-        make,
-        json({ model_id: id, type: "create_model" }),
-      );
+      const result = json({ model_id: id, type: "create_model" });
+      return begin(session, { id, base, about: aboutOf(base, adapter) }, digestOf(body), make, result);
     },
     info(id) {
       const { base, about } = trainerOf(id).trainer;
@@ -423,14 +435,8 @@ export function service(options: ServiceOptions): Service {
       const base = baseOf(body.base_model ?? saved.about.base_model);
       const id = `${session.id}:train:${model_seq_id}`;
       const make = () => openSaved(base, saved, body.optimizer);
-      return begin(
-        session,
-        id,
-        base,
-        saved.about,
-        make,
-        json({ path: body.path, model_id: id, type: "load_weights" }),
-      );
+      const result = json({ path: body.path, model_id: id, type: "load_weights" });
+      return begin(session, { id, base, about: saved.about }, digest, make, result);
     },
     saveForSampler(body, digest) {
       const { session, trainer } = trainerOf(body.model_id);
@@ -446,8 +452,10 @@ export function service(options: ServiceOptions): Service {
           const path = await trainer.save("sampler_weights", name, { marks });
           return isFault(path) ? failed(path) : json({ path, type: "save_weights_for_sampler" });
         }
+        const id = samplerId(session, number ?? 0);
+        if (session.samplers.has(id)) return failed(fault(`sampling session ${id} is there already.`));
         const frozen = held(Promise.resolve(await trainer.freeze()));
-        const sampler = addSampler(session, number ?? 0, { base: trainer.base }, frozen);
+        const sampler = addSampler(session, id, { base: trainer.base, body: digest }, frozen);
         keep(trainer, sampler);
         return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
       });
@@ -476,33 +484,29 @@ export function service(options: ServiceOptions): Service {
       copies.set(key, before);
       return await before;
     },
-    async createSampler({ session_id, sampling_session_seq_id, base_model, model_path }) {
+    async createSampler(body) {
+      const { session_id, sampling_session_seq_id, base_model, model_path } = body;
       const session = sessionOf(session_id);
-      const before = session.samplers.get(samplerId(session, sampling_session_seq_id));
-      if (before) return before.id;
-      if (model_path) {
-        const saved = await foundAt(model_path);
-        const base = baseOf(saved.about.base_model);
-        return addSampler(
-          session,
-          sampling_session_seq_id,
-          { base, path: model_path },
-          savedWeights(saved, base),
-        ).id;
-      }
-      if (!base_model)
+      const id = samplerId(session, sampling_session_seq_id);
+      const digest = digestOf(body);
+      const isThere = (): boolean => {
+        const before = session.samplers.get(id);
+        if (before && before.body !== digest) throw clash(`sampling session ${id}`);
+        return before !== undefined;
+      };
+      if (isThere()) return id;
+      const saved = model_path ? await foundAt(model_path) : undefined;
+      if (isThere()) return id; // meanwhile
+      const name = saved?.about.base_model ?? base_model;
+      if (!name) {
         throw wrong(
           "create_sampling_session: got neither a base_model nor a model_path, expected one of them.",
         );
-      const base = baseOf(base_model);
-      const weights = untrained.get(base.name) ?? held(base.create(1));
-      untrained.set(base.name, weights);
-      return addSampler(
-        session,
-        sampling_session_seq_id,
-        { base },
-        { use: weights.use, release: async () => undefined },
-      ).id;
+      }
+      const base = baseOf(name);
+      const of = { base, body: digest, ...(saved && { path: saved.path }) };
+      addSampler(session, id, of, saved ? savedWeights(saved, base) : untrainedWeights(base));
+      return id;
     },
     sampler(id) {
       const sampler = samplerOf(id);

@@ -1,6 +1,7 @@
 /** One model that a client trains: its operations, in their order. */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Frozen, Model } from "../../core/model.ts";
 import { exportAdapter, exportWeights } from "../../engine/local/export.ts";
 import type { AdamParams, ForwardBackwardOutput, Pass } from "../../engine/tinker/protocol.ts";
@@ -37,6 +38,13 @@ export async function openSaved(base: Base, { folder }: Saved, optimiser: boolea
   const fresh = await model.fork("fresh");
   await model.dispose();
   return fresh;
+}
+
+/** What a checkpoint has to fit. */
+function told({ base_model, lora_rank, train_attn, train_mlp }: About): string {
+  if (lora_rank === undefined) return `${base_model} with all weights`;
+  const parts = [...(train_attn ? ["attention"] : []), ...(train_mlp ? ["MLP"] : [])].join(" and ");
+  return `${base_model} with rank ${lora_rank} on ${parts}`;
 }
 
 /** @param making the model, which may still be on its way: operations wait for it, and fail with it. */
@@ -107,11 +115,9 @@ export function trainer(
       return store.save(id, "external_weights", name, about, fill, options);
     },
     async load(saved, optimiser) {
-      const { base_model, lora_rank } = saved.about;
-      if (base_model !== about.base_model || lora_rank !== about.lora_rank) {
-        const rank = (r: number | undefined): string => (r === undefined ? "all weights" : `rank ${r}`);
+      if (!isDeepStrictEqual(saved.about, about)) {
         return fault(
-          `load_weights: got ${saved.path}, of ${base_model} with ${rank(lora_rank)}, expected one of ${about.base_model} with ${rank(about.lora_rank)}.`,
+          `load_weights: got ${saved.path}, of ${told(saved.about)}, expected one of ${told(about)}.`,
         );
       }
       const before = await current;

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -26,7 +29,10 @@ type Answer = Readonly<Record<string, unknown>>;
 async function said(method: string, path: string, body?: object, status = 200): Promise<Answer> {
   const response = await fetch(`${server.url}/api/v1/${path}`, {
     method,
-    headers: { "x-api-key": "tml-any", "x-idempotency-key": "once" },
+    headers: {
+      "x-api-key": "tml-any",
+      "x-idempotency-key": path === "create_session" ? randomUUID() : "once",
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -48,6 +54,22 @@ async function model(): Promise<readonly [session: string, model: string]> {
   await result(made);
   return [String(session_id), String(made.model_id)];
 }
+
+test("without a key of its own the server answers to this machine's names alone", async () => {
+  const statusAs = async (host: string): Promise<number | undefined> => {
+    const headers = { host, "x-api-key": "tml-any" };
+    const asked = request(`${server.url}/api/v1/get_server_capabilities`, { headers }).end();
+    const [response] = await once(asked, "response");
+    response.resume();
+    return response.statusCode;
+  };
+  const { port } = new URL(server.url);
+  for (const own of [`127.0.0.1:${port}`, "localhost", `[::1]:${port}`])
+    assert.equal(await statusAs(own), 200, own);
+  for (const other of ["evil.example", `localhost.evil.example:${port}`, "10.0.0.7"]) {
+    assert.equal(await statusAs(other), 403, other);
+  }
+});
 
 test("what was saved is listed, marked, copied, handed out and deleted", async () => {
   const [session, id] = await model();
@@ -118,6 +140,104 @@ test("a checkpoint whose time is over is not there, and its name is free", async
   assert.equal(await save(new Date(Date.now() + 60_000).toISOString()), path);
   assert.ok(isFault(await save(new Date().toISOString())));
   assert.deepEqual(await store.models(), ["m:train:0"]);
+});
+
+test("a checkpoint is whole or not there, whenever its server is killed or its disk is full", async () => {
+  const root = join(folder, "whole");
+  const about = { base_model: "tiny", train_mlp: true, train_attn: true };
+  const store = checkpoints(root);
+  const fill = (text: string) => (to: string) => writeFile(join(to, "weights"), text);
+  const path = String(await store.save("m:train:0", "weights", "w", about, fill("old")));
+  const text = async (): Promise<string> => {
+    const saved = await store.find(path);
+    return isFault(saved) ? saved.error : await readFile(join(saved.folder, "weights"), "utf8");
+  };
+  const full = async (to: string): Promise<void> => {
+    await fill("half")(to);
+    throw new Error("ENOSPC");
+  };
+  const over = { overwritten: true };
+  await assert.rejects(store.save("m:train:0", "weights", "w", about, full, over), /ENOSPC/);
+  assert.equal(await text(), "old");
+  const [own = ""] = await readdir(join(root, "unfinished"));
+  assert.deepEqual(await readdir(join(root, "unfinished", own)), []);
+  assert.equal(await store.save("m:train:0", "weights", "w", about, fill("new"), over), path);
+  assert.equal(await text(), "new");
+  const long = "n".repeat(255);
+  assert.equal(
+    await store.save("m:train:0", "weights", long, about, fill("")),
+    `tinker://m:train:0/weights/${long}`,
+  );
+
+  // another server is killed while it saves
+  const saving = Promise.withResolvers<void>();
+  const never = Promise.withResolvers<void>();
+  const other = checkpoints(root);
+  void other.save("m:train:1", "weights", "w", about, async (to) => {
+    await fill("half")(to);
+    saving.resolve();
+    await never.promise;
+  });
+  await saving.promise;
+  assert.equal((await readdir(join(root, "unfinished"))).length, 2);
+  await store.tidy();
+  assert.deepEqual(await readdir(join(root, "unfinished")), [own]);
+  assert.deepEqual(await store.list("m:train:1"), []);
+});
+
+test("what has expired frees the disk", async () => {
+  const root = join(folder, "expiring");
+  const store = checkpoints(root);
+  const about = { base_model: "tiny", train_mlp: true, train_attn: true };
+  for (const [name, ms] of [
+    ["old", -1],
+    ["new", 60_000],
+  ] as const) {
+    const marks = { expires: new Date(Date.now() + ms).toISOString() };
+    await store.save("m:train:0", "weights", name, about, async () => undefined, { marks });
+  }
+  const names = (): Promise<string[]> => readdir(join(root, "models", "m_train_0", "weights"));
+  assert.deepEqual((await names()).sort(), ["new", "old"]);
+  await store.tidy();
+  assert.deepEqual(await names(), ["new"]);
+});
+
+test("a number that stands for one model or sampling session is not taken for another", async () => {
+  const [session, id] = await model();
+  const another = { session_id: session, model_seq_id: 0, base_model: "tiny", lora_config: { rank: 8 } };
+  await said("POST", "create_model", another, 409);
+  const { path } = await done("save_weights_for_sampler", { model_id: id, seq_id: 1, path: "s" });
+  const sampler = { session_id: session, sampling_session_seq_id: 0 };
+  const { sampling_session_id } = await said("POST", "create_sampling_session", {
+    ...sampler,
+    base_model: "tiny",
+  });
+  const again = await said("POST", "create_sampling_session", { ...sampler, base_model: "tiny" });
+  assert.equal(again.sampling_session_id, sampling_session_id);
+  await said("POST", "create_sampling_session", { ...sampler, model_path: path }, 409);
+  const snapshot = await done("save_weights_for_sampler", {
+    model_id: id,
+    seq_id: 2,
+    sampling_session_seq_id: 0,
+  });
+  assert.match(String(snapshot.error), /there already/);
+
+  const attention = { rank: 4, train_mlp: false };
+  const part = { ...another, model_seq_id: 1, lora_config: attention };
+  const { model_id } = await done("create_model", part);
+  await done("save_weights", { model_id, seq_id: 1, path: "part" });
+  const load = { model_id: id, seq_id: 3, path: `tinker://${model_id}/weights/part`, optimizer: true };
+  assert.match(
+    String((await done("load_weights", load)).error),
+    /rank 4 on attention, expected .* attention and MLP/,
+  );
+});
+
+test("a run that was left without a checkpoint is not counted", async () => {
+  const counted = async () => Object((await said("GET", "training_runs?limit=1")).cursor).total_count;
+  const before = await counted();
+  await mkdir(join(folder, "models", "m_train_0"), { recursive: true });
+  assert.equal(await counted(), before);
 });
 
 test("one question tells of all samples that have ended, to each client of a session its own", async () => {
