@@ -13,8 +13,8 @@ python="${PYTHON:-python3.12}"
 
 skyrl() {
   "$python" -m venv "$folder/skyrl"
-  # its server starts its engine by uv
-  "$folder/skyrl/bin/pip" install --quiet 'skyrl[tinker,jax]==0.3.0' uv
+  # its server starts its engine by uv, and asks for aiohttp, which its own list of requirements lacks
+  "$folder/skyrl/bin/pip" install --quiet 'skyrl[tinker,jax]==0.4.0' aiohttp uv
   "$folder/skyrl/bin/pip" list 2>/dev/null | grep -E '^(skyrl|tinker|jax|flax|transformers) '
 }
 

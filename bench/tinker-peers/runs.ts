@@ -8,7 +8,8 @@ import { key, type Peer } from "./peers.ts";
 
 const iteration = z.object({
   type: z.literal("iteration"),
-  reward: z.number(),
+  /** Null where nothing was attempted. */
+  reward: z.number().nullable(),
   metrics: z.record(z.string(), z.number()),
 });
 
@@ -57,7 +58,8 @@ export async function runOf(peer: Peer | undefined, options: RunOptions): Promis
   createInterface({ input: child.stdout }).on("line", (line) => {
     const read = iteration.safeParse(JSON.parse(line));
     if (read.success) {
-      values.push(method === "grpo" ? read.data.reward : (read.data.metrics["likelihood.nll"] ?? Number.NaN));
+      const { reward, metrics } = read.data;
+      values.push((method === "grpo" ? reward : metrics["likelihood.nll"]) ?? Number.NaN);
     }
   });
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -65,5 +67,6 @@ export async function runOf(peer: Peer | undefined, options: RunOptions): Promis
     child.once("close", resolve);
   });
   if (code !== 0) throw new Error(`whetstone train ended with ${code}: ${complaints.trim().slice(-1200)}`);
+  if (values.length !== iterations) throw new Error(`${values.length} of ${iterations} iterations were told`);
   return { method, seed, values, seconds: (performance.now() - began) / 1000 };
 }
