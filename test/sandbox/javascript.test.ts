@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { type JavaScriptOutcome, javaScriptSandbox } from "../../src/sandbox/javascript.ts";
 import { inWords } from "../../src/sandbox/outcome.ts";
 
-const sandbox = javaScriptSandbox({ threads: 1, limits: { steps: 300_000, seconds: 0.5, memory: 2 ** 22 } });
+const sandbox = javaScriptSandbox({ threads: 1, limits: { steps: 300_000, seconds: 1.5, memory: 2 ** 22 } });
 after(() => sandbox.close());
 const run = (...scripts: readonly string[]): Promise<JavaScriptOutcome> => sandbox.run({ scripts });
 
