@@ -12,8 +12,10 @@ import {
   type Transport,
 } from "./transport.ts";
 
-/** How often a 400 is taken for a fault on the way, and a lost result asked for anew. */
-const most = { bad: 3, resubmitted: 3 } as const;
+/** How often a 400 and a 500 are taken for a fault on the way, and a lost result asked for anew. */
+const most = { bad: 3, broken: 3, resubmitted: 3 } as const;
+/** Between two questions, at least: a server that answers at once must not be asked without a breath. */
+const breathMs = 20;
 
 /** What a call is about, for servers that look at it, and whether its result may come as protobuf. */
 export interface Kind {
@@ -43,7 +45,7 @@ export function meaningOf(answer: Answer | undefined): Next {
     return wrong.success ? { kind: "failed", why: wrong.data.error } : { kind: "done", answer };
   }
   if (status === 408 || status >= 500) return { kind: "again", after: 0 };
-  if (status === 429) return { kind: "again", after: "longer" };
+  if (status === 429) return { kind: "again", after: answer.restMs || "longer" };
   if (status === 402) return { kind: "again", after: 5000 };
   if (status === 400) return { kind: "bad", why: detailOf(answer) };
   if (status === 410) return { kind: "gone", why: detailOf(answer) };
@@ -85,9 +87,13 @@ export async function submit(
  * 500 counts as not knowing: SkyRL 0.3.0 breaks on quoting such a body in its own complaint.
  */
 export async function submitIfRead(over: Transport, path: string, body: Body): Promise<string | undefined> {
-  const answer = await over.send(path, body, { misread: [400, 415, 422, 500] });
-  if (answer.status >= 300) return undefined;
-  return checked(path, () => future.parse(answer.json)).request_id;
+  for (let broke = 1, pause = 500; ; broke++, pause *= 2) {
+    const answer = await over.send(path, body, { misread: [400, 415, 422, 500] });
+    if (answer.status < 300) return checked(path, () => future.parse(answer.json)).request_id;
+    // a server in trouble answers so once, one that does not know protobuf each time
+    if (answer.status !== 500 || broke === most.broken) return undefined;
+    await over.wait(pause);
+  }
 }
 
 /** The result of a call that was submitted. */
@@ -102,6 +108,7 @@ export async function awaited(
   let told: string | undefined;
   let [bad, resubmitted, waited, pause, round] = [0, 0, 0, 500, 0];
   for (const began = performance.now(); ; ) {
+    const asked = performance.now();
     const answer = await over.once(
       "retrieve_future",
       { json: { request_id: id } },
@@ -123,15 +130,18 @@ export async function awaited(
       if (++resubmitted > most.resubmitted) throw failed(path, next.why, resume);
       id = await submit(over, path, body);
     }
-    // a server that answers at once must not be asked without a breath
     const after = next.kind !== "again" ? 0 : next.after === "longer" ? pause : next.after;
     pause = next.kind === "again" && next.after === "longer" ? Math.min(2 * pause, 30_000) : 500;
-    const breath = Math.max(after, answer?.status === 200 ? 0 : 20);
-    if (breath > 0) await over.wait(breath);
-    waited += breath;
-    if (Math.max(waited, performance.now() - began) >= over.patienceMs || round >= mostRounds) {
+    // from question to question: one that a server was silent to has been waited for
+    const rest = Math.max(after, breathMs);
+    if (performance.now() - asked < rest) {
+      await over.wait(rest);
+      waited += rest;
+    }
+    if (Math.max(waited, performance.now() - began) >= over.patienceMs) {
       const questions = `after ${round} questions`;
-      if (!answer) throw failed(path, `no connection ${questions} for its result`, reconnect);
+      if (!answer)
+        throw failed(path, `no connection ${questions} for its result (${over.broken()})`, reconnect);
       throw failed(
         path,
         `no result of ${id} ${questions}`,
@@ -141,7 +151,5 @@ export async function awaited(
   }
 }
 
-/** More questions than any patience needs with a server that holds each for a while. */
-const mostRounds = 100_000;
 const reconnect = "Check that the server answers, then resume the run from its last checkpoint.";
 const resume = "Correct what the server says, then resume the run from its last checkpoint.";

@@ -13,6 +13,8 @@ export interface Called {
   readonly status: number;
   /** Content type with its parameters; "" where there is none. */
   readonly type: string;
+  /** What its header of this name says; "" where there is none. */
+  readonly retryAfter: string;
   readonly bytes: Uint8Array;
 }
 
@@ -31,14 +33,13 @@ export interface HttpOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/** At a time. More calls wait for one of them. */
-const connections = 256;
-
-/** Calls that are handed on as they come, with no stream around an answer and no signal around a call. */
+/**
+ * Calls that are handed on as they come, with no stream around an answer and no signal around a call. As many at a time as there are:
+ * most wait long for their answers, and a heartbeat that stood behind them would come too late.
+ */
 export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
   const { origin, pathname } = new URL(base);
   const pool = new Pool(origin, {
-    connections,
     connect: { timeout: Math.min(silenceMs, 10_000) },
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
@@ -49,7 +50,7 @@ export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
     call: ({ path, method, headers, body }) =>
       new Promise((resolve, reject) => {
         const parts: Buffer[] = [];
-        let [status, type] = [0, ""];
+        let [status, type, retryAfter] = [0, "", ""];
         pool.dispatch(
           { path: pathname + path, method, headers, ...(body !== undefined && { body }) },
           {
@@ -57,9 +58,10 @@ export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
             onResponseStart(_, code, given) {
               status = code;
               type = String(given["content-type"] ?? "");
+              retryAfter = String(given["retry-after"] ?? "");
             },
             onResponseData: (_, part) => void parts.push(part),
-            onResponseEnd: () => resolve({ status, type, bytes: joined(parts) }),
+            onResponseEnd: () => resolve({ status, type, retryAfter, bytes: joined(parts) }),
             onResponseError: (_, e) => reject(e),
           },
         );
@@ -84,7 +86,8 @@ export function overFetch(fetched: typeof fetch, { base, silenceMs, stop }: Http
         signal: stop ? AbortSignal.any([stop, late]) : late,
       });
       const bytes = new Uint8Array(await answer.arrayBuffer());
-      return { status: answer.status, type: answer.headers.get("Content-Type") ?? "", bytes };
+      const said = (name: string): string => answer.headers.get(name) ?? "";
+      return { status: answer.status, type: said("Content-Type"), retryAfter: said("Retry-After"), bytes };
     },
     close: () => undefined,
   };

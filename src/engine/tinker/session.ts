@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { unknownName } from "../../core/suggest.ts";
 import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
-import { type Answer, checked, failed, forgotten, type Transport } from "./transport.ts";
+import { type Answer, checked, elsewhere, failed, forgotten, type Transport } from "./transport.ts";
 
 /** Stands for the client in the server's books. */
 export const clientVersion = "0.38.0";
@@ -54,7 +54,10 @@ export async function reached(over: Transport): Promise<Answer> {
   const settled = new AbortController();
   const { signal } = settled;
   const notice = setTimeout(
-    () => over.say(`Trying to reach ${over.url}, which does not answer; for ${limit / 1000} seconds …`),
+    () =>
+      over.say(
+        `Trying to reach ${over.url}, which does not answer${because(over)}; for ${limit / 1000} seconds …`,
+      ),
     reach.silentMs,
   );
   async function ask(): Promise<Answer | undefined> {
@@ -75,11 +78,17 @@ export async function reached(over: Transport): Promise<Answer> {
     settled.abort();
   }
   over.close();
-  throw failed(over.url, `no answer within ${limit / 1000} seconds`, start(over.url));
+  throw failed(over.url, `no answer within ${limit / 1000} seconds${because(over)}`, start(over));
 }
+const because = (over: Transport): string => (over.broken() ? ` (${over.broken()})` : "");
 /** What stands before a server that is not there says so. */
 const gateways: readonly number[] = [502, 503, 504];
-function start(url: string): string {
+function start({ url, broken }: Transport): string {
+  const why = broken();
+  if (/no JSON/.test(why)) return elsewhere;
+  if (/certificate/i.test(why)) {
+    return "Correct the address, or name the file of whoever signed that certificate in NODE_EXTRA_CA_CERTS.";
+  }
   const { port } = new URL(url);
   return `Start the server, then try again: whetstone serve --tinker${port && ` --port ${port}`} on this machine, or what starts your cluster's.`;
 }
@@ -97,6 +106,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     json: { tags: ["whetstone"], user_metadata: null, sdk_version: clientVersion },
   });
   const opened = checked("create_session", () => createSessionResponse.parse(made.json));
+  if (opened.warning_message) over.say(opened.warning_message);
   if (opened.error_message) throw failed("create_session", opened.error_message, "Do what the server says.");
   const told = await over.send("get_server_capabilities");
   const offered = checked("get_server_capabilities", () =>

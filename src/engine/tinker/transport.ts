@@ -31,6 +31,8 @@ export interface Answer {
   readonly bytes: Uint8Array;
   /** The body as JSON; undefined where it is none. */
   readonly json: unknown;
+  /** How long the server would have its client wait, as far as that is a minute at most. Default 0. */
+  readonly restMs?: number;
 }
 
 export type Body =
@@ -51,6 +53,8 @@ export interface Transport {
   /** Lets go of its connections. */
   close(): void;
   wait(ms: number): Promise<unknown>;
+  /** Why the last answer that did not arrive did not, for people. */
+  broken(): string;
   /** One attempt. Undefined: the connection was lost, or the answer was cut. */
   once(
     path: string,
@@ -58,14 +62,18 @@ export interface Transport {
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answer | undefined>;
   /**
-   * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, with
-   * the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most.
+   * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, and a few
+   * times after 409, with the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most, or as long as the
+   * server says.
    * @throws WhetstoneError `engine.failed` for another status than 2xx, or when patience ends.
    */
   send(path: string, body?: Body, more?: Sending): Promise<Answer>;
 }
 
 const again = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+/** How often a 409 is taken for a request that is still at work on the same. */
+const mostClashes = 5;
+const longestRestMs = 60_000;
 
 /** What a server said about a failure, at most a line of it. */
 export function detailOf({ status, json }: Answer): string {
@@ -94,11 +102,12 @@ export function transport({
   stop,
   say = () => {},
 }: TransportOptions): Transport {
-  const base = `${url.replace(/\/+$/, "")}/api/v1/`;
+  const base = `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1/`;
   const own = key === undefined ? {} : { "X-API-Key": key };
   const patienceMs = patienceSeconds * 1000;
   const way = { base, silenceMs: timeoutSeconds * 1000, stop };
   const http = fetched ? overFetch(fetched, way) : keptConnections(way);
+  let broken = "";
 
   async function once(
     path: string,
@@ -108,22 +117,25 @@ export function transport({
     stop?.throwIfAborted();
     const content = body && written(body);
     try {
-      const { status, type, bytes } = await http.call({
+      const { status, type, retryAfter, bytes } = await http.call({
         path,
         method: body ? "POST" : "GET",
         ...(content && { body: content.body }),
         headers: { ...own, ...content?.headers, ...headers },
       });
       const kind = type.split(";")[0]?.trim() ?? "";
-      if (kind === protobufType) return { status, type: kind, bytes, json: undefined };
+      const answer = { status, type: kind, bytes, restMs: restOf(retryAfter) };
+      if (kind === protobufType) return { ...answer, json: undefined };
       const json = jsonOf(bytes);
+      if (json !== undefined || status < 200 || status >= 300) return { ...answer, json };
       // a body that is cut is no answer
-      if (json === undefined && status >= 200 && status < 300 && bytes.length > 0) return undefined;
-      return { status, type: kind, bytes, json };
-    } catch {
+      broken = `an answer of ${bytes.length} bytes${kind && ` of ${kind}`} that is no JSON`;
+    } catch (e) {
       stop?.throwIfAborted();
-      return undefined;
+      // where several addresses of a name were tried, the message is empty
+      broken = (messageOf(e) || codeOf(e)).slice(0, 200);
     }
+    return undefined;
   }
 
   return {
@@ -131,52 +143,68 @@ export function transport({
     patienceMs,
     say,
     wait,
+    broken: () => broken,
     close: http.close,
     once,
     async send(path, body, { misread = [], headers: more } = {}) {
       const headers = { ...(body && { "X-Idempotency-Key": randomUUID() }), ...more };
-      let waited = 0;
+      const call = `${body ? "POST" : "GET"} ${path}`;
+      let [waited, clashes] = [0, 0];
+      const began = performance.now();
       for (let pause = 500; ; pause = Math.min(2 * pause, 10_000)) {
         const answer = await once(path, body, headers);
         if (answer && (answer.status < 300 || misread.includes(answer.status))) return answer;
-        if (answer && !again(answer.status)) throw refused(path, answer);
-        if (waited >= patienceMs) {
+        const clash = answer?.status === 409 && ++clashes <= mostClashes;
+        if (answer && !clash && !again(answer.status)) throw refused(path, call, answer);
+        const said = answer ? detailOf(answer) : `no connection (${broken})`;
+        if (Math.max(waited, performance.now() - began) >= patienceMs) {
           throw failed(
-            `POST ${path}`,
-            answer ? detailOf(answer) : "no connection",
+            call,
+            said,
             `Check that a server answers at ${url}; it was asked for ${patienceSeconds} seconds. Then resume the run.`,
           );
         }
+        const rest = Math.max(pause, answer?.restMs ?? 0);
         // a hiccup is nobody's news
-        if (waited < 2000 && waited + pause >= 2000) {
-          say(
-            `${path}: ${answer ? detailOf(answer) : `no connection to ${url}`}; asked again for up to ${patienceSeconds} s.`,
-          );
+        if (waited < 2000 && waited + rest >= 2000) {
+          say(`${path} at ${url}: ${said}; asked again for up to ${patienceSeconds} s.`);
         }
-        await wait(pause);
-        waited += pause;
+        await wait(rest);
+        waited += rest;
       }
     },
   };
+}
+
+/** Of a header with seconds, or a date. */
+function restOf(retryAfter: string): number {
+  if (retryAfter === "") return 0;
+  const seconds = Number(retryAfter);
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : 1000 * seconds;
+  return Math.max(0, Math.min(longestRestMs, ms)) || 0;
 }
 
 /** What to do when a server knows nothing of what was on it: models mostly live in its memory. */
 export const forgotten =
   "The server was started again, or dropped the session. Resume the run from its last checkpoint: whetstone train --out FOLDER --resume.";
 
-function refused(path: string, answer: Answer): WhetstoneError {
+/** Where something else answers. */
+export const elsewhere =
+  "Name the address of a server of the Tinker API with --url: what stands before /api/v1.";
+
+function refused(path: string, call: string, answer: Answer): WhetstoneError {
   const { status } = answer;
-  const mend =
-    status === 401 || status === 403
-      ? "Give the key of the server: --key-env names the environment variable that holds it."
-      : status === 402
-        ? "Settle the account of the service, then resume the run."
-        : status === 404 && path === "create_session"
-          ? "Name the address of a server of the Tinker API with --url: what stands before /api/v1."
-          : status === 404 || status === 410
-            ? forgotten
-            : "Correct what the server says, then resume the run.";
-  return failed(`POST ${path}`, detailOf(answer), mend, { status });
+  return failed(call, detailOf(answer), mendOf(status, path), { status });
+}
+
+function mendOf(status: number, path: string): string {
+  if (status === 401 || status === 403) {
+    return "Give the key of the server: --key-env names the environment variable that holds it.";
+  }
+  if (status === 402) return "Settle the account of the service, then resume the run.";
+  if (status === 404 && path === "create_session") return elsewhere;
+  if (status === 404 || status === 410) return forgotten;
+  return "Correct what the server says, then resume the run.";
 }
 
 /** Whether a server answered that what was asked for is not there, or not any more. */
@@ -197,6 +225,9 @@ function jsonOf(bytes: Uint8Array): unknown {
     return undefined;
   }
 }
+
+const codeOf = (e: unknown): string =>
+  typeof e === "object" && e !== null && "code" in e ? String(e.code) : "no reason given";
 
 /** What a schema makes of an answer. @throws WhetstoneError `engine.failed`. */
 export function checked<T>(path: string, read: () => T): T {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../src/core/random.ts";
-import { meaningOf, resultOf } from "../../../src/engine/tinker/future.ts";
+import { meaningOf, resultOf, submitIfRead } from "../../../src/engine/tinker/future.ts";
 import { floatTensor, idTensor, textInput } from "../../../src/engine/tinker/protocol.ts";
 import { openSession, reached } from "../../../src/engine/tinker/session.ts";
 import { chunksOf } from "../../../src/engine/tinker/trainer.ts";
@@ -47,7 +47,7 @@ const polled = (...answers: Reply[]) => {
 
 test("a pending result is asked for again, at once or later, as each answer says", async () => {
   const rows: readonly (readonly [Reply, number])[] = [
-    [pending(), 0],
+    [pending(), 20],
     [json({ detail: "still waiting" }, 408), 20],
     [json({ detail: "no" }, 500), 20],
     [json({ detail: "no" }, 503), 20],
@@ -61,7 +61,7 @@ test("a pending result is asked for again, at once or later, as each answer says
     const { result, waits, asked } = polled(reply);
     assert.deepEqual((await result()).json, { metrics: {} });
     assert.equal(asked.length, 3);
-    assert.deepEqual(waits, wait === 0 ? [] : [wait]);
+    assert.deepEqual(waits, [wait]);
   }
 });
 
@@ -69,7 +69,83 @@ test("a wait grows while the connection is lost, to 30 s, and begins anew once i
   const lost = Array<Reply>(8).fill("lost");
   const { result, waits } = polled(...lost, pending(), "lost");
   await result();
-  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 500]);
+  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 20, 500]);
+});
+
+test("a question that a server was silent to is asked again at once: it has been waited for", async () => {
+  const { over, waits } = polled("lost");
+  const slow = {
+    ...over,
+    once: async (...call: Parameters<typeof over.once>) => {
+      const answer = await over.once(...call);
+      if (!answer) await new Promise((go) => setTimeout(go, 510));
+      return answer;
+    },
+  };
+  await resultOf(slow, "optim_step", { json: {} }, { type: "OptimStep" });
+  assert.deepEqual(waits, []);
+});
+
+test("a server that says how long to wait is taken at its word, up to a minute", async () => {
+  const slowDown = (after: string) =>
+    new Response("{}", {
+      status: 429,
+      headers: { "Retry-After": after, "Content-Type": "application/json" },
+    });
+  const replies = [slowDown("7"), slowDown("0.1"), slowDown("3600"), slowDown("soon")];
+  const { over, waits } = scripted((_, n) => replies[n] ?? json({ request_id: "r" }), 3600);
+  await over.send("asample", { json: {} });
+  assert.deepEqual(waits, [7000, 1000, 60_000, 4000]);
+  const { result, waits: between } = polled(slowDown("7"), slowDown("0"));
+  await result();
+  assert.deepEqual(between, [7000, 500]);
+  const dated = scripted((_, n) =>
+    n === 0 ? slowDown(new Date(Date.now() + 30_000).toUTCString()) : json({ request_id: "r" }),
+  );
+  await dated.over.send("asample", { json: {} });
+  assert.ok(dated.waits[0]! > 25_000 && dated.waits[0]! <= 30_000, `${dated.waits}`);
+});
+
+test("a clash may be with a request that is still at work: it is asked again, five times", async () => {
+  const clash = () => json({ detail: "in use" }, 409);
+  const brief = scripted((_, n) => (n < 5 ? clash() : json({ request_id: "r" })));
+  await brief.over.send("optim_step", { json: {} });
+  assert.equal(new Set(brief.asked.map(({ key }) => key)).size, 1);
+  const lasting = scripted(clash, 3600);
+  await assert.rejects(
+    lasting.over.send("optim_step", { json: {} }),
+    withCode("engine.failed", /409: in use/),
+  );
+  assert.equal(lasting.asked.length, 6);
+});
+
+test("patience counts the silence of a server as well as the waits between calls", async () => {
+  let calls = 0;
+  const over = transport({
+    url: "http://stub",
+    timeoutSeconds: 0.3,
+    patienceSeconds: 0.55,
+    wait: async () => {},
+    fetch: (_, init) => {
+      calls++;
+      return new Promise((_, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+      });
+    },
+  });
+  await assert.rejects(over.send("optim_step", { json: {} }), withCode("engine.failed", /no connection/));
+  assert.ok(calls <= 2, `${calls} calls`);
+});
+
+test("a server that breaks on the first pass, and then reads protobuf, is not taken for one that reads JSON alone", async () => {
+  const body = { protobuf: new Uint8Array(1) };
+  const storm = scripted((_, n) => (n < 2 ? json({ detail: "storm" }, 500) : json({ request_id: "r" })));
+  assert.equal(await submitIfRead(storm.over, "forward_backward", body), "r");
+  const never = scripted(() => json({ detail: "no" }, 500));
+  assert.equal(await submitIfRead(never.over, "forward_backward", body), undefined);
+  const unread = scripted(() => json({ detail: "no" }, 422));
+  assert.equal(await submitIfRead(unread.over, "forward_backward", body), undefined);
+  assert.equal(unread.asked.length, 1);
 });
 
 test("what is final ends with what the server said", async () => {
@@ -188,6 +264,38 @@ test("a server that is starting is waited for; one that is not there is given up
   await assert.rejects(openSession(gone.over, "tiny"), withCode("engine.failed", /whetstone serve --tinker/));
   const waited = gone.waits.reduce((a, b) => a + b, 0);
   assert.ok(waited >= 30_000 && waited < 33_000, `${waited} ms`);
+});
+
+test("who cannot be reached is told why, and what to do about that", async () => {
+  const refusing = (words: string, code?: string) => () =>
+    Promise.reject(Object.assign(new Error(words), { code }));
+  const page = async () => new Response("<html>", { headers: { "Content-Type": "text/html" } });
+  const rows: readonly (readonly [typeof fetch, RegExp])[] = [
+    [refusing("self-signed certificate"), /seconds \(self-signed certificate\).*NODE_EXTRA_CA_CERTS/],
+    [refusing("", "ECONNREFUSED"), /seconds \(ECONNREFUSED\).*whetstone serve --tinker/],
+    [page, /seconds \(an answer of 6 bytes of text\/html that is no JSON\).*--url/],
+  ];
+  for (const [fetched, words] of rows) {
+    const over = transport({ url: "http://stub", fetch: fetched, wait: async () => {} });
+    await assert.rejects(reached(over), withCode("engine.failed", words));
+  }
+});
+
+test("an address with the path of the API is that of the server", async () => {
+  const asked: string[] = [];
+  for (const url of [
+    "http://stub/one",
+    "http://stub/one/",
+    "http://stub/one/api/v1",
+    "http://stub/one/api/v1/",
+  ]) {
+    const fetched: typeof fetch = async (at) => {
+      asked.push(String(at));
+      return Response.json({});
+    };
+    await transport({ url, fetch: fetched }).send("get_server_capabilities");
+  }
+  assert.deepEqual(new Set(asked), new Set(["http://stub/one/api/v1/get_server_capabilities"]));
 });
 
 test("people are told within two seconds that a server does not answer, also one that takes calls and says nothing", async () => {

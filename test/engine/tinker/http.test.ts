@@ -49,6 +49,22 @@ test("calls that follow one another take turns on two connections at most, and b
   http.close();
 });
 
+test("however many calls wait for their answers, another one goes out at once", async () => {
+  const waiting: ServerResponse[] = [];
+  const { url } = await listening(({ body }, response) => {
+    if (body.toString() === "beat") response.end("heard");
+    else waiting.push(response);
+  });
+  const http = to(url);
+  const long = Array.from({ length: 300 }, () => post(http, "wait"));
+  const { bytes } = await post(http, "beat");
+  assert.equal(Buffer.from(bytes).toString(), "heard");
+  while (waiting.length < long.length) await new Promise((go) => setTimeout(go, 5));
+  for (const one of waiting) one.end();
+  await Promise.all(long);
+  http.close();
+});
+
 test("an answer that is cut, and a server that is not there, reject", async () => {
   const { url } = await listening((_, response) => {
     response.writeHead(200, { "Content-Length": 100 });

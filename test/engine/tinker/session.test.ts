@@ -27,6 +27,20 @@ test("a session is asked for with all that the API has no default for", async ()
   assert.deepEqual(asked, { tags: ["whetstone"], user_metadata: null, sdk_version: "0.38.0" });
 });
 
+test("what a server warns of as a session begins is passed on", async () => {
+  const said: string[] = [];
+  const over = transport({
+    url: "http://stub",
+    say: (line) => void said.push(line),
+    fetch: async (url) =>
+      String(url).endsWith("create_session")
+        ? Response.json({ session_id: "s", warning_message: "closed on Sunday", info_message: "hello" })
+        : Response.json({ supported_models: [] }),
+  });
+  await (await openSession(over, "tiny")).close();
+  assert.deepEqual(said, ["closed on Sunday"]);
+});
+
 test("what is under way ends with the engine, and is not asked for until patience ends", async () => {
   let [questions, waits] = [0, 0];
   const engine = tinkerEngine({
