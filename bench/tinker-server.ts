@@ -11,12 +11,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { randomStream } from "../src/core/random.ts";
 import { openBase, tinkerServer, tinyBase } from "../src/serve/tinker/index.ts";
+import { openNetwork } from "./tinker-faults/network.ts";
 
 const { values } = parseArgs({ options: { python: { type: "string", default: "python3" } } });
 const folder = await mkdtemp(join(tmpdir(), "tinker-"));
 const tiny = await tinyBase(folder);
 const server = await tinkerServer({ bases: [await openBase(tiny)], folder });
+const network = await openNetwork(server.url, randomStream("tinker-server"));
 
 /** What a script printed. @throws Error with the end of what it complained of. */
 function python(script: string, ...args: readonly string[]): Promise<string> {
@@ -39,6 +42,9 @@ function python(script: string, ...args: readonly string[]): Promise<string> {
 
 try {
   const client = await python("tinker_client.py", server.url, "tiny");
+  network.weather = { lost: 0.04, unheard: 0.04, doubled: 0.04, delayed: 0.04, cut: 0.04, refused: 0.04 };
+  const disturbed = await python("tinker_client.py", network.url, "tiny");
+  if (disturbed !== client) throw new Error(`over a bad network: ${disturbed}`);
   const rest = await python("tinker_rest.py", server.url, "tiny");
   const recipes: string[] = [];
   for (const recipe of ["sl", "rl"]) {
@@ -56,6 +62,13 @@ The SDK's own client (\`bench/peers/tinker_client.py\`):
 ${client.trim()}
 \`\`\`
 
+It says the same, figure by figure, where one call in four is lost, unheard, doubled, delayed, cut or refused with 429 or 5xx on
+the way and its own retries make up for that:
+
+\`\`\`json
+${JSON.stringify(network.faults)}
+\`\`\`
+
 What it asks for beside training (\`bench/peers/tinker_rest.py\`), and what it is told of what is not served:
 
 \`\`\`json
@@ -71,6 +84,7 @@ ${recipes.join("\n")}
   await writeFile(join(import.meta.dirname, "results", "tinker-server.md"), text);
   console.log(text);
 } finally {
+  await network.close();
   await server.close();
   await rm(folder, { recursive: true });
 }

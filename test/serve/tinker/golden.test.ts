@@ -92,6 +92,7 @@ test("the recording holds what it is for", () => {
     "save_weights_for_sampler",
     "asample",
     "retrieve_future",
+    "retrieve_futures",
   ]) {
     assert.ok(paths.has(path), path);
   }
