@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
 import { requireEnvironment } from "./catalogue.ts";
+import { keyIn, servedKey } from "./keyEnv.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { productionOption } from "./production.ts";
@@ -12,7 +13,7 @@ interface OpenEnvFlags {
   readonly openenv: string;
   readonly port?: string;
   readonly host: string;
-  readonly keyEnv: string;
+  readonly keyEnv?: string;
   readonly sessions: string;
 }
 type ServeOptions = GatewayFlags &
@@ -90,8 +91,7 @@ export function addServe(program: Command, io: Io): void {
     .option("--host <address>", "anything but this machine's own address needs a key", "127.0.0.1")
     .option(
       "--key-env <name>",
-      "with --openenv or --tinker: environment variable that holds the key which clients must send",
-      "WHETSTONE_KEY",
+      "with --openenv or --tinker: environment variable that holds the key which clients must send (default: WHETSTONE_KEY)",
     )
     .option("--sessions <n>", "with --openenv: episodes at a time", "64")
     .addHelpText(
@@ -146,7 +146,7 @@ function refuseBoth(
 async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
   const { openenv, port = "8000", host, keyEnv, sessions } = flags;
   const environment = await requireEnvironment("--openenv", openenv);
-  const key = process.env[keyEnv];
+  const key = keyIn(keyEnv, servedKey);
   const server = await serveOpenEnv({
     environment,
     host,

@@ -3,7 +3,6 @@ import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { oneLine } from "../core/oneLine.ts";
 import type { Version } from "../core/served.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
-import { isLoopback } from "../serve/auth.ts";
 import { builtPages, dashboard } from "../serve/dashboard/index.ts";
 import {
   type Answerer,
@@ -13,6 +12,7 @@ import {
   serveProduction,
   versionOf,
 } from "../serve/gateway/index.ts";
+import { isLoopback } from "../serve/ownNames.ts";
 import { signingSecret } from "../serve/signing.ts";
 import { openProduction, openStore, recorder } from "../store/index.ts";
 import { keptVersion } from "../store/keptVersion.ts";

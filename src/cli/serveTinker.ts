@@ -2,6 +2,7 @@
 import { makeFolder } from "../core/files.ts";
 import type { FetchProgress } from "../engine/local/index.ts";
 import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
+import { keyIn, servedKey } from "./keyEnv.ts";
 import { statedNumber } from "./options.ts";
 import { type Io, progressLine } from "./output.ts";
 
@@ -9,13 +10,15 @@ export interface TinkerFlags {
   readonly model?: string;
   readonly port?: string;
   readonly host: string;
-  readonly keyEnv: string;
+  readonly keyEnv?: string;
+  readonly allowHost?: readonly string[];
   readonly checkpoints: string;
 }
 
 /** Serves until it is told to stop. */
 export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
-  const { model, port = "8000", host, keyEnv, checkpoints } = flags;
+  const { model, port = "8000", host, keyEnv, checkpoints, allowHost } = flags;
+  const key = keyIn(keyEnv, servedKey);
   const number = statedNumber("--port", port);
   await makeFolder(checkpoints, "--checkpoints");
   const from = model === undefined ? [await tinyBase(checkpoints)] : model.split(",");
@@ -27,13 +30,16 @@ export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Pro
     bases.push(await openBase(one, { hub: { progress } }));
     line.close();
   }
-  const key = process.env[keyEnv] || undefined;
   const options = { bases, folder: checkpoints, host, port: number };
-  const server = await tinkerServer({ ...options, ...(key !== undefined && { key }) });
+  const server = await tinkerServer({
+    ...options,
+    ...(allowHost && { names: allowHost }),
+    ...(key !== undefined && { key }),
+  });
   const names = bases.map(({ name }) => name);
   io.record({ type: "serving", api: "tinker", url: server.url, models: names });
   io.say(`${names.join(", ")} served at ${server.url} (Tinker API). Ctrl-C ends it.`);
-  const sent = key === undefined ? "tml-local" : `"$${keyEnv}"`;
+  const sent = key === undefined ? "tml-local" : `"$${keyEnv ?? servedKey}"`;
   io.say(`  TINKER_BASE_URL=${server.url} TINKER_API_KEY=${sent} python train.py`);
   await stopped();
   await server.close();

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Reduction } from "../engine/tinker/datum.ts";
+import { keyIn } from "./keyEnv.ts";
 
 /** A server that trains, as the command line or a config file states it. */
 export interface TrainingServer {
@@ -45,20 +46,6 @@ export function statedServer({ url, baseModel, tokenizer, keyEnv, reduction, sam
 /** Where the official client finds its key. */
 const usualKey = "TINKER_API_KEY";
 
-/** @throws WhetstoneError `option.range` for a variable that was named and is not set. */
-function keyOf(keyEnv: string | undefined): string | undefined {
-  const key = process.env[keyEnv ?? usualKey] || undefined;
-  if (keyEnv !== undefined && key === undefined) {
-    throw new WhetstoneError("option.range", {
-      where: "--key-env",
-      got: `${keyEnv}, which is not set`,
-      expected: "an environment variable with the server's key",
-      mend: `Set it: export ${keyEnv}=…, or leave --key-env out for ${usualKey}.`,
-    });
-  }
-  return key;
-}
-
 /**
  * Weights as the local engine reads them. Those of a server's model are downloaded into a folder that is gone afterwards.
  * @param folder of a checkpoint. @param server where the run was.
@@ -81,7 +68,7 @@ export async function withWeights<T>(
     });
   }
   const { downloadCheckpoint } = await import("../engine/tinker/download.ts");
-  const key = keyOf(keyEnv);
+  const key = keyIn(keyEnv, usualKey);
   const aside = mkdtempSync(join(tmpdir(), "whetstone-weights-"));
   try {
     const over = { url, ...(key !== undefined && { key }), patienceSeconds: 30, say: toPeople };
@@ -122,7 +109,7 @@ export async function serverEngine(
       mend: "Name the folder that the model came in; that of whetstone serve --tinker without --model is tinker/bases/tiny.",
     });
   }
-  const key = keyOf(keyEnv);
+  const key = keyIn(keyEnv, usualKey);
   const { readCodec } = await import("../engine/local/checkpoint.ts");
   const { tinkerEngine } = await import("../engine/tinker/index.ts");
   return tinkerEngine({

@@ -7,6 +7,7 @@ import type { AccessKey, Scope } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
 import { type Rate, said, tokenBuckets } from "./limits.ts";
+import { isLoopback, isOwnName } from "./ownNames.ts";
 import {
   isOwnPage,
   isOwnRequest,
@@ -241,11 +242,6 @@ function ofSession(session: PageSession, find: Find, now: number): Caller | Refu
   return { key: key.id, scopes: new Set(key.scopes.filter((scope) => pageScopes.has(scope))), session };
 }
 
-const loopback = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
-
-/** Whether only this machine reaches an address. */
-export const isLoopback = (host: string): boolean => loopback.has(host.toLowerCase());
-
 /** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */
 export async function requireKeys(
   production: Pick<Production, "keys">,
@@ -260,11 +256,6 @@ export async function requireKeys(
     expected: "at least one key that has not expired",
     mend: "Make one with: whetstone keys create app --scope chat --scope feedback",
   });
-}
-
-function isOwnName(host: string, more: readonly string[]): boolean {
-  const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
-  return isLoopback(name) || more.includes(name);
 }
 
 /** Headers of proxies: what comes with one does not come from this machine. */

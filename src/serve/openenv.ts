@@ -11,6 +11,7 @@ import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
 import { bound } from "./bound.ts";
+import { isLoopback } from "./ownNames.ts";
 
 /** Settings of {@link serveOpenEnv}. */
 export interface OpenEnvServerOptions {
@@ -67,7 +68,6 @@ const schemas = {
   },
   state: { type: "object", properties: { episode_id: text, step_count: { type: "integer" } } },
 };
-const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /**
  * Serves until closed. `reset` takes a `split` and an `index` within it, or a `seed`, which chooses a task of the first
@@ -77,7 +77,7 @@ const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
  */
 export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Served> {
   const { environment, port = 0, host = "127.0.0.1", key = "", sessions = 64 } = options;
-  if (!ownAddresses.has(host) && key === "") {
+  if (!isLoopback(host) && key === "") {
     throw new WhetstoneError("config.invalid", {
       where: "serveOpenEnv",
       got: `the address ${host} without a key`,

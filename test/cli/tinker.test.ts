@@ -37,6 +37,12 @@ test("each engine refuses what it cannot be told, by its flag", async () => {
   await assert.rejects(makeEngine("tinker", { lora: { rank: 4 } }), withCode("option.unknown", /but a rank/));
 });
 
+test("a key that was named and is not there is not left out", async () => {
+  const served = await inProcess(["serve", "--tinker", "--port", "0", "--key-env", "NO_SUCH_KEY"]);
+  assert.equal(served.code, 2);
+  assert.match(served.err, /--key-env: got NO_SUCH_KEY, which is not set/);
+});
+
 test("a folder that cannot be made is named, with the flag that asked for it", async () => {
   const file = join(mkdtempSync(join(temporary, "whetstone-folder-")), "file");
   after(() => rmSync(dirname(file), { recursive: true, force: true }));

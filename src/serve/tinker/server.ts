@@ -6,6 +6,7 @@ import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { bound } from "../bound.ts";
 import { limitedServer } from "../limits.ts";
+import { isLoopback, isOwnName } from "../ownNames.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
 import { type Asked, isProtobuf, read, readAsked, readForward } from "./body.ts";
 import { downloads, restRoutes } from "./rest.ts";
@@ -16,6 +17,8 @@ export interface TinkerServerOptions extends ServiceOptions {
   readonly port?: number;
   /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
   readonly host?: string;
+  /** Names beside localhost that this machine is asked for under. */
+  readonly names?: readonly string[];
   /** What clients send as X-API-Key. Begins with `tml-`, as the SDK wants it. Default: any such key. */
   readonly key?: string;
   /** Seconds that a question for a result waits. Default 30. */
@@ -29,21 +32,20 @@ export interface TinkerServer {
   close(): Promise<void>;
 }
 
-const ownAddresses = new Set(["127.0.0.1", "::1", "localhost"]);
 const prefix = "tml-";
 
 /** @throws WhetstoneError `config.invalid` for a key that no client could send, an open address without one, or a port that is taken. */
 export async function tinkerServer(options: TinkerServerOptions): Promise<TinkerServer> {
-  const { port = 0, host = "127.0.0.1", key, patience = 30, flags = {} } = options;
+  const { port = 0, host = "127.0.0.1", names = [], key, patience = 30, flags = {} } = options;
   if (key !== undefined && !key.startsWith(prefix)) {
     throw new WhetstoneError("config.invalid", {
       where: "the key",
       got: "one that begins otherwise",
       expected: `one that begins with ${prefix}: the tinker SDK sends no other`,
-      mend: `Put ${prefix} before it.`,
+      mend: `Put ${prefix} before it in WHETSTONE_KEY, or in the variable that --key-env names.`,
     });
   }
-  if (key === undefined && !ownAddresses.has(host)) {
+  if (key === undefined && !isLoopback(host)) {
     throw new WhetstoneError("config.invalid", {
       where: "--host",
       got: `the address ${host} without a key`,
@@ -52,7 +54,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     });
   }
   const api = service(options);
-  const server = limitedServer(routes(api, { key, patience, flags }).fetch);
+  const server = limitedServer(routes(api, { names, key, patience, flags }).fetch);
   const url = await bound(server, host, port).catch(async (e: unknown) => {
     await api.close();
     throw e;
@@ -77,6 +79,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 interface Door {
+  readonly names: readonly string[];
   readonly key: string | undefined;
   readonly patience: number;
   readonly flags: Readonly<Record<string, boolean | number>>;
@@ -94,7 +97,7 @@ const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
  */
 const asked = { sample_join_sampling_session: true, sample_use_retrieve_futures: true } as const;
 
-function routes(api: Service, { key, patience, flags }: Door): Hono {
+function routes(api: Service, { names, key, patience, flags }: Door): Hono {
   const app = new Hono().basePath("/api/v1");
   app.onError((e, c) => {
     if (e instanceof HTTPException) return c.json({ detail: e.message }, e.status);
@@ -112,11 +115,10 @@ function routes(api: Service, { key, patience, flags }: Door): Hono {
   const files = downloads();
   files.serve(app, api);
   app.use(async (c, next) => {
-    // a page may have its own name point to this machine, and then sends that name along
-    const { hostname } = new URL(c.req.url);
-    if (key === undefined && !ownAddresses.has(hostname.replace(/^\[|\]$/g, ""))) {
+    const asked = new URL(c.req.url).host;
+    if (key === undefined && !isOwnName(asked, names)) {
       throw new HTTPException(403, {
-        message: `got the host ${hostname}, expected this machine's own name. Start the server with a key in WHETSTONE_KEY to be asked under others.`,
+        message: `asked for under the name ${asked}, expected localhost: without a key, this server answers to this machine alone. Start it with --allow-host, or with a key in WHETSTONE_KEY.`,
       });
     }
     // a header that browsers send only to whom they asked first, so that no page reaches a server of this machine

@@ -18,7 +18,7 @@ let server: TinkerServer;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "tinker-"));
   const base = await openBase(await tinyBase(folder), { threads: 1 });
-  server = await tinkerServer({ bases: [base], folder, patience: 20 });
+  server = await tinkerServer({ bases: [base], folder, patience: 20, names: ["box.example"] });
 });
 after(async () => {
   await server.close();
@@ -64,7 +64,7 @@ test("without a key of its own the server answers to this machine's names alone"
     return response.statusCode;
   };
   const { port } = new URL(server.url);
-  for (const own of [`127.0.0.1:${port}`, "localhost", `[::1]:${port}`])
+  for (const own of [`127.0.0.1:${port}`, "localhost", `[::1]:${port}`, "box.example"])
     assert.equal(await statusAs(own), 200, own);
   for (const other of ["evil.example", `localhost.evil.example:${port}`, "10.0.0.7"]) {
     assert.equal(await statusAs(other), 403, other);
