@@ -138,6 +138,9 @@ export function transport({
     return undefined;
   }
 
+  /** What people were told last, until the server answers again: calls that wait beside each other say it once. */
+  let news = "";
+
   return {
     url,
     patienceMs,
@@ -153,7 +156,10 @@ export function transport({
       const began = performance.now();
       for (let pause = 500; ; pause = Math.min(2 * pause, 10_000)) {
         const answer = await once(path, body, headers);
-        if (answer && (answer.status < 300 || misread.includes(answer.status))) return answer;
+        if (answer && (answer.status < 300 || misread.includes(answer.status))) {
+          news = "";
+          return answer;
+        }
         const clash = answer?.status === 409 && ++clashes <= mostClashes;
         if (answer && !clash && !again(answer.status)) throw refused(path, call, answer);
         const said = answer ? detailOf(answer) : `no connection (${broken})`;
@@ -167,7 +173,9 @@ export function transport({
         const rest = Math.max(pause, answer?.restMs ?? 0);
         // a hiccup is nobody's news
         if (waited < 2000 && waited + rest >= 2000) {
-          say(`${path} at ${url}: ${said}; asked again for up to ${patienceSeconds} s.`);
+          const line = `${path} at ${url}: ${said}; asked again for up to ${patienceSeconds} s.`;
+          if (line !== news) say(line);
+          news = line;
         }
         await wait(rest);
         waited += rest;

@@ -86,6 +86,29 @@ test("a question that a server was silent to is asked again at once: it has been
   assert.deepEqual(waits, []);
 });
 
+test("calls that wait beside each other say so once, and again when it happens again", async () => {
+  const said: string[] = [];
+  let away = true;
+  const over = transport({
+    url: "http://stub",
+    wait: () => new Promise(setImmediate),
+    say: (line) => void said.push(line),
+    fetch: async () => {
+      if (away) throw new TypeError("fetch failed");
+      return json({});
+    },
+  });
+  for (const outage of [1, 2]) {
+    away = true;
+    const calls = Array.from({ length: 8 }, () => over.send("asample", { json: {} }));
+    while (said.length < outage) await new Promise(setImmediate);
+    away = false;
+    await Promise.all(calls);
+    assert.equal(said.length, outage, said.join("\n"));
+  }
+  assert.match(said[0]!, /^asample at http:\/\/stub: no connection/);
+});
+
 test("a server that says how long to wait is taken at its word, up to a minute", async () => {
   const slowDown = (after: string) =>
     new Response("{}", {
