@@ -1,4 +1,5 @@
 /** The bodies of requests, packed or not, as a schema reads them. */
+import { createHash } from "node:crypto";
 import { zstdDecompressSync } from "node:zlib";
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -7,7 +8,12 @@ import { messageOf } from "../../core/errors.ts";
 import { readPass, readTurn } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { readBytes } from "../limits.ts";
-import { digestOf } from "./service.ts";
+
+/** Tells a request from another. */
+export const digestOf = (body: unknown): string =>
+  createHash("sha256")
+    .update(body instanceof Uint8Array ? body : JSON.stringify(body))
+    .digest("base64");
 
 /** Bytes of one body, packed and unpacked. */
 const mostBytes = 64 * 2 ** 20;

@@ -13,6 +13,14 @@ export type Result =
     }
   | { readonly kind: "failed"; readonly fault: Fault };
 
+/** A request that may come again. */
+export interface Known {
+  /** A digest of it. */
+  readonly body: string;
+  /** Where its result is asked for. */
+  readonly request: string;
+}
+
 export type Polled = Result | { readonly kind: "pending" } | { readonly kind: "unknown" | "gone" };
 
 export interface Futures {

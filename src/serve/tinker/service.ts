@@ -1,21 +1,21 @@
 /** What the server knows: sessions, their models and sampling sessions, and the futures of what is under way. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { HTTPException } from "hono/http-exception";
 import type { z } from "zod";
-import { WhetstoneError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
-import { readOutput, readSamples, writeOutput, writeSamples } from "../../engine/tinker/protobuf.ts";
+import { readOutput, writeOutput } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { type Adapter, type Base, byName } from "./bases.ts";
 import { type copyRequest, marksOf, type saveExternalRequest, ttlRange } from "./bodies.ts";
+import { digestOf } from "./body.ts";
 import { type About, type Checkpoints, checkpoints, type Marks, type Saved } from "./checkpoints.ts";
-import { type Completions, completions } from "./completions.ts";
+import type { Completions } from "./completions.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
-import { type Futures, futures, type Result } from "./futures.ts";
-import { type Held, held, shelf } from "./opened.ts";
+import { type Futures, futures, type Known, type Result } from "./futures.ts";
+import { clash, ended, tooMany, unknown, wrong } from "./refusals.ts";
 import type { Live } from "./runs.ts";
-import { type Source, sampled } from "./sampling.ts";
+import { type SampleFuture, type Sampler, samplers } from "./samplers.ts";
 import { openSaved, type Trainer, trainer } from "./trainer.ts";
 
 export interface ServiceOptions {
@@ -39,38 +39,8 @@ interface Session {
   readonly samplers: Map<string, Sampler>;
 }
 
-/** A request that may come again. */
-interface Known {
-  /** A digest of it. */
-  readonly body: string;
-  /** Where its result is asked for. */
-  readonly request: string;
-}
-
-/** Where samples of a sampling session come from. */
-interface Sampler {
-  readonly id: string;
-  readonly session: Session;
-  readonly base: Base;
-  readonly path?: string;
-  /** Digest of the request that created it. */
-  readonly body: string;
-  /** Absent once it has made room for newer ones. */
-  weights?: Held<Source>;
-  readonly known: Map<number, Known>;
-  /** What has ended, for each client that shares the session. */
-  readonly ended: Map<number, Completions>;
-  /** Clients that joined. */
-  joined: number;
-}
 /** Of an adapter: more would fill the memory, and no model of this machine's gains by it. */
 const mostRank = 1024;
-/** Clients that share a sampling session number their requests from so many times their own number. */
-const perClient = 1_000_000_000;
-/** A repetition of an older request for samples is a new one: the first one's result would be gone. */
-const remembered = 4096;
-type SampleFuture = { readonly request_id: string; readonly sample_sequence_ids: readonly string[] };
-
 type Body<S extends z.ZodType> = z.output<S>;
 /** Where to ask for the result of an operation. */
 export type Pending = { readonly request_id: string; readonly model_id: string };
@@ -120,23 +90,6 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export const digestOf = (body: unknown): string =>
-  createHash("sha256")
-    .update(body instanceof Uint8Array ? body : JSON.stringify(body))
-    .digest("base64");
-
-const unknown = (what: string, id: string): HTTPException =>
-  new HTTPException(404, {
-    message: `no ${what} ${JSON.stringify(id.slice(0, 200))} here. If the server was started again since, what was not saved is gone: create a new session and load your last checkpoint.`,
-  });
-const wrong = (message: string): HTTPException => new HTTPException(400, { message });
-const ended = (id: string): HTTPException =>
-  new HTTPException(410, {
-    message: `session ${id} has ended, finished or without a heartbeat for too long. Create a new one and load your last checkpoint.`,
-  });
-const clash = (what: string): HTTPException =>
-  new HTTPException(409, { message: `${what} was sent before with another body. Send each number once.` });
-
 const json = (of: Extract<Result, { kind: "json" }>["json"]): Result => ({ kind: "json", json: of });
 const failed = (fault: Fault): Result => ({ kind: "failed", fault });
 const isGone = failed(
@@ -145,7 +98,6 @@ const isGone = failed(
   ),
 );
 const outputJson = (bytes: Uint8Array) => wire.outputJson(readOutput(bytes));
-const samplesJson = (bytes: Uint8Array) => wire.samplesJson(readSamples(bytes));
 /** Bytes of a pass's numbers, which wait with it. */
 const bytesOf = ({ data }: wire.Pass): number =>
   data.reduce(
@@ -164,9 +116,7 @@ export function service(options: ServiceOptions): Service {
   const byKey = new Map<string, string>();
   /** Those whose models are still being disposed of. */
   const ending = new Set<Promise<unknown>>();
-  /** Untrained models, to sample from. */
-  const untrained = new Map<string, Held<Model>>();
-  const saves = shelf<Model>(snapshots);
+  const drawn = samplers(store, results, snapshots);
 
   const isSilent = ({ heard }: Session): boolean => Date.now() - heard > 1000 * sessionSeconds;
   const sessionOf = (id: string): Session => {
@@ -197,13 +147,6 @@ export function service(options: ServiceOptions): Service {
     );
   };
 
-  const requireRoom = (): void => {
-    if (!results.full) return;
-    throw new HTTPException(429, {
-      message: "too many requests wait for their results. Wait for some of them, then send this one again.",
-    });
-  };
-
   /** A numbered operation: begun, or the one that has its number already. */
   function operation(
     of: Trainer,
@@ -213,7 +156,7 @@ export function service(options: ServiceOptions): Service {
     bytes = 0,
   ): Pending {
     // what others wait for is always taken: there would be room never
-    if (!of.turns.isNext(number || undefined)) requireRoom();
+    if (!of.turns.isNext(number || undefined) && results.full) throw tooMany();
     const taken = of.turns.take(number || undefined, digest, () => {
       const future = results.open(bytes);
       return { request: future.id, work: (over) => future.settle(over ? async () => isGone : work) };
@@ -244,78 +187,30 @@ export function service(options: ServiceOptions): Service {
   }
   const made = new Map<string, Known>();
 
-  function addSampler(
-    session: Session,
-    id: string,
-    of: Pick<Sampler, "base" | "path" | "body">,
-    weights: Held<Source>,
-  ): Sampler {
-    const sampler: Sampler = { id, session, ...of, weights, known: new Map(), ended: new Map(), joined: 0 };
-    session.samplers.set(id, sampler);
-    return sampler;
-  }
   const samplerId = (session: Session, number: number): string => `${session.id}:sample:${number}`;
-
-  /** Snapshots in memory, by model; older ones make room. */
-  const kept = new Map<string, Sampler[]>();
-  function keep(of: Trainer, sampler: Sampler): void {
-    const list = [...(kept.get(of.id) ?? []), sampler];
-    const oldest = list.length > snapshots ? list.shift() : undefined;
-    kept.set(of.id, list);
-    if (oldest) void retire(oldest);
-  }
-  async function retire(sampler: Sampler): Promise<void> {
-    const { weights } = sampler;
-    delete sampler.weights;
-    sampler.known.clear();
-    await weights?.release();
-  }
 
   /** A session is over at once, its models once what runs on them has ended. */
   function end(session: Session): void {
     sessions.delete(session.id);
     over.add(session.id);
     if (session.key !== undefined) byKey.delete(session.key);
-    const samplers = [...session.samplers.values()].map(retire);
-    const trainers = [...session.trainers.values()].map(async (trainer) => {
-      kept.delete(trainer.id);
-      made.delete(trainer.id);
-      await trainer.turns.close();
-      await trainer.dispose();
-    });
-    const done = Promise.allSettled([...samplers, ...trainers]);
+    const disposed = async (): Promise<void> => {
+      await Promise.allSettled(
+        [...session.trainers.values()].map(async (trainer) => {
+          made.delete(trainer.id);
+          await trainer.turns.close();
+          drawn.forget(trainer.id);
+          await trainer.dispose();
+        }),
+      );
+      // among them those that the last operation made
+      await Promise.allSettled([...session.samplers.values()].map(drawn.retire));
+    };
+    const done = disposed();
     ending.add(done);
     void done.then(() => ending.delete(done));
   }
 
-  /** Weights of a checkpoint, open while they are asked for. */
-  function savedWeights({ path, time }: Saved, base: Base): Held<Model> {
-    const name = `${path} ${time.getTime()}`;
-    const open = async (): Promise<Model> => {
-      const saved = await store.find(path);
-      if (!isFault(saved) && saved.time.getTime() === time.getTime()) return await base.open(saved.folder);
-      throw new WhetstoneError("checkpoint.missing", {
-        where: path,
-        got: "a checkpoint that was deleted, has expired or was overwritten since",
-        expected: "the one that the sampling session was created for",
-        mend: "Create a sampling session for one that is there.",
-      });
-    };
-    return { use: (work) => saves.use(name, open, work), release: () => saves.close(name) };
-  }
-
-  /** One model of all that sample from it; it stays. */
-  function untrainedWeights(base: Base): Held<Source> {
-    const weights = untrained.get(base.name) ?? held(base.create(1));
-    untrained.set(base.name, weights);
-    return { use: weights.use, release: async () => undefined };
-  }
-
-  const endedOf = ({ ended }: Sampler, client: number): Completions => {
-    const found = ended.get(client) ?? completions();
-    ended.set(client, found);
-    return found;
-  };
   const copies = new Map<string, Promise<string | Fault>>();
   const requireMarks = (ttlSeconds: number | null | undefined): Marks => {
     const marks = marksOf(ttlSeconds);
@@ -415,11 +310,11 @@ export function service(options: ServiceOptions): Service {
       });
     },
     async load(body, digest) {
-      const saved = await foundAt(body.path);
       if (body.model_id) {
         const { trainer } = trainerOf(body.model_id);
         return operation(trainer, body.seq_id, digest, async () => {
-          const wrong = await trainer.load(saved, body.optimizer);
+          const saved = await store.find(body.path); // it may be the operation before that saves it
+          const wrong = isFault(saved) ? saved : await trainer.load(saved, body.optimizer);
           return wrong
             ? failed(wrong)
             : json({ path: body.path, model_id: trainer.id, type: "load_weights" });
@@ -431,6 +326,7 @@ export function service(options: ServiceOptions): Service {
           "load_weights: got neither a model_id nor a session_id with a model_seq_id, expected one of the two.",
         );
       }
+      const saved = await foundAt(body.path);
       const session = sessionOf(session_id);
       const base = baseOf(body.base_model ?? saved.about.base_model);
       const id = `${session.id}:train:${model_seq_id}`;
@@ -454,9 +350,9 @@ export function service(options: ServiceOptions): Service {
         }
         const id = samplerId(session, number ?? 0);
         if (session.samplers.has(id)) return failed(fault(`sampling session ${id} is there already.`));
-        const frozen = held(Promise.resolve(await trainer.freeze()));
-        const sampler = addSampler(session, id, { base: trainer.base, body: digest }, frozen);
-        keep(trainer, sampler);
+        const of = { id, base: trainer.base, body: digest };
+        const sampler = drawn.ofSnapshot(of, trainer.id, await trainer.freeze());
+        session.samplers.set(id, sampler);
         return json({ path: null, sampling_session_id: sampler.id, type: "save_weights_for_sampler" });
       });
     },
@@ -503,9 +399,8 @@ export function service(options: ServiceOptions): Service {
           "create_sampling_session: got neither a base_model nor a model_path, expected one of them.",
         );
       }
-      const base = baseOf(name);
-      const of = { base, body: digest, ...(saved && { path: saved.path }) };
-      addSampler(session, id, of, saved ? savedWeights(saved, base) : untrainedWeights(base));
+      const of = { id, base: baseOf(name), body: digest };
+      session.samplers.set(id, saved ? drawn.ofCheckpoint(of, saved) : drawn.ofBase(of));
       return id;
     },
     sampler(id) {
@@ -518,57 +413,12 @@ export function service(options: ServiceOptions): Service {
     },
     join: (id) => ++samplerOf(id).joined,
     sample(body) {
-      const { sampling_session_id, seq_id } = body;
-      if (!sampling_session_id) {
+      const { sampling_session_id: id } = body;
+      if (!id)
         throw wrong("asample: got no sampling_session_id. Create a sampling session for the model first.");
-      }
-      const sampler = samplerOf(sampling_session_id);
-      const { weights } = sampler;
-      if (!weights) {
-        throw new HTTPException(410, {
-          message: `sampling session ${sampler.id} has made room for newer snapshots: ${snapshots} of a model stay. Save weights under a name to keep them.`,
-        });
-      }
-      const digest = digestOf(body);
-      const answer = (request: string): SampleFuture => ({
-        request_id: request,
-        sample_sequence_ids: Array.from({ length: body.num_samples }, (_, i) => `${request}-${i}`),
-      });
-      const before = typeof seq_id === "number" ? sampler.known.get(seq_id) : undefined;
-      if (before) {
-        if (before.body !== digest) throw clash(`seq_id ${seq_id} of sampling session ${sampler.id}`);
-        return answer(before.request);
-      }
-      requireRoom();
-      const future = results.open(0);
-      if (typeof seq_id === "number") {
-        sampler.known.set(seq_id, { body: digest, request: future.id });
-        const [oldest] = sampler.known.keys();
-        if (sampler.known.size > remembered && oldest !== undefined) sampler.known.delete(oldest);
-      }
-      const told = endedOf(sampler, Math.floor((seq_id ?? 0) / perClient));
-      const request_id = future.id;
-      // a seed of its own for each request, the same whenever it is asked again of these weights
-      const seed = `${sampler.id}/${seq_id ?? future.id}`;
-      const work = async (): Promise<Result> => {
-        const response = await weights.use((source) =>
-          sampled(source, body, sampler.base.contextTokens, seed),
-        );
-        if (isFault(response)) return failed(response);
-        return { kind: "protobuf", bytes: writeSamples(response), json: samplesJson };
-      };
-      void future
-        .settle(work)
-        .then((result) =>
-          told.add(
-            result.kind === "protobuf"
-              ? { state: "finished", request_id, response_payload_uncompressed_size: result.bytes.length }
-              : { state: "failed", request_id },
-          ),
-        );
-      return answer(future.id);
+      return drawn.sample(samplerOf(id), body);
     },
-    ended: async (id, client, cursor, ms) => await endedOf(samplerOf(id), client).since(cursor, ms),
+    ended: async (id, client, cursor, ms) => await drawn.ended(samplerOf(id), client, cursor, ms),
     async runs() {
       const live = [...sessions.values()].flatMap(({ trainers }) => [...trainers.keys()]);
       return [...new Set([...live, ...(await store.models())])];
@@ -590,8 +440,7 @@ export function service(options: ServiceOptions): Service {
     async close() {
       for (const session of [...sessions.values()]) end(session);
       // an engine is not taken down in mid-computation, unless that takes too long
-      const done = [...ending, ...[...untrained.values()].map((weights) => weights.release())];
-      await Promise.race([Promise.all(done), pause(5000, undefined, { ref: false })]);
+      await Promise.race([Promise.all([...ending, drawn.close()]), pause(5000, undefined, { ref: false })]);
       for (const base of bases) await base.dispose();
     },
   };

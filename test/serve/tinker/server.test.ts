@@ -292,7 +292,11 @@ test("an operation that is refused has taken its number, so that those behind it
 
   // without a number there is nothing behind it
   await said("save_weights", { model_id: id, path: "a/b" }, 422);
-  await said("load_weights", { ...load, seq_id: 0 }, 404);
+  await said(
+    "load_weights",
+    { session_id: await session(), model_seq_id: 0, path: load.path, optimizer: true },
+    404,
+  );
   await said("optim_step", { model_id: id, seq_id: -1, adam_params: {} }, 422);
 });
 
@@ -303,6 +307,10 @@ test("a new server knows the checkpoints of the former one, and says that the re
   await said("optim_step", stepOf(id, 2));
   const { path } = await result(await said("save_weights", { model_id: id, seq_id: 3, path: "kept" }));
   assert.equal(path, `tinker://${id}/weights/kept`);
+  // nothing is waited for between saving and loading
+  const saving = await said("save_weights", { model_id: id, seq_id: 10, path: "own" });
+  const own = { model_id: id, seq_id: 11, path: `tinker://${id}/weights/own`, optimizer: true };
+  const loading = await said("load_weights", own);
   const twice = await result(await said("save_weights", { model_id: id, seq_id: 4, path: "kept" }));
   assert.match(String(twice.error), /exists already/);
   const outside = await result(await said("save_weights", { model_id: id, seq_id: 5, path: ".." }));
@@ -311,6 +319,8 @@ test("a new server knows the checkpoints of the former one, and says that the re
   const step = await said("optim_step", stepOf(id, 7));
   await result(step);
   const wanted = lossOf(await result(await said("forward_backward", passOf(id, 8))));
+  await said("forward_backward", passOf(id, 9));
+  for (const pending of [saving, loading]) assert.equal((await result(pending)).path, own.path);
 
   await server.close();
   server = await start();
