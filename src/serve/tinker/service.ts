@@ -34,11 +34,16 @@ interface Session {
   readonly id: string;
   /** Of the request that created it. */
   readonly key: string | undefined;
-  heard: number;
+  /** When it was last heard of. */
+  heard: Date;
+  /** The same, by the time that this process was awake. */
+  awake: number;
   readonly trainers: Map<string, Trainer>;
   readonly samplers: Map<string, Sampler>;
 }
 
+/** Milliseconds without any sweep that a process which is awake may need; beyond them it was asleep. */
+const mostPause = 30_000;
 /** Of an adapter: more would fill the memory, and no model of this machine's gains by it. */
 const mostRank = 1024;
 type Body<S extends z.ZodType> = z.output<S>;
@@ -118,12 +123,22 @@ export function service(options: ServiceOptions): Service {
   const ending = new Set<Promise<unknown>>();
   const drawn = samplers(store, results, snapshots);
 
-  const isSilent = ({ heard }: Session): boolean => Date.now() - heard > 1000 * sessionSeconds;
+  let awake = 0;
+  let lastAwake = Date.now();
+  /** Milliseconds that this process was awake: while a laptop sleeps, its clients send no heartbeats either. */
+  const passed = (): number => {
+    const now = Date.now();
+    awake += Math.min(now - lastAwake, mostPause);
+    lastAwake = now;
+    return awake;
+  };
+  const isSilent = (session: Session): boolean => passed() - session.awake > 1000 * sessionSeconds;
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
     if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
     if (isSilent(session)) throw ended(id); // and is swept in a moment
-    session.heard = Date.now();
+    session.heard = new Date();
+    session.awake = passed();
     return session;
   };
   /** The session that made a model or a sampling session, whose ids begin with its own. */
@@ -238,7 +253,8 @@ export function service(options: ServiceOptions): Service {
       const before = key === undefined ? undefined : byKey.get(key);
       if (before !== undefined) return before;
       const id = unique();
-      sessions.set(id, { id, key, heard: Date.now(), trainers: new Map(), samplers: new Map() });
+      const heard = { heard: new Date(), awake: passed() };
+      sessions.set(id, { id, key, ...heard, trainers: new Map(), samplers: new Map() });
       if (key !== undefined) byKey.set(key, id);
       return id;
     },
@@ -426,7 +442,7 @@ export function service(options: ServiceOptions): Service {
     live(id) {
       const session = sessions.get(id.split(":")[0] ?? "");
       const trainer = session?.trainers.get(id);
-      return session && trainer && { about: trainer.about, heard: new Date(session.heard) };
+      return session && trainer && { about: trainer.about, heard: session.heard };
     },
     sessions: () => [...sessions.keys()],
     session(id) {
