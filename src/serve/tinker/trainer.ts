@@ -96,7 +96,9 @@ export function trainer(
         weightDecay: weight_decay,
         ...(grad_clip_norm > 0 && { clip: grad_clip_norm }),
       });
-      return { "whetstone/grad_norm": gradientNorm, "whetstone/skipped": skipped };
+      // JSON has no infinity: clients would take what stands for it for a broken answer
+      const told = Number.isFinite(gradientNorm) && { "whetstone/grad_norm": gradientNorm };
+      return { ...told, "whetstone/skipped": skipped };
     },
     save: async (kind, name, options) => {
       const model = await current;

@@ -243,6 +243,22 @@ test("no step is taken on gradients of which a part failed", async () => {
   assert.equal((await result(await said("optim_step", stepOf(id, 5)))).error, undefined);
 });
 
+test("a gradient that overflows is told as a step that was skipped, in numbers that JSON has", async () => {
+  const id = await model(await session(), 0);
+  const numbers = (x: number) => ({ data: [x, x], dtype: "float32" });
+  const { model_input, loss_fn_inputs } = datum([10, 20, 30]);
+  const far = { ...loss_fn_inputs, logprobs: numbers(-1000), advantages: numbers(1) };
+  const forward_backward_input = {
+    data: [{ model_input, loss_fn_inputs: far }],
+    loss_fn: "importance_sampling",
+  };
+  await said("forward_backward", { model_id: id, seq_id: 1, forward_backward_input });
+  assert.deepEqual((await result(await said("optim_step", stepOf(id, 2)))).metrics, {
+    "whetstone/skipped": 1,
+  });
+  assert.ok(lossOf(await result(await said("forward_backward", passOf(id, 3)))) > 0);
+});
+
 test("an operation that is refused has taken its number, so that those behind it go on", async () => {
   const id = await model(await session(), 0);
   const refused = async (path: string, body: object, why: RegExp): Promise<void> => {
