@@ -128,8 +128,10 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     version: string,
   ): Promise<Sample> {
     const { prompt, temperature } = request;
-    if (!sequence || sequence.tokens.length === 0)
+    // none at all where the reply is its end alone, and the server leaves that out
+    if (!sequence || (sequence.tokens.length === 0 && sequence.stop_reason === "length")) {
       throw failed("asample", "no tokens", "Look at the server.");
+    }
     const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
     const action = sequence.tokens.slice(0, length);
     if (temperature === 0) {
@@ -137,8 +139,8 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
       const own = (await logp(concatIds([prompt, action]))).slice(prompt.length);
       return { action, logp: own, behaviour: new Float32Array(action.length), stop: reason, version };
     }
-    const own = sequence.logprobs?.slice(0, length);
-    if (own?.length !== action.length) {
+    const own = (sequence.logprobs ?? new Float32Array()).slice(0, length);
+    if (own.length !== action.length) {
       throw failed("asample", "no log-probabilities", "Use a server that answers them.");
     }
     return { action, logp: own, behaviour: own.slice(), stop: reason, version };

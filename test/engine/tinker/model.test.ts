@@ -21,6 +21,8 @@ interface Script {
   readonly sessions?: number;
   /** Whether forward passes have no result until a sample was asked for. */
   readonly slow?: boolean;
+  /** What a reply is. Default: a token of its own for each sample, cut off. */
+  readonly reply?: { readonly tokens: readonly number[]; readonly stop_reason: "stop" | "length" };
   /** Whether the result of a save has to be asked for often. */
   readonly slowSaves?: boolean;
   /** What an earlier trial found out, of a model that is opened. */
@@ -38,6 +40,7 @@ async function scripted({
   slow = false,
   keeps = Number.POSITIVE_INFINITY,
   slowSaves = false,
+  reply,
   found,
 }: Script) {
   const results: (object | { looks: number } | Uint8Array<ArrayBuffer>)[] = [];
@@ -78,7 +81,8 @@ async function scripted({
       sequences: Array.from({ length: num_samples }, (_, n) => ({
         stop_reason: "length",
         tokens: [9 + n],
-        logprobs: [logp],
+        logprobs: (reply?.tokens ?? [0]).map(() => logp),
+        ...reply,
       })),
       prompt_logprobs: read.map((_, i) => (i === 0 ? null : logp)),
     });
@@ -314,6 +318,14 @@ test("requests of one prompt are one request for several samples; equal seeds ar
     [[9], [9], [10], [9]],
   );
   assert.equal(asked.length, 2);
+});
+
+test("a reply that is its end alone may come without it; one that was cut off before it began is none", async () => {
+  const { model } = await scripted({ reply: { tokens: [], stop_reason: "stop" } });
+  const [sample] = await ask(model);
+  assert.deepEqual([sample!.action.length, sample!.logp.length, sample!.stop], [0, 0, "stop"]);
+  const odd = await scripted({ reply: { tokens: [], stop_reason: "length" } });
+  await assert.rejects(ask(odd.model), withCode("engine.failed", /no tokens/));
 });
 
 test("draws of one prompt are one request, whoever asks first, and whoever never does", async () => {
