@@ -4,6 +4,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { mean } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Turn } from "../core/words.ts";
+import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
 import type { Metric, Run, Store, TrajectoryFilter } from "../store/store.ts";
 import { curve } from "./chart.ts";
@@ -73,7 +74,10 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
 
   io.say(
     paint(io, "bold", run.name),
-    `${run.method} on ${run.env}, ${run.engine} engine, seed ${run.seed}: ${run.state}, in ${run.folder}`,
+    ...folded(
+      io,
+      `${run.method} on ${run.env}, ${computedInWords(run)}, seed ${run.seed}: ${run.state}, in ${run.folder}`,
+    ),
   );
   const names = [...new Set(metrics.map((m) => m.name))];
   for (const asked of options.metric) {

@@ -13,6 +13,7 @@ import { isRefused, refusal } from "../refusal.ts";
 import { spellings } from "../spelling.ts";
 import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
 import { compared } from "./compare.ts";
+import { computedInWords } from "./computed.ts";
 import { episodeDetail, episodeRow } from "./episodes.ts";
 import { methodRoutes } from "./methods.ts";
 import { curveRanges } from "./ranges.ts";
@@ -188,6 +189,7 @@ async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail>
   );
   return {
     ...row,
+    computed: computedInWords(run),
     folder: run.folder,
     config: run.config,
     evaluations: await store.evaluations(run.id),

@@ -1,5 +1,5 @@
 /** Where the dashboard's built files are. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WhetstoneError } from "../../core/errors.ts";
@@ -7,14 +7,17 @@ import { WhetstoneError } from "../../core/errors.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /**
- * The folder of the built pages: beside the code in the package, made on the way in the repository (under a second).
+ * The folder of the built pages: beside the code in the package; in the repository made on the way (under a second), and again
+ * once their sources have changed: pages of another version would ask this server for what it does not say.
  * @throws WhetstoneError `config.invalid` where they are not built and cannot be.
  */
 export async function builtPages(): Promise<string> {
   // in the package this file is dist/serve/dashboard/built.js, in the repository src/serve/dashboard/built.ts
   const folder = join(root, "dist", "web");
-  if (existsSync(join(folder, "index.html"))) return folder;
-  const config = join(root, "web", "vite.config.ts");
+  const sources = join(root, "web");
+  const config = join(sources, "vite.config.ts");
+  const page = join(folder, "index.html");
+  if (existsSync(page) && !(existsSync(config) && isOlder(page, sources))) return folder;
   if (!existsSync(config)) {
     throw new WhetstoneError("config.invalid", {
       where: "dashboard",
@@ -26,4 +29,12 @@ export async function builtPages(): Promise<string> {
   const { build } = await import("vite");
   await build({ configFile: config, logLevel: "warn" });
   return folder;
+}
+
+/** Whether a file is older than something in a folder. */
+export function isOlder(file: string, folder: string): boolean {
+  const made = statSync(file).mtimeMs;
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
+    (name) => statSync(join(folder, name)).mtimeMs > made,
+  );
 }

@@ -1,20 +1,21 @@
-/** Runs beside each other: by environment and method, over seeds. */
+/** Runs beside each other: by environment, method and what computes them, over seeds. */
 import { meanInterval, pairedInterval, probabilityOfImprovement } from "../../core/statistics.ts";
 import type { Run, Store } from "../../store/index.ts";
+import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";
 import { json, range } from "./values.ts";
 
 /** Points of a learning curve. */
 const curvePoints = 200;
 
-/** @param rows of the runs, in the order in which they were chosen: the first method of an environment is its baseline. */
+/** @param rows of the runs, in the order in which they were chosen: the first group of an environment is its baseline. */
 export async function compared(
   store: Store,
   chosen: readonly { run: Run; row: RunRow }[],
 ): Promise<ComparePage> {
   const groups: { readonly key: string; readonly runs: { run: Run; row: RunRow }[] }[] = [];
   for (const one of chosen) {
-    const key = JSON.stringify([one.run.env, one.run.method]);
+    const key = JSON.stringify([one.run.env, one.run.method, computedBy(one.run)]);
     const group = groups.find((g) => g.key === key);
     if (group) group.runs.push(one);
     else groups.push({ key, runs: [one] });
@@ -39,6 +40,7 @@ async function groupOf(store: Store, runs: readonly { run: Run; row: RunRow }[])
   return {
     env,
     method,
+    ...computedBy(runs[0]!.run),
     runs: runs.map(({ row: { id, name, seed, state, success } }) => ({
       id,
       name,

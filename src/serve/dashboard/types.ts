@@ -9,6 +9,7 @@ import type { Dropped } from "../../exchange/derived.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { StoredEvidence } from "../../train/evidence.ts";
+import type { Computed } from "./computed.ts";
 
 /** A number as JSON has it: NaN is null. */
 export type Value = number | null;
@@ -57,6 +58,8 @@ export interface RunsChange {
 }
 
 export interface RunDetail extends RunRow {
+  /** Its engine, with the server and the staleness where it has them, in words. */
+  readonly computed: string;
   readonly folder: string;
   readonly config: Json;
   readonly evaluations: readonly Evaluation[];
@@ -191,8 +194,8 @@ export interface MethodDetail extends MethodRow {
   readonly command: string;
 }
 
-/** Runs of one method in one environment, which differ in their seeds. */
-export interface ComparedGroup {
+/** Runs of one method in one environment on one engine with one staleness, which differ in their seeds. */
+export interface ComparedGroup extends Computed {
   readonly env: string;
   readonly method: string;
   readonly runs: readonly Pick<RunRow, "id" | "name" | "seed" | "state" | "success">[];

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isOlder } from "../../../src/serve/dashboard/built.ts";
+import { temporary } from "../../temporary.ts";
 import { world } from "./world.ts";
 
 test("every path is the one page, under a policy that lets nothing else run", async (t) => {
@@ -16,6 +18,19 @@ test("every path is the one page, under a policy that lets nothing else run", as
     assert.doesNotMatch(policy, /unsafe/);
     assert.equal(answer.headers.get("cache-control"), "no-cache");
   }
+});
+
+test("pages are older than their sources once anything among these changed", (t) => {
+  const folder = mkdtempSync(join(temporary, "whetstone-built-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [page, source] = [join(folder, "index.html"), join(folder, "web", "pages", "run.tsx")];
+  mkdirSync(join(folder, "web", "pages"), { recursive: true });
+  for (const file of [page, source]) writeFileSync(file, "");
+  for (const at of [join(folder, "web"), join(folder, "web", "pages"), source]) utimesSync(at, 100, 100);
+  utimesSync(page, 200, 200);
+  assert.equal(isOlder(page, join(folder, "web")), false);
+  utimesSync(source, 300, 300);
+  assert.equal(isOlder(page, join(folder, "web")), true);
 });
 
 test("files are kept by browsers for good, and nothing outside their folder is sent", async (t) => {

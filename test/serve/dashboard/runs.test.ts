@@ -106,7 +106,7 @@ test("tags are replaced; what is none is refused with its place", async (t) => {
   assert.deepEqual((await store.tags()).get("a"), ["good", "seed 1"]);
 });
 
-test("runs are compared by environment and method, on the seeds that both have", async (t) => {
+test("runs are compared by environment, method and what computes them, on the seeds that both have", async (t) => {
   const { store, get, refused } = await world(t);
   const after = { when: "after", iteration: 2, split: "test", mode: "sampled" } as const;
   const rest = { reward: 1, turns: 1, tasks: 10, failed: 0, seconds: 1 };
@@ -140,4 +140,30 @@ test("runs are compared by environment and method, on the seeds that both have",
   assert.equal(other?.against?.improvement, 1);
   assert.ok(Math.abs((baseline?.mean[0] ?? 0) - 0.3) < 1e-12);
   assert.equal((await refused("/api/compare?run=nobody")).status, 404);
+
+  // the same method on a cluster, ahead of learning, is something else beside it
+  const cluster = {
+    staleness: 1,
+    config: { url: "http://10.0.0.1:8000", baseModel: "qwen", settings: { tasks: 3 } },
+  };
+  await store.startRun(run("cluster-1", { engine: "tinker", config: cluster }));
+  await store.saveEvaluation("cluster-1", {
+    ...after,
+    ...rest,
+    success: { mean: 0.5, low: 0, high: 1, n: 10 },
+  });
+  const beside = await get<ComparePage>("/api/compare?run=grpo-1&run=grpo-2&run=cluster-1");
+  assert.deepEqual(
+    beside.groups.map(({ method, engine, staleness, runs }) => [method, engine, staleness, runs.length]),
+    [
+      ["grpo", "tabular", 0, 2],
+      ["grpo", "tinker", 1, 1],
+    ],
+  );
+  assert.ok(Math.abs((beside.groups[1]?.against?.difference.mean ?? 0) - 0.3) < 1e-12);
+  assert.equal(
+    (await get<RunDetail>("/api/runs/cluster-1")).computed,
+    "tinker engine, qwen at http://10.0.0.1:8000, rollouts up to 1 iteration ahead of learning",
+  );
+  assert.equal((await get<RunDetail>("/api/runs/grpo-1")).computed, "tabular engine");
 });

@@ -7,6 +7,7 @@ import { Curves } from "../parts/curves.tsx";
 import { Empty, Failed, Waiting } from "../parts/notice.tsx";
 import { csv, save } from "../parts/save.ts";
 import { dark } from "../parts/theme.tsx";
+import { groupKey, groupName } from "../parts/words.ts";
 
 export function Compare() {
   useRoute();
@@ -37,7 +38,7 @@ export function Compare() {
 
 function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
   const drawing = useRef<SVGSVGElement>(null);
-  const title = `Success in practice: ${groups.map((g) => `${g.method} on ${g.env}`).join(", ")}`;
+  const title = `Success in practice: ${groups.map((g) => `${groupName(g, groups)} on ${g.env}`).join(", ")}`;
   return (
     <>
       <h1>Compare</h1>
@@ -82,9 +83,9 @@ function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
           </thead>
           <tbody>
             {groups.map((g) => (
-              <tr key={`${g.env} ${g.method}`}>
+              <tr key={groupKey(g)}>
                 <th scope="row">
-                  <a href={`/methods/${g.method}`}>{g.method}</a>
+                  <a href={`/methods/${g.method}`}>{groupName(g, groups)}</a>
                 </th>
                 <td>{g.env}</td>
                 <td>
@@ -104,9 +105,8 @@ function Whole({ groups }: { readonly groups: readonly ComparedGroup[] }) {
         </table>
       </div>
       <p class="faint">
-        Differences are against the first method of the same environment, paired by seed, with 95 % t
-        intervals. P(better) is the probability that a run of the method beats a run of the first; ties count
-        half.
+        Differences are against the first row of the same environment, paired by seed, with 95 % t intervals.
+        P(better) is the probability that a run of the row beats a run of the first; ties count half.
       </p>
     </>
   );
@@ -121,11 +121,23 @@ function ranged({ mean, low, high }: Range, sign = false): string {
 }
 
 function rowsOf(groups: readonly ComparedGroup[]): (string | number | null)[][] {
-  const head = ["environment", "method", "runs", "iteration", "success", "low", "high"];
+  const head = [
+    "environment",
+    "method",
+    "engine",
+    "staleness",
+    "runs",
+    "iteration",
+    "success",
+    "low",
+    "high",
+  ];
   const rows = groups.flatMap((g) =>
     g.iteration.map((at, i) => [
       g.env,
       g.method,
+      g.engine,
+      g.staleness,
       g.runs.length,
       at,
       g.mean[i] ?? null,

@@ -23,8 +23,11 @@ interface Panel {
 function panelsOf(metrics: readonly string[]): readonly Panel[] {
   const ending = (end: string): string[] => metrics.filter((name) => name.endsWith(end));
   const those = (...names: string[]): string[] => names.filter((name) => metrics.includes(name));
+  // what learns from examples plays nothing: its loss is what there is to see
+  const plays = metrics.includes("success");
   const panels: Panel[] = [
     { title: "Success", unit: "share of practised episodes", names: those("success") },
+    { title: "Loss", unit: "of examples", names: plays ? [] : ending(".loss") },
     { title: "Reward", unit: "mean of an episode", names: those("reward", "return") },
     { title: "Length", unit: "turns an episode", names: those("turns") },
     { title: "Entropy", unit: "nats a token", names: those("entropy") },
@@ -32,7 +35,13 @@ function panelsOf(metrics: readonly string[]): readonly Panel[] {
     { title: "Clipped", unit: "share of tokens", names: ending(".clipFraction") },
     { title: "Gradient norm", names: those("gradientNorm") },
     { title: "Sampling against training", unit: "largest gap, nats", names: those("logpGap") },
-    { title: "Speed", unit: "tokens a second", names: those("tokensPerSecond") },
+    { title: "Staleness", unit: "iterations behind, mean of samples", names: those("staleness") },
+    {
+      title: "Importance weights",
+      unit: "mean; share at the cap",
+      names: those("importance", "importance.truncated"),
+    },
+    { title: "Speed", unit: "tokens a second", names: plays ? those("tokensPerSecond") : [] },
     {
       title: "Time",
       unit: "share of an iteration",
@@ -83,7 +92,7 @@ const Whole = memo(({ run, path }: { readonly run: RunDetail; readonly path: str
     <>
       <h1>{run.name}</h1>
       <p class="facts">
-        {run.method} on {run.env} · {run.engine} engine · seed {run.seed} · since {moment(run.started)} ·{" "}
+        {run.method} on {run.env} · {run.computed} · seed {run.seed} · since {moment(run.started)} ·{" "}
         {/* last and in one piece: it changes while one looks */}
         <span class={`state ${run.state}`}>
           {`${run.state}, ${run.iterations} iterations in ${duration(run.seconds)}`}

@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import type { ComparedGroup, Value } from "../../../src/serve/dashboard/types.ts";
 import { inks } from "./ink.ts";
+import { groupKey, groupName } from "./words.ts";
 
 const [width, height] = [760, 360];
 const [left, right, top, bottom] = [48, 16, 16, 40];
@@ -52,7 +53,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
       </text>
       {groups.map((g, i) => (
         <path
-          key={`${g.env} ${g.method}`}
+          key={groupKey(g)}
           d={band(g, x, y)}
           fill={ink(lineInks[i % lineInks.length]!)}
           fill-opacity="0.15"
@@ -60,7 +61,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
       ))}
       {groups.map((g, i) => (
         <path
-          key={`${g.env} ${g.method}`}
+          key={groupKey(g)}
           d={path(g.iteration, g.mean, x, y)}
           fill="none"
           stroke={ink(lineInks[i % lineInks.length]!)}
@@ -69,7 +70,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
         />
       ))}
       {groups.map((g, i) => (
-        <g key={`${g.env} ${g.method}`} transform={`translate(${left + 12} ${top + 14 + 18 * i})`}>
+        <g key={groupKey(g)} transform={`translate(${left + 12} ${top + 14 + 18 * i})`}>
           <line
             x2="26"
             y1="-4"
@@ -79,7 +80,7 @@ export function Curves({ groups, title, drawing }: CurvesProps) {
             stroke-dasharray={dashes[i % dashes.length]!}
           />
           <text x="34" fill={text}>
-            {g.method} on {g.env}, {g.runs.length} {g.runs.length === 1 ? "run" : "runs"}
+            {groupName(g, groups)} on {g.env}, {g.runs.length} {g.runs.length === 1 ? "run" : "runs"}
           </text>
         </g>
       ))}
