@@ -1,5 +1,4 @@
 /** Samples and log-probabilities of weights that a sampling session holds. */
-import PQueue from "p-queue";
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { present, WhetstoneError } from "../../core/errors.ts";
@@ -8,6 +7,7 @@ import { concatIds } from "../../core/pack.ts";
 import type { StopReason } from "../../core/words.ts";
 import { endsOf, requireOptions } from "../requests.ts";
 import { awaited, submit } from "./future.ts";
+import { gate } from "./gate.ts";
 import { readSamples } from "./protobuf.ts";
 import {
   inputJson,
@@ -42,9 +42,7 @@ const bytesOfToken = 10;
 
 /** @param id of the sampling session. */
 export function openSampler(session: Session, id: string, codec: Codec): Sampler {
-  const queue = new PQueue({
-    concurrency: Math.min(mostAtOnce, session.config.sample_max_concurrent_requests),
-  });
+  const own = gate(mostAtOnce);
   /** Draws of which some have not been fetched. What nobody fetches goes with the weights. */
   const drawn = new Map<string, { readonly response: Promise<SampleResponse>; readonly left: Set<number> }>();
   let calls = 0;
@@ -58,18 +56,20 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
       seq_id: calls++,
       ...fields,
     };
-    return queue.add(async () => {
-      session.requireAlive();
-      const kind = { type: "Sample", protobuf: session.encoding !== "json" };
-      const { over, samples } = session;
-      const submitted = await samples.through(bytesOfToken * prompt.length, () =>
-        submit(over, "asample", { json }, { "X-Tinker-Sampling-Backpressure": "1" }),
-      );
-      const answer = await awaited(over, "asample", { json }, kind, submitted);
-      return checked("asample", () =>
-        answer.type === protobufType ? readSamples(answer.bytes) : sampleResponse.parse(answer.json),
-      );
-    });
+    const { over, samples, places, encoding } = session;
+    return own.through(1, () =>
+      places.through(1, async () => {
+        session.requireAlive();
+        const kind = { type: "Sample", protobuf: encoding !== "json" };
+        const submitted = await samples.through(bytesOfToken * prompt.length, () =>
+          submit(over, "asample", { json }, { "X-Tinker-Sampling-Backpressure": "1" }),
+        );
+        const answer = await awaited(over, "asample", { json }, kind, submitted);
+        return checked("asample", () =>
+          answer.type === protobufType ? readSamples(answer.bytes) : sampleResponse.parse(answer.json),
+        );
+      }),
+    );
   };
 
   async function logp(tokens: Int32Array): Promise<Float32Array> {

@@ -22,8 +22,10 @@ export interface Session {
    * is: SkyRL (0.3.0) may do a step ahead of the pass before it, where both come at once.
    */
   ordered: boolean | undefined;
-  /** Lets requests for samples go out. Bodies of passes go one after the other, and need none. */
+  /** Lets prompts go out, so many bytes at a time. Bodies of passes go one after the other, and need none. */
   readonly samples: Gate;
+  /** Lets so many requests for samples be at work, of all sampling sessions together. */
+  readonly places: Gate;
   /** Those on the server, by id. */
   readonly models: Set<string>;
   /** The number of the next model, and of the next sampling session. */
@@ -138,6 +140,7 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
     encoding,
     ordered: undefined,
     samples: gate(config.sample_dispatch_bytes_semaphore_size),
+    places: gate(config.sample_max_concurrent_requests),
     models,
     unload,
     nextModel: () => modelNumber++,

@@ -21,6 +21,8 @@ interface Script {
   readonly sessions?: number;
   /** Whether forward passes have no result until a sample was asked for. */
   readonly slow?: boolean;
+  /** Requests for samples at a time. */
+  readonly places?: number;
   /** What a reply is. Default: a token of its own for each sample, cut off. */
   readonly reply?: { readonly tokens: readonly number[]; readonly stop_reason: "stop" | "length" };
   /** Whether the result of a save has to be asked for often. */
@@ -40,6 +42,7 @@ async function scripted({
   slow = false,
   keeps = Number.POSITIVE_INFINITY,
   slowSaves = false,
+  places = 2000,
   reply,
   found,
 }: Script) {
@@ -56,6 +59,9 @@ async function scripted({
   let models = 0;
   const unloaded: string[] = [];
   const saves: string[] = [];
+  /** Requests for samples that were taken and not fetched, and how many they were at each. */
+  const sampling = new Set<string>();
+  const atOnce: number[] = [];
   const later = (result: object | { looks: number } | Uint8Array<ArrayBuffer>) => ({
     request_id: String(results.push(result) - 1),
   });
@@ -89,6 +95,7 @@ async function scripted({
   };
   const jsonOf = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString());
   const answers: Readonly<Record<string, (body: Uint8Array) => object | Uint8Array<ArrayBuffer>>> = {
+    "client/config": () => ({ sample_max_concurrent_requests: places }),
     create_session: () => ({ session_id: "s" }),
     get_server_capabilities: () => ({ supported_models: [{ model_name: "tiny", max_context_length: 64 }] }),
     create_model: () => later({ model_id: `m${models++}` }),
@@ -108,13 +115,19 @@ async function scripted({
       return later({ sampling_session_id: String(made - 1) });
     },
     save_weights: () => later({ path: `tinker://m/weights/${steps}`, looks: 0 }),
-    asample: (body) => samples(jsonOf(body)),
+    asample(body) {
+      const answer = samples(jsonOf(body));
+      if ("request_id" in answer) sampling.add(String(answer.request_id));
+      atOnce.push(sampling.size);
+      return answer;
+    },
     unload_model(body) {
       unloaded.push(jsonOf(body).model_id);
       return later({});
     },
     retrieve_future(body) {
       const { request_id } = jsonOf(body);
+      sampling.delete(request_id);
       const result = results[request_id]!;
       if ("looks" in result) {
         if (slowSaves && ++result.looks < 20) return { type: "try_again", request_id };
@@ -154,7 +167,7 @@ async function scripted({
   const model = found
     ? await opened()
     : await engine.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 32 });
-  return { engine, model, advantages, asked, ahead, samplers, unloaded, saves };
+  return { engine, model, advantages, asked, ahead, samplers, unloaded, saves, atOnce };
 }
 
 // four targets, at all places of two datums of 3 and 1 tokens
@@ -212,6 +225,13 @@ test("requests are dealt to several sampling sessions in turn, each proven to ha
   await ask(stale.model);
   await learn(stale.model);
   await assert.rejects(ask(stale.model), withCode("engine.failed", /samples from old weights/));
+});
+
+test("so many requests as the server says are at work, of all sampling sessions together", async () => {
+  const { model, atOnce } = await scripted({ sessions: 3, places: 2 });
+  const prompts = Array.from({ length: 9 }, (_, i) => Int32Array.of(5, 6, 7 + i));
+  await model.sample(prompts.map((prompt) => ({ prompt, maxTokens: 1, seed: 1 })));
+  assert.equal(Math.max(...atOnce), 2);
 });
 
 test("samples wait for their sampler alone, and not for the forward pass of its proof", async () => {
