@@ -454,9 +454,13 @@ export function service(options: ServiceOptions): Service {
       for (const session of [...sessions.values()]) if (isSilent(session)) end(session);
     },
     async close() {
+      const trainers = [...sessions.values()].flatMap((session) => [...session.trainers.values()]);
       for (const session of [...sessions.values()]) end(session);
-      // an engine is not taken down in mid-computation, unless that takes too long
-      await Promise.race([Promise.all([...ending, drawn.close()]), pause(5000, undefined, { ref: false })]);
+      const idle = Promise.all([...ending, drawn.close()]);
+      const isLong = await Promise.race([idle.then(() => false), pause(5000, true, { ref: false })]);
+      // a pass breaks off at its next rows
+      if (isLong) await Promise.allSettled(trainers.map((trainer) => trainer.dispose()));
+      await idle; // an engine that is taken down in mid-computation takes the process with it
       for (const base of bases) await base.dispose();
     },
   };
