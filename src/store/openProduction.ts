@@ -101,10 +101,12 @@ export function productionOn(
     });
     for (const [trajectory, response] of bases) latest.set(trajectory, response);
     let nth = 0;
+    // of several in one batch, one is new
+    const fresh = new Set(added);
     return batch.map((entry): Written => {
       if (entry.kind === "response") {
         const { id } = entry.response;
-        return { id, duplicate: !added.has(id) };
+        return { id, duplicate: !fresh.delete(id) };
       }
       const first = firsts[nth++];
       return { id: first ?? entry.signal.id, duplicate: first !== undefined };

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import type { ServedLesson } from "../../src/core/lessons.ts";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { lessonsFrom } from "../../src/exchange/derived.ts";
@@ -444,6 +445,48 @@ test("trl: conversational and standard, paired and unpaired, implicit prompts", 
   ]);
   assert.ok(responses.some(({ prompt }) => prompt[0]!.content === "Colour of the sea: "));
   assert.deepEqual(imported.ignored, { "prompt alone": 1, "text alone": 1, "stepwise labels": 1 });
+});
+
+test("trl: a conversation that was paid for is no demonstration", async () => {
+  const talk = [user("door?"), assistant("blue"), user("sure?"), assistant("no")];
+  const { signals, responses, lessons } = await bring(
+    "trl",
+    lines({ messages: talk, reward: 0.5, id: "r/1" }, { messages: talk, reward: 0, id: "r/2" }),
+  );
+  assert.deepEqual(
+    said(signals).map(({ kind, value, about }) => [kind, value, about]),
+    [
+      ["reward", 0.5, { session: "trl:r/1" }],
+      ["reward", 0, { session: "trl:r/2" }],
+    ],
+  );
+  assert.deepEqual(responses.map(({ session, turn }) => [session, turn]).sort(), [
+    ["trl:r/1", 0],
+    ["trl:r/1", 1],
+    ["trl:r/2", 0],
+    ["trl:r/2", 1],
+  ]);
+  assert.deepEqual(
+    lessons.map(({ kind }) => kind),
+    ["conversation", "conversation"],
+  );
+});
+
+test("what is no text in UTF-8 is named by its line, and not taken for CSV or mended in silence", async () => {
+  const file = join(folder, "bytes");
+  const trying = () => importFile(undefined, file, { from: "trl", now: 1, dryRun: true });
+  const row = JSON.stringify({ messages: [user("für"), assistant("é")] });
+  await writeFile(file, `\ufeff${row}\n${row}`);
+  assert.equal((await trying()).records, 2);
+  await writeFile(file, Buffer.concat([Buffer.from(`${row}\n`), Buffer.from(row, "latin1")]));
+  await assert.rejects(trying(), /line 2: got bytes that are no text in UTF-8.*to_json/);
+  await writeFile(file, gzipSync(row));
+  await assert.rejects(trying(), /line 1: got bytes that are no text/);
+  // as Parquet begins
+  await writeFile(file, Buffer.from([0x50, 0x41, 0x52, 0x31, 0x15, 0x04, 0x15, 0xf0, 0x80]));
+  await assert.rejects(trying(), /line 1: got bytes that are no text/);
+  await writeFile(file, Buffer.from("é").subarray(0, 1));
+  await assert.rejects(trying(), /line 1: got bytes that are no text/);
 });
 
 test("a broken record is named by its line, and nothing is written", async () => {

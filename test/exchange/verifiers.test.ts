@@ -90,9 +90,32 @@ test("every sampled message is a response to its path; rewards are about the ses
   );
 });
 
+test("an episode brings every agent's trace, as verifiers' own files have them", async () => {
+  const episode = { id: "e", task: {}, ok: true, errors: [], traces: [trace, { ...trace, id: "u" }] };
+  const { imported, responses } = await brought(episode, { ...episode, traces: [] });
+  assert.deepEqual(imported.ignored, { "episode without a trace": 1 });
+  assert.deepEqual([...new Set(responses.map(({ session }) => session))].sort(), [
+    "verifiers:t",
+    "verifiers:u",
+  ]);
+});
+
+test("rewards of replies come back to them, unless somebody scored the trace again", async () => {
+  const paid = { ...trace, info: { rewards_by_node: { 1: { right: 0.25 }, 3: { right: 0.75 } } } };
+  const heard = async (row: object) =>
+    (await brought(row)).signals.map(({ about, channel, value }) => [about, channel, value]);
+  assert.deepEqual(await heard(paid), [
+    [[{ response: "verifiers:t/1" }], "right", 0.25],
+    [[{ response: "verifiers:t/3" }], "right", 0.75],
+  ]);
+  const again = { ...paid, rewards: { right: { score: 3, weight: 1 } } };
+  assert.deepEqual(await heard(again), [[[{ session: "verifiers:t" }], "right", 3]]);
+});
+
 test("a graph that is none is named by its line", async () => {
   const circle = { ...trace, nodes: [{ parent: 0, message: said("user", "a"), sampled: false }] };
   await assert.rejects(brought(trace, circle), /line 2.*node 0 whose parent is 0/s);
   await assert.rejects(brought({ ...trace, version: 2 }), /version 2/);
   await assert.rejects(brought({ messages: [] }), /no id or no nodes/);
+  await assert.rejects(brought(trace, { traces: [{ id: "t" }] }), /line 2.*no id or no nodes/s);
 });

@@ -6,6 +6,7 @@ import { removeFolder, replaceFile } from "../../core/files.ts";
 import type { Id } from "../../core/words.ts";
 import type { ExportRecord, Production } from "../../store/production.ts";
 import { type Dropped, type LessonFilter, lessonsFrom } from "../derived.ts";
+import { jsonLine } from "../jsonLine.ts";
 import { type ExportFormat, exportFormats, type RowOptions } from "./formats.ts";
 
 /** Settings of {@link exportFile}. */
@@ -50,7 +51,7 @@ export async function exportFile(
       }
       const row = exportFormats[to](lesson, options);
       if (!row) continue;
-      const line = lineOf(row);
+      const line = jsonLine(row);
       const digest = createHash("sha256").update(line).digest("base64");
       if (written.has(digest)) continue;
       written.add(digest);
@@ -74,10 +75,6 @@ export async function exportFile(
   }
   return { file, rows: rows.length, dropped };
 }
-
-/** One line, also for readers that take the two separators of Unicode for ends of lines. */
-const lineOf = (row: Readonly<Record<string, unknown>>): string =>
-  `${JSON.stringify(row).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
 
 /** Whether something of the rows may have gone between reading it and now. */
 async function wasErased(

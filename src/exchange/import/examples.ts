@@ -65,6 +65,28 @@ export function demonstrations(
   });
 }
 
+/**
+ * Every reply of a conversation, as a call of one session, which was paid this for all of them. Conversations that say the
+ * same are one, unless they have ids.
+ */
+export function rewarded(
+  messages: readonly Message[],
+  reward: number,
+  source: string,
+  id: Id = hashOf(...messages.map(keyOf)),
+): readonly Entry[] {
+  const session = `${source}:${id}`;
+  const calls = messages.flatMap((message, at): readonly Entry[] => {
+    if (message.role !== "assistant") return [];
+    const call = example(messages.slice(0, at), [message], source, { session, at });
+    return [{ ...call, draft: { ...call.draft, id: `${session}/${at}` } }];
+  });
+  const paid = { id: `${session}/reward`, kind: "reward", channel: "reward", value: reward } as const;
+  return calls.length === 0
+    ? []
+    : [...calls, feedback({ ...paid, about: [{ session }], source, at: messages.length })];
+}
+
 /** Two replies to one prompt, the first one preferred. */
 export function preference(
   prompt: readonly Message[],

@@ -6,6 +6,7 @@ import type { Production, Write } from "../../store/production.ts";
 import type { Entry, Importer, MakeImporter } from "./entry.ts";
 import { langfuse } from "./langfuse.ts";
 import { langsmith } from "./langsmith.ts";
+import { minari } from "./minari.ts";
 import { openai } from "./openai.ts";
 import { places } from "./places.ts";
 import { readRecords } from "./records.ts";
@@ -13,7 +14,7 @@ import { trl } from "./trl.ts";
 import { verifiers } from "./verifiers.ts";
 
 /** Formats that can be read. */
-export const importers = { langfuse, langsmith, openai, trl, verifiers } as const satisfies Readonly<
+export const importers = { langfuse, langsmith, minari, openai, trl, verifiers } as const satisfies Readonly<
   Record<string, MakeImporter>
 >;
 export type ImportFormat = keyof typeof importers;

@@ -1,6 +1,6 @@
 /** Records of a file, one at a time, each with the line on which it begins. */
 import { createReadStream } from "node:fs";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 
 export interface FileRecord {
@@ -11,7 +11,8 @@ export interface FileRecord {
 
 /**
  * JSON lines, a JSON list, JSON values one after another, or CSV with a header, told apart by the first character: CSV
- * begins with neither brace nor bracket. Cells of CSV are texts. However long the file, one record is in memory.
+ * begins with neither brace nor bracket. Cells of CSV are texts. However long the file, one record is in memory. Text is
+ * UTF-8, and nothing else is taken for it.
  * @param bytes hears how many characters have been read.
  * @throws WhetstoneError `import.invalid` with the line.
  */
@@ -20,22 +21,40 @@ export async function* readRecords(
   bytes: (read: number) => void = () => {},
 ): AsyncGenerator<FileRecord> {
   const chunks = textOf(file, bytes);
-  const { value: first = "" } = await chunks.next();
-  const begin = first.replace(/^\uFEFF/, "");
+  const { value: begin = "" } = await chunks.next();
   const all = joined(begin, chunks);
   yield* /^\s*[[{]/.test(begin) || begin.trim() === "" ? jsonRecords(file, all) : csvRecords(file, all);
 }
 
 async function* textOf(file: string, bytes: (read: number) => void): AsyncGenerator<string> {
   let read = 0;
+  let line = 1;
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoded = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      const [before = ""] = new TextDecoder().decode(chunk).split("\ufffd", 1);
+      throw invalid(
+        file,
+        line + linesIn(before),
+        "bytes that are no text in UTF-8",
+        "JSON lines, JSON or CSV",
+        "Unpack or convert it: Dataset.to_json writes JSON lines from Parquet and Arrow.",
+      );
+    }
+  };
   try {
-    for await (const chunk of createReadStream(file, "utf8")) {
-      const text = String(chunk);
+    for await (const chunk of createReadStream(file)) {
+      const text = decoded(chunk as Uint8Array);
+      line += linesIn(text);
       read += text.length;
       bytes(read);
       yield text;
     }
+    decoded();
   } catch (cause) {
+    if (isWhetstoneError(cause)) throw cause;
     throw new WhetstoneError("import.invalid", {
       where: file,
       got: messageOf(cause),
@@ -45,6 +64,8 @@ async function* textOf(file: string, bytes: (read: number) => void): AsyncGenera
     });
   }
 }
+
+const linesIn = (text: string): number => text.split("\n").length - 1;
 
 async function* joined(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield first;

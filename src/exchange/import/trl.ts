@@ -1,9 +1,9 @@
 import { toolOf, withTools } from "../../core/chatWire.ts";
-import { type Json, listOf, objectOf } from "../../core/json.ts";
+import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import { keyOf } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
 import { type Entry, type Importer, ignored } from "./entry.ts";
-import { demonstrations, judged, preference } from "./examples.ts";
+import { demonstrations, judged, preference, rewarded } from "./examples.ts";
 import { conversationOf, type Fields, unwrapped } from "./given.ts";
 import { invalid } from "./records.ts";
 
@@ -11,6 +11,7 @@ import { invalid } from "./records.ts";
  * Datasets in the formats of TRL, conversational (lists of messages) or standard (texts: a prompt is what a user says):
  *
  * - `{messages}` and `{prompt, completion}` are demonstrations;
+ * - `{messages, reward}` is a conversation that somebody had, and was paid for: what it says need not be right;
  * - `{prompt, chosen, rejected}`, or without a prompt that both sides begin with, are preferences;
  * - `{prompt, completion, label}` is a reply that was found good or bad.
  *
@@ -46,7 +47,11 @@ export function trl(file: string): Importer {
       if (row.messages !== undefined) {
         const messages = conversationOf(row.messages);
         if (!messages) throw invalid(file, line, "messages that are none", "objects with role and content");
-        const made = demonstrations(prompt(messages), "trl");
+        const reward = numberOf(row.reward);
+        const made =
+          reward === undefined
+            ? demonstrations(prompt(messages), "trl")
+            : rewarded(prompt(messages), reward, "trl", textOf(row.id));
         return made.length > 0 ? made : ignored("conversation without a reply");
       }
       if (row.prompt !== undefined) return ignored("prompt alone");

@@ -1,22 +1,24 @@
 import { toolOf, withTools } from "../../core/chatWire.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
+import type { Target } from "../../core/served.ts";
 import type { Id, Message } from "../../core/words.ts";
 import { type Entry, feedback, type Importer, ignored } from "./entry.ts";
 import { type Fields, messageIn, timeOf } from "./given.ts";
 import { invalid } from "./records.ts";
 
 /**
- * Traces of verifiers (`Trace`, version 1): a graph of messages, each with its parent. A trace is a session of ours, and
- * every sampled message a response to the messages on its path; each reward, its score times its weight, is about the whole
- * session. A trace that failed, or in which nothing was sampled, is counted and left out: nobody earned what it says. Tokens
- * stay behind, as they are those of whatever model wrote them.
+ * Episodes of verifiers, as its `traces.jsonl` has them, or traces by themselves (`Trace`, version 1): a graph of messages,
+ * each with its parent. A trace is a session of ours, and every sampled message a response to the messages on its path;
+ * each reward, its score times its weight, is about the whole session, or about the replies that our own export names. A
+ * trace that failed, or in which nothing was sampled, is counted and left out: nobody earned what it says. Tokens stay
+ * behind, as they are those of whatever model wrote them.
  */
 export function verifiers(file: string): Importer {
   function entriesOf(trace: Fields, line: number): readonly Entry[] {
     const wrong = (got: string, expected: string) => invalid(file, line, got, expected);
     const id = textOf(trace.id);
     if (id === undefined || !Array.isArray(trace.nodes))
-      throw wrong("no id or no nodes", "a trace of verifiers");
+      throw wrong("no id or no nodes", "a trace or an episode of verifiers");
     if (trace.version !== undefined && trace.version !== 1)
       throw wrong(`version ${JSON.stringify(trace.version)}`, "version 1");
     if (trace.ok === false || listOf(trace.errors).length > 0) return ignored("trace that failed");
@@ -70,7 +72,15 @@ export function verifiers(file: string): Importer {
       ? ignored("trace without a reply")
       : [...replies, ...rewardsOf(trace, session, began + nodes.length)];
   }
-  return { entries: ({ value, line }) => entriesOf(objectOf(value) ?? {}, line) };
+  return {
+    entries({ value, line }) {
+      const given = objectOf(value) ?? {};
+      // an episode: one trace for each agent
+      if (!Array.isArray(given.traces)) return entriesOf(given, line);
+      if (given.traces.length === 0) return ignored("episode without a trace");
+      return given.traces.flatMap((trace) => entriesOf(objectOf(trace) ?? {}, line));
+    },
+  };
 }
 
 /** The places of the messages before one, from its root on. */
@@ -80,16 +90,26 @@ function pathTo(parents: readonly (number | undefined)[], n: number): readonly n
   return path;
 }
 
-const rewardsOf = ({ rewards }: Fields, session: Id, at: number): readonly Entry[] =>
-  Object.entries(objectOf(rewards) ?? {}).flatMap(([name, reward]) => {
+function rewardsOf({ rewards, info, nodes }: Fields, session: Id, at: number): readonly Entry[] {
+  return Object.entries(objectOf(rewards) ?? {}).flatMap(([name, reward]) => {
     const given = objectOf(reward);
     const score = numberOf(given?.score);
     if (score === undefined) return [];
     const value = score * (numberOf(given?.weight) ?? 1);
-    const about = [{ session }];
-    const id = `${session}/${name}`;
-    return [feedback({ id, kind: "reward", channel: name, about, at, source: "verifiers", value })];
+    const parts = Object.entries(objectOf(objectOf(info)?.rewards_by_node) ?? {}).flatMap(([node, paid]) => {
+      const part = numberOf(objectOf(paid)?.[name]);
+      const isReply = objectOf(listOf(nodes)[Number(node)])?.sampled === true;
+      return part !== undefined && isReply ? [{ response: `${session}/${node}`, value: part }] : [];
+    });
+    const entry = (id: Id, about: Target, worth: number): Entry =>
+      feedback({ id, kind: "reward", channel: name, about: [about], at, source: "verifiers", value: worth });
+    // who scores a trace again leaves `info` as it was
+    const sum = parts.reduce((total, part) => total + part.value, 0);
+    return parts.length > 0 && Math.abs(sum - value) <= 1e-6 * Math.max(1, Math.abs(value))
+      ? parts.map((part) => entry(`${part.response}/${name}`, { response: part.response }, part.value))
+      : [entry(`${session}/${name}`, { session }, value)];
   });
+}
 
 /** Calls of tools as OpenAI nests them: verifiers keeps name and arguments beside the id. */
 function nested(message: Json): Json {

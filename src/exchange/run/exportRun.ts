@@ -4,31 +4,36 @@ import { resolve } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
 import { replaceFile } from "../../core/files.ts";
 import type { Store, StoredTrajectory, TrajectoryFilter } from "../../store/store.ts";
+import { jsonLine } from "../jsonLine.ts";
 import { hfRow } from "./messages.ts";
 import { minariEpisode } from "./minari.ts";
-import { verifiersTrace } from "./verifiers.ts";
+import { verifiersEpisode } from "./verifiers.ts";
 
-type MakeRow = (stored: StoredTrajectory) => Readonly<Record<string, unknown>>;
+/** The trajectories of one episode, one for each agent, as rows. */
+type MakeRows = (episode: readonly StoredTrajectory[]) => readonly Readonly<Record<string, unknown>>[];
 
-/** Every form by its name. */
+/** Every form by its name. What ended before anybody acted is an episode of verifiers, and nothing for the others. */
 export const trajectoryForms = {
-  messages: hfRow,
-  verifiers: verifiersTrace,
-  minari: minariEpisode,
-} as const satisfies Readonly<Record<string, MakeRow>>;
+  messages: (episode) => episode.filter(hasActed).map(hfRow),
+  verifiers: (episode) => [verifiersEpisode(episode)],
+  minari: (episode) => episode.filter(hasActed).map(minariEpisode),
+} as const satisfies Readonly<Record<string, MakeRows>>;
 export type TrajectoryForm = keyof typeof trajectoryForms;
+
+const hasActed = ({ turns }: StoredTrajectory): boolean => turns > 0;
 
 /** Settings of {@link exportRun}. */
 export interface ExportRunOptions {
   readonly to: TrajectoryForm;
   /** Which of them. Default: all that the run kept. */
   readonly filter?: TrajectoryFilter;
-  /** Hears how many rows are written. */
-  readonly progress?: (rows: number, of: number) => void;
+  /** Hears how many trajectories have been read. */
+  readonly progress?: (read: number, of: number) => void;
 }
 
 /**
- * Writes what a run has kept of its trajectories, a JSON object a line, aside first and then in its place.
+ * Writes what a run has kept of its trajectories, a JSON object a line, aside first and then in its place. One episode is
+ * in memory.
  * @param run its id in the store. @returns how many rows.
  * @throws WhetstoneError `run.exists` where the file is there already.
  */
@@ -48,13 +53,25 @@ export async function exportRun(
     });
   }
   const all = await store.trajectories(run, filter);
-  let rows = 0;
+  const episodes = Map.groupBy(all, ({ iteration, phase, episode }) =>
+    JSON.stringify([iteration, phase, episode]),
+  );
+  let [rows, read] = [0, 0];
   async function* lines(): AsyncGenerator<string> {
-    for (const { iteration, phase, id } of all) {
-      const stored = await store.trajectory(run, { iteration, phase, id });
-      if (!stored) continue;
-      yield `${JSON.stringify(trajectoryForms[to](stored))}\n`;
-      progress(++rows, all.length);
+    for (const members of episodes.values()) {
+      const episode: StoredTrajectory[] = [];
+      for (const { iteration, phase, id } of members) {
+        const stored = await store.trajectory(run, { iteration, phase, id });
+        if (stored) episode.push(stored);
+      }
+      // a run that is being forgotten may have lost them since they were listed
+      if (episode.length === 0) continue;
+      for (const row of trajectoryForms[to](episode)) {
+        rows++;
+        yield jsonLine(row);
+      }
+      read += members.length;
+      progress(read, all.length);
     }
   }
   await replaceFile(file, lines());

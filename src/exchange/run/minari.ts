@@ -1,33 +1,51 @@
-import type { Message, Trajectory } from "../../core/words.ts";
+import type { Message } from "../../core/words.ts";
 import type { StoredTrajectory } from "../../store/store.ts";
+import { continues } from "./continues.ts";
 
 /**
  * An episode with the fields of Minari's `EpisodeBuffer`, as JSON: T actions between T + 1 observations, both texts
  * (spaces of kind Text), with T rewards, terminations and truncations. An observation is what was said since the action
- * before; the last one is what the environment said of the last action, or empty. Rewards of one action are added up, and
- * stand by name in `infos`. Minari's own files are HDF5 or Arrow, which its `create_dataset_from_buffers` writes from these.
+ * before; the last one is what the environment said of the last action, or empty. Rewards of one action are added up;
+ * after the action, `infos` has them by name as JSON text: Minari wants the same fields in every episode. It numbers
+ * episodes itself, so that what else is known of one stands in `options`, flat, as its HDF5 files need it. Minari's own
+ * files are HDF5 or Arrow, which its `create_dataset_from_buffers` writes from these.
  */
-export function minariEpisode({ trajectory, iteration }: StoredTrajectory) {
-  const { turns, end } = trajectory;
+export function minariEpisode({ run, phase, iteration, trajectory }: StoredTrajectory) {
+  const { turns, end, task, role, episode } = trajectory;
   const last = turns.length - 1;
   return {
-    id: trajectory.id,
+    id: null,
     seed: null,
-    options: { task: trajectory.task, role: trajectory.role, iteration },
-    observations: [...turns.map((_, i) => textOf(heardBefore(trajectory, i))), turns[last]?.text ?? ""],
+    options: { id: `${run}/${trajectory.id}`, run, iteration, phase, task, episode, role, ...endOf(end) },
+    observations: [
+      ...turns.map((turn, i) => {
+        const before = turns[i - 1];
+        const known = before && continues(before, turn) ? before.prompt.length + 1 : 0;
+        return textOf(turn.prompt.slice(known));
+      }),
+      turns[last]?.text ?? "",
+    ],
     actions: turns.map(({ action }) => textOf([action])),
     rewards: turns.map(({ rewards }) => Object.values(rewards).reduce((sum, r) => sum + r, 0)),
     terminations: turns.map((_, i) => i === last && end.kind === "done"),
     truncations: turns.map((_, i) => i === last && end.kind !== "done"),
-    infos: { rewards: turns.map(({ rewards }) => rewards), end },
+    infos: { rewards: ["{}", ...turns.map(({ rewards }) => JSON.stringify(rewards))] },
   };
 }
 
-/** The messages of a prompt that the agent had not seen when it acted before. */
-function heardBefore({ turns }: Trajectory, i: number): readonly Message[] {
-  const { prompt } = turns[i]!;
-  const before = turns[i - 1];
-  return before && prompt.length > before.prompt.length ? prompt.slice(before.prompt.length + 1) : prompt;
+function endOf(end: StoredTrajectory["trajectory"]["end"]) {
+  switch (end.kind) {
+    case "done":
+      return {
+        end: end.kind,
+        reason: end.reason,
+        ...(end.success === undefined ? {} : { success: end.success }),
+      };
+    case "truncated":
+      return { end: end.kind, reason: end.limit };
+    case "failed":
+      return { end: end.kind, reason: `${end.boundary}: ${end.message}` };
+  }
 }
 
 /** Words, then calls of tools as JSON, a line each. */

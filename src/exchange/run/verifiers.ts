@@ -1,6 +1,7 @@
-import { onlyOffers } from "../../core/toolCalls.ts";
-import type { Message, Trajectory, Turn } from "../../core/words.ts";
+import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
+import type { Message, Turn } from "../../core/words.ts";
 import type { StoredTrajectory } from "../../store/store.ts";
+import { continues } from "./continues.ts";
 
 interface Node {
   readonly parent: number | null;
@@ -13,20 +14,37 @@ interface Node {
   readonly tools?: readonly object[];
 }
 
+/** An episode of verifiers with a trace for each agent: a line of its `traces.jsonl`. */
+export function verifiersEpisode(agents: readonly StoredTrajectory[]) {
+  const [{ run, iteration, phase, episode, task, trajectory }] = agents as readonly [StoredTrajectory];
+  const traces = agents.map(verifiersTrace);
+  return {
+    id: `${run}/${phase}/${iteration}/${episode}`,
+    task: taskOf(task, trajectory.turns[0]),
+    run: { type: "train", id: run, work: { type: phase === "train" ? "train" : "eval", step: iteration } },
+    ok: traces.every(({ ok }) => ok),
+    errors: [],
+    traces,
+  };
+}
+
 /**
  * A trajectory as a trace of verifiers (`Trace`, version 1): a graph of messages in which each stands once. A turn whose prompt
  * goes on from the turn before, word for word and token for token, hangs on that turn's reply; any other begins a path of its
  * own. Tokens that a turn's prompt adds stand on its reply, unmasked, before those that were sampled: along a path they are
- * exactly what the model read and wrote. `logprobs` are those of the distribution that was drawn from.
+ * exactly what the model read and wrote. `logprobs` are those of the distribution that was drawn from. A trace has one sum
+ * for each reward: what was paid for which reply stands in `info.rewards_by_node`.
  */
-export function verifiersTrace({ trajectory, advantage, iteration, phase }: StoredTrajectory) {
+export function verifiersTrace({ run, trajectory, advantage, iteration, phase }: StoredTrajectory) {
   const { turns, end, task, role, origin } = trajectory;
   const nodes: Node[] = [];
   const calls: object[] = [];
+  const rewards: Record<string, { readonly score: number; readonly weight: 1 }> = {};
+  const byNode: Record<number, Turn["rewards"]> = {};
   let [at, reply]: [number, number | null] = [0, null];
   for (const [i, turn] of turns.entries()) {
     const before = turns[i - 1];
-    const goesOn = before !== undefined && continues(before, turn);
+    const goesOn = before !== undefined && continuesExactly(before, turn);
     const from = goesOn ? before.prompt.length + 1 : 0;
     let parent: number | null = goesOn ? reply : null;
     const tools = turn.prompt.flatMap((message) => message.tools ?? []);
@@ -43,38 +61,44 @@ export function verifiersTrace({ trajectory, advantage, iteration, phase }: Stor
     reply =
       nodes.push({ parent, message: messageOf(turn.action), sampled: true, ...tokens, ...credited }) - 1;
     calls.push({ node: reply, model: `${turn.model}@${turn.version}`, finish_reason: finishOf(turn) });
+    for (const [name, paid] of Object.entries(turn.rewards))
+      rewards[name] = { score: (rewards[name]?.score ?? 0) + paid, weight: 1 };
+    if (Object.keys(turn.rewards).length > 0) byNode[reply] = turn.rewards;
   }
   return {
     version: 1,
-    id: trajectory.id,
+    id: `${run}/${trajectory.id}`,
     verifiers: { version: "0.4.0" },
-    task: { type: "Task", key: task, data: { id: task, prompt: (turns[0]?.prompt ?? []).map(messageOf) } },
+    task: taskOf(task, turns[0]),
     agent: { config: {}, name: role, trainable: origin === "sampled" },
     nodes,
     calls,
-    rewards: Object.fromEntries(
-      Object.entries(rewardsOf(trajectory)).map(([name, score]) => [name, { score, weight: 1 }]),
-    ),
-    info: { phase, iteration, episode: trajectory.episode, origin },
+    rewards,
+    info: { phase, iteration, episode: trajectory.episode, origin, rewards_by_node: byNode },
     is_completed: true,
     ok: end.kind !== "failed",
+    is_timeout: end.kind === "truncated" && end.limit === "seconds",
     stop_condition:
       end.kind === "done" ? end.reason : end.kind === "truncated" ? `max_${end.limit}` : "error",
     errors: end.kind === "failed" ? [{ type: end.boundary, message: end.message }] : [],
   };
 }
 
-/** Whether a turn's prompt is the one before with its reply and more. */
-function continues(before: Turn, turn: Turn): boolean {
-  const words = [...before.prompt, before.action];
-  if (turn.prompt.length < words.length) return false;
-  if (!before.prompt.every((message, i) => same(message, turn.prompt[i]!))) return false;
-  if (!before.tokens || !turn.tokens) return before.tokens === turn.tokens;
+const taskOf = (id: string, first: Turn | undefined) => ({
+  type: "Task",
+  key: id,
+  data: { id, prompt: (first?.prompt ?? []).filter((message) => !onlyOffers(message)).map(messageOf) },
+});
+
+/** Whether a turn goes on from the one before by the very tokens; where there are none, by the very reply. */
+function continuesExactly(before: Turn, turn: Turn): boolean {
+  if (!continues(before, turn)) return false;
+  if (!before.tokens && !turn.tokens)
+    return keyOf(before.action) === keyOf(turn.prompt[before.prompt.length]!);
+  if (!before.tokens || !turn.tokens) return false;
   const read = [...before.tokens.prompt, ...before.tokens.action];
   return read.every((id, i) => turn.tokens?.prompt[i] === id);
 }
-
-const same = (a: Message, b: Message): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What the turn adds to its path: the new part of its prompt, and the action. */
 function tokensOf({ tokens }: Turn, before: Turn | undefined) {
@@ -100,12 +124,4 @@ function messageOf({ role, content, name, toolCalls, toolCallId }: Message) {
 function finishOf({ stop, action }: Turn): "stop" | "length" | "tool_calls" {
   if (action.toolCalls?.length) return "tool_calls";
   return stop === "length" || stop === "cut" ? "length" : "stop";
-}
-
-/** Everything that the environment paid, by name. */
-function rewardsOf({ turns }: Trajectory): Readonly<Record<string, number>> {
-  const sums: Record<string, number> = {};
-  for (const { rewards } of turns)
-    for (const [name, paid] of Object.entries(rewards)) sums[name] = (sums[name] ?? 0) + paid;
-  return sums;
 }
