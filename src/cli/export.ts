@@ -1,10 +1,11 @@
 /** `whetstone export`: trained weights, and what people taught in production, as other tools take them. */
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import { makeFolder } from "../core/files.ts";
+import { makeFolder, removeFolder } from "../core/files.ts";
 import type { Dropped } from "../exchange/derived.ts";
 import { exportFile } from "../exchange/export/exportFile.ts";
 import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts";
@@ -58,7 +59,7 @@ export function addExport(program: Command, io: Io): void {
     .addOption(
       new Option(
         "--to <form>",
-        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; trajectories of a run: conversations, traces of verifiers, episodes of Minari; training data: conversations, or TRL's formats",
+        "weights: a PEFT adapter, or a Hugging Face folder with the adapter merged in; trajectories of a run: conversations, episodes of verifiers or of Minari; training data: conversations, or TRL's formats",
       )
         .choices([
           ...new Set([...weightForms, ...Object.keys(trajectoryForms), ...Object.keys(exportFormats)]),
@@ -112,7 +113,7 @@ async function exportPlayed(
     const rows = await exportTrajectories(store, run.id, out, { to, filter, progress });
     line.close();
     io.record({ type: "export", to, out: resolve(out), rows });
-    io.say(`Written: ${out}, ${rows} trajectories`);
+    io.say(`Written: ${out}, ${rows} ${to === "verifiers" ? "episodes" : "trajectories"}`);
   } finally {
     await store.close();
   }
@@ -127,12 +128,16 @@ async function exportRun(
     throw unnamed(to, "or checkpoint whose weights are meant");
   }
   const { weights, begun } = await findWeights("export", name, store);
+  const isNew = !existsSync(out);
   await requireEmpty(out);
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
   const stated = begun?.stated ?? {};
   await withWeights(weights, stated, async (folder) => {
     if (to === "peft") await exportAdapter(folder, out, base ?? stated.model ?? stated.baseModel ?? "");
     else await exportWeights(folder, out, type);
+  }).catch(async (e: unknown) => {
+    if (isNew) await removeFolder(out);
+    throw e;
   });
   io.record({ type: "export", to, out: resolve(out), from: weights });
   io.say(`Written: ${out}`);

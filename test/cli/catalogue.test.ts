@@ -153,6 +153,10 @@ test("export writes a trained model's weights, an adapter where there is one", a
   ]);
   assert.equal((await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged")).code, 0);
   assert.ok(readdirSync(join(folder, "merged")).includes("model.safetensors"));
+  await whetstone(..."train --env contextual-bandit --iterations 1 --threads 1 --out whole".split(" "));
+  const none = await whetstone("export", "whole", "--to", "peft", "--out", "none");
+  assert.match(none.err, /a model without an adapter/);
+  assert.ok(!readdirSync(folder).includes("none"), "a folder that was made for it is gone again");
   const full = await whetstone("export", "adapted", "--to", "safetensors", "--out", "merged");
   assert.match(full.err, /which holds files/);
   // what it was begun with is known again: an evaluation needs no options
