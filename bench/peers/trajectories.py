@@ -1,60 +1,94 @@
-"""Trajectories that `whetstone export RUN --to verifiers|minari|messages` wrote, read by their own tools.
+"""Trajectories of ours in the hands of verifiers, Minari and datasets: read as their own tools do, and written by them.
 
-    python trajectories.py verifiers traces.jsonl
-    python trajectories.py minari episodes.jsonl
-    python trajectories.py messages rows.jsonl
+    python trajectories.py FORM FROM TO
+
+FROM is what `whetstone export RUN --to FORM` wrote. TO gets the same as the tool itself writes it, for `whetstone import`.
 """
 
 import json
 import sys
+import tempfile
+from pathlib import Path
 
 
-def verifiers(lines):
+def rows_of(file):
+    with open(file, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def verifiers(source, target):
     from verifiers.v1 import WireTrace
+    from verifiers.v1.utils.trace_store import TRACES_FILE, read_episodes, write_episode
 
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder, TRACES_FILE)
+        given.write_bytes(Path(source).read_bytes())
+        episodes = read_episodes(Path(folder), WireTrace)
+        given.unlink()
+        for episode in episodes:
+            write_episode(Path(folder), episode)
+        Path(target).write_bytes(given.read_bytes())
+    traces = [trace for episode in episodes for trace in episode.traces]
     sampled = tokens = 0
-    for line in lines:
-        trace = WireTrace.model_validate_json(line)
+    for trace in traces:
         for branch in trace.branches:
             assert len(branch.token_ids) == len(branch.sampled_mask) == len(branch.logprobs)
             sampled += sum(branch.sampled_mask)
             tokens += len(branch.token_ids)
-    print(f"verifiers: {len(lines)} traces, {tokens} tokens, {sampled} of them sampled")
+    told = {
+        "rows": len(episodes),
+        "trajectories": len(traces),
+        "reward": sum(trace.reward for trace in traces),
+        "tokens": tokens,
+        "sampled": sampled,
+    }
+    return told
 
 
-def minari(lines):
+def minari(source, target):
     import gymnasium
     import minari as library
+    import numpy as np
     from minari.data_collector import EpisodeBuffer
 
-    texts = [text for line in lines for name in ("observations", "actions") for text in json.loads(line)[name]]
-    text = gymnasium.spaces.Text(max(map(len, texts)), min_length=0, charset="".join(sorted(set("".join(texts)))))
-    fields = ("observations", "actions", "rewards", "terminations", "truncations")
-    buffers = []
-    for n, line in enumerate(lines):
-        row = json.loads(line)
-        assert len(row["observations"]) == len(row["actions"]) + 1
-        buffers.append(EpisodeBuffer(id=n, **{name: row[name] for name in fields}))
+    rows = rows_of(source)
+    texts = [text for row in rows for name in ("observations", "actions") for text in row[name]]
+    space = gymnasium.spaces.Text(max(map(len, texts)), min_length=0, charset="".join(sorted(set("".join(texts)))))
+    # JSON tells no whole number from one with a point: Minari wants the same kind everywhere
+    buffers = [EpisodeBuffer(**row | {"rewards": np.array(row["rewards"], float)}) for row in rows]
     name = "whetstone/check-v0"
     if name in library.list_local_datasets():
         library.delete_dataset(name)
     made = library.create_dataset_from_buffers(
-        name, buffer=buffers, observation_space=text, action_space=text, data_format="arrow"
+        name, buffer=buffers, observation_space=space, action_space=space, data_format="arrow"
     )
-    read = list(made.iterate_episodes())
-    assert [list(e.actions) for e in read] == [json.loads(line)["actions"] for line in lines]
-    print(f"minari: {made.total_episodes} episodes, {made.total_steps} steps")
+    known = made.storage.get_episode_metadata(range(len(rows)))
+    reward = steps = 0
+    with open(target, "w", encoding="utf-8") as written:
+        for row, episode, about in zip(rows, made.iterate_episodes(), known, strict=True):
+            assert about["options"] == row["options"]
+            reward += episode.rewards.sum()
+            steps += len(episode)
+            lists = ("observations", "actions", "rewards", "terminations", "truncations")
+            taken = {field: np.asarray(getattr(episode, field)).tolist() for field in lists}
+            infos = {field: values.tolist() for field, values in episode.infos.items()}
+            said = {"id": int(episode.id), "options": about["options"], **taken, "infos": infos}
+            written.write(json.dumps(said) + "\n")
     library.delete_dataset(name)
+    return {"rows": len(rows), "trajectories": len(rows), "reward": float(reward), "steps": steps}
 
 
-def messages(lines):
-    from datasets import Dataset
+def messages(source, target):
+    from datasets import load_dataset
+    from trl.data_utils import is_conversational
 
-    rows = Dataset.from_list([json.loads(line) for line in lines])
-    print(f"datasets: {len(rows)} rows, columns {rows.column_names}")
+    rows = load_dataset("json", data_files=source, split="train")
+    assert all(is_conversational(row) for row in rows)
+    rows.to_json(target)
+    told = {"rows": len(rows), "trajectories": len(rows), "reward": sum(rows["reward"]), "columns": rows.column_names}
+    return told
 
 
 if __name__ == "__main__":
-    form, file = sys.argv[1:3]
-    with open(file) as given:
-        {"verifiers": verifiers, "minari": minari, "messages": messages}[form](given.read().splitlines())
+    form, *files = sys.argv[1:]
+    print(json.dumps({"verifiers": verifiers, "minari": minari, "messages": messages}[form](*files)))
