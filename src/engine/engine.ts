@@ -23,6 +23,13 @@ export interface Engine {
   create(request: ModelRequest): Promise<Model>;
   /** A model as `Model.save` wrote it. */
   open(id: string, folder: string): Promise<Model>;
+  /** Of engines whose saved models are elsewhere, and named by files here. */
+  readonly elsewhere?: {
+    /** What the saved models anywhere in a folder hold there. */
+    heldBy(folder: string): Promise<readonly string[]>;
+    /** Deletes it, as far as that can be done. */
+    letGo(held: readonly string[]): Promise<void>;
+  };
   /** Of engines that are paid by the call: what was spent so far. */
   spent?(): Spend;
   dispose(): Promise<void>;

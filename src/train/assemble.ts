@@ -9,7 +9,7 @@ import { type ModelId, type Stats, succeeded, type Task } from "../core/words.ts
 import type { Store } from "../store/index.ts";
 import { heldName } from "./ahead.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
-import { bestFolder, findCheckpoint, saveCheckpoint, saveModel } from "./checkpoint.ts";
+import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { type ContextParts, makeContext } from "./context.ts";
 import { average, evaluate, rewardOf } from "./evaluate.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
@@ -57,7 +57,7 @@ export interface Run {
   ): Promise<EvaluationResult>;
   /** Puts the frozen and further models in place, from the policy as it is now. Call once practice begins. */
   beginPractice(): Promise<void>;
-  /** Lets go of the run's files; an episode that outlives the run leaves no trace. */
+  /** Lets go of the run's files, and of weights that played ahead; an episode that outlives the run leaves no trace. */
   close(): Promise<void>;
 }
 
@@ -132,7 +132,9 @@ export async function assemble(
     of.seconds = (performance.now() - began) / 1000;
     of.practised = practised();
     const from = performance.now();
-    const folder = await saveCheckpoint(out, of, { models, frozen: new Map([...frozen, ...heldFor(of)]) });
+    const folder = await lettingGo(engine, out, () =>
+      saveCheckpoint(out, of, { models, frozen: new Map([...frozen, ...heldFor(of)]) }),
+    );
     lastSaved = performance.now();
     pause = savingShare * (lastSaved - from);
     report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
@@ -180,7 +182,7 @@ export async function assemble(
     // all episodes may have failed: then there is no mean
     if (Number.isNaN(success.mean) || (state.best && success.mean < state.best.success)) return;
     const folder = bestFolder(out);
-    await saveModel(folder, policy);
+    await lettingGo(engine, out, () => saveModel(folder, policy));
     state.best = { iteration, success: success.mean };
     markBest(state);
     report({ type: "checkpoint", iteration, folder, best: true });
@@ -322,7 +324,10 @@ export async function assemble(
         }
       }
     },
-    close: () => journal.close(),
+    async close() {
+      await Promise.allSettled([...held.values()].map((weights) => weights.dispose()));
+      await journal.close();
+    },
   };
   return run;
 }

@@ -6,6 +6,7 @@ import { makeFolder, removeFolder, replaceFolder, writeFlushed } from "../core/f
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId } from "../core/words.ts";
+import type { Engine } from "../engine/engine.ts";
 import { type RunState, stateSchema } from "./state.ts";
 
 /** Whatever of a run has weights. */
@@ -24,6 +25,19 @@ export const finalFolder = (out: string): string => join(out, "final");
 async function namesIn(out: string): Promise<string[]> {
   const names = await readdir(folderOf(out)).catch(() => []);
   return names.filter((n) => /^\d{8}$/.test(n)).sort();
+}
+
+/** Saves, and has the engine let go of what saved models of the run held elsewhere and none holds any more. */
+export async function lettingGo<T>(
+  { elsewhere }: Pick<Engine, "elsewhere">,
+  out: string,
+  save: () => Promise<T>,
+): Promise<T> {
+  const before = (await elsewhere?.heldBy(out)) ?? [];
+  const done = await save();
+  const still = new Set(await elsewhere?.heldBy(out));
+  await elsewhere?.letGo(before.filter((one) => !still.has(one)));
+  return done;
 }
 
 /** Writes the next checkpoint and removes old ones. @returns its folder. */

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { partsOf } from "./elsewhere.ts";
 import { reached } from "./session.ts";
 import { checked, failed, type TransportOptions, transport } from "./transport.ts";
 
@@ -21,7 +22,7 @@ export async function downloadCheckpoint(
   path: string,
   folder: string,
 ): Promise<string[]> {
-  const [, model = "", kind = "", name = ""] = /^tinker:\/\/([^/]+)\/(\w+)\/([^/]+)$/.exec(path) ?? [];
+  const { model, kind, name } = partsOf(path);
   const over = transport(options);
   try {
     await reached(over);

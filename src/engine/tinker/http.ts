@@ -4,7 +4,7 @@ import { Pool } from "undici";
 export interface Call {
   /** Below the address that the calls share. */
   readonly path: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }

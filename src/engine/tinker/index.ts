@@ -5,6 +5,7 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
 import { type Reduction, reductions } from "./datum.ts";
+import { heldBy, letGo } from "./elsewhere.ts";
 import { emulated, readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
 import { type Findings, linesOf, probeServer } from "./probe.ts";
 import { type Encoding, openSession, type Session } from "./session.ts";
@@ -85,6 +86,13 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       const saved = await readSaved(folder, parts);
       const reduction = options.reduction ?? saved.reduction;
       return tinkerModel(id, parts, { ...saved, reduction });
+    },
+    elsewhere: {
+      heldBy,
+      async letGo(held) {
+        const { over } = await session();
+        await Promise.all(held.map((path) => letGo(over, path)));
+      },
     },
     async dispose() {
       const open = await opened?.catch(() => undefined);

@@ -12,6 +12,7 @@ import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import type { ModelId, Stats } from "../../core/words.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
+import { letGo, savedFile } from "./elsewhere.ts";
 import { noiseOf, requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
@@ -61,11 +62,9 @@ const savedShape = z.strictObject({
 export type Saved = z.infer<typeof savedShape>;
 export type Begun = Omit<Saved, "format" | "baseModel">;
 
-const fileName = "tinker.json";
-
 /** @throws WhetstoneError `checkpoint.damaged`. */
 export async function readSaved(folder: string, { baseModel }: TinkerParts): Promise<Saved> {
-  const file = join(folder, fileName);
+  const file = join(folder, savedFile);
   const damaged = (got: string, cause?: unknown): WhetstoneError =>
     new WhetstoneError("checkpoint.damaged", {
       where: file,
@@ -278,7 +277,9 @@ export async function tinkerModel(
     fork: (optimiser) =>
       alone(async () => {
         const saved = await keep();
-        return await tinkerModel(id, parts, saved, optimiser === "copy");
+        const forked = await tinkerModel(id, parts, saved, optimiser === "copy");
+        await forget(parts, saved);
+        return forked;
       }),
     save: (folder) => alone(async () => writeSaved(folder, await keep())),
     load: (folder) =>
@@ -294,8 +295,13 @@ export async function tinkerModel(
   };
 }
 
+/** Deletes what was saved in passing. */
+async function forget({ session }: TinkerParts, { path }: Pick<Saved, "path">): Promise<void> {
+  if (path !== null) await letGo((await session()).over, path);
+}
+
 const writeSaved = (folder: string, saved: Saved): Promise<void> =>
-  writeFlushed(join(folder, fileName), `${JSON.stringify(saved, null, 1)}\n`);
+  writeFlushed(join(folder, savedFile), `${JSON.stringify(saved, null, 1)}\n`);
 
 /**
  * @param saved what opens the weights again.
@@ -310,6 +316,8 @@ function frozenModel(
 ): Frozen {
   let current = Promise.resolve(sampler);
   let holder = Promise.resolve(own);
+  /** Whether a folder names these weights. */
+  let written = false;
   /** A server keeps few snapshots of a model, and lets go of the oldest: these weights may be wanted for a whole run. */
   async function reopened(): Promise<Sampler> {
     const trainer = saved.then((path) => begin(parts, path, false));
@@ -338,9 +346,14 @@ function frozenModel(
     async blend() {
       throw without("freeze with blending", "a wish to blend weights");
     },
-    save: async (folder) => writeSaved(folder, await saved),
+    async save(folder) {
+      written = true;
+      await writeSaved(folder, await saved);
+    },
     async dispose() {
       await (await holder.catch(() => undefined))?.unload();
+      const kept = written ? undefined : await saved.catch(() => undefined);
+      if (kept) await forget(parts, kept);
     },
   };
 }

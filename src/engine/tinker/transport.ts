@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
-import { keptConnections, overFetch } from "./http.ts";
+import { type Call, keptConnections, overFetch } from "./http.ts";
 import { protobufType } from "./protocol.ts";
 
 export interface TransportOptions {
@@ -60,6 +60,7 @@ export interface Transport {
     path: string,
     body: Body | undefined,
     headers?: Readonly<Record<string, string>>,
+    method?: Call["method"],
   ): Promise<Answer | undefined>;
   /**
    * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, and a few
@@ -113,13 +114,14 @@ export function transport({
     path: string,
     body: Body | undefined,
     headers: Readonly<Record<string, string>> = {},
+    method: Call["method"] = body ? "POST" : "GET",
   ): Promise<Answer | undefined> {
     stop?.throwIfAborted();
     const content = body && written(body);
     try {
       const { status, type, retryAfter, bytes } = await http.call({
         path,
-        method: body ? "POST" : "GET",
+        method,
         ...(content && { body: content.body }),
         headers: { ...own, ...content?.headers, ...headers },
       });

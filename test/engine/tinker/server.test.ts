@@ -1,6 +1,7 @@
 /** The engine against our own server, on this machine. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -11,6 +12,7 @@ import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { exportAdapter, localEngine } from "../../../src/engine/local/index.ts";
 import { byteTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { downloadCheckpoint } from "../../../src/engine/tinker/download.ts";
+import { heldBy } from "../../../src/engine/tinker/elsewhere.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { grpo } from "../../../src/method/index.ts";
 import { openBase, tinkerServer } from "../../../src/serve/tinker/index.ts";
@@ -288,6 +290,34 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
     downloadCheckpoint({ url: server.url, key: "tml-secret" }, "tinker://none/weights/x", aside),
     withCode("engine.failed", /none/),
   );
+});
+
+test("a run leaves on the server what its folder names, and nothing else", async () => {
+  const kept = async () =>
+    (await readdir(root, { recursive: true })).filter((at) => /weights.whetstone-\w+$/.test(at));
+  const method = grpo.build({ tasks: 2, groupSize: 3, minibatches: 1, learningRate: 0.01 });
+  // two checkpoints with what plays ahead and the reference, the best and the last; or hardly a checkpoint
+  for (const [checkpointSeconds, fewest, most] of [
+    [0, 4, 7],
+    [1000, 3, 5],
+  ] as const) {
+    const before = new Set(await kept());
+    const { summary } = await runIn(folder(`left-${checkpointSeconds}`), {
+      environment: echo(),
+      engine,
+      method: { ...method, frozen: { reference: {} } },
+      iterations: 5,
+      staleness: 1,
+      contextTokens: 64,
+      checkpointSeconds,
+      warmStart: false,
+      evaluation: { tasks: 2, every: 2, validationTasks: 2 },
+    });
+    const names = new Set((await heldBy(summary.out)).map((path) => path.split("/").at(-1)));
+    const left = (await kept()).filter((at) => !before.has(at)).map((at) => at.split("/").at(-1));
+    assert.deepEqual(new Set(left), names);
+    assert.ok(names.size >= fewest && names.size <= most, `${names.size}`);
+  }
 });
 
 test("a method that needs more than the server gives is refused by name, before the run", async () => {

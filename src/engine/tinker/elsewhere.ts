@@ -1,0 +1,40 @@
+/** Checkpoints that lie on a server, under paths that files here name. */
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import type { Transport } from "./transport.ts";
+
+/** In the folder of a saved model. */
+export const savedFile = "tinker.json";
+
+const named = z.object({ path: z.string() });
+
+/** The paths that saved models name anywhere in a folder. */
+export async function heldBy(folder: string): Promise<string[]> {
+  const all = await readdir(folder, { recursive: true }).catch(() => []);
+  const files = all.filter((name) => basename(name) === savedFile);
+  const paths = await Promise.all(files.map((name) => pathIn(join(folder, name))));
+  return paths.flatMap((path) => path ?? []);
+}
+
+async function pathIn(file: string): Promise<string | undefined> {
+  try {
+    return named.parse(JSON.parse(await readFile(file, "utf8"))).path;
+  } catch {
+    return undefined; // before a first step there is none
+  }
+}
+
+/** Of `tinker://<model>/weights/<name>`. */
+export const partsOf = (path: string) => {
+  const [, model = "", kind = "", name = ""] = /^tinker:\/\/([^/]+)\/(\w+)\/([^/]+)$/.exec(path) ?? [];
+  return { model, kind, name };
+};
+
+/** Deletes a checkpoint. One that stays, since its server is away or deletes none, harms nobody. */
+export async function letGo(over: Transport, path: string): Promise<void> {
+  const { model, kind, name } = partsOf(path);
+  if (name === "") return;
+  const at = `training_runs/${model}/checkpoints/${kind}/${name}`;
+  await over.once(at, undefined, {}, "DELETE").catch(() => undefined);
+}
