@@ -1,4 +1,4 @@
-/** The files of a new project. */
+/** The files of a new project. ONNX Runtime's own script would fetch libraries for NVIDIA's GPUs, which the CPU needs none of. */
 
 const packageJson = (name: string): string => `{
   "name": "${name}",
@@ -11,6 +11,9 @@ const packageJson = (name: string): string => `{
   },
   "dependencies": {
     "whetstone": "^0.1.0"
+  },
+  "allowScripts": {
+    "onnxruntime-node": false
   }
 }
 `;

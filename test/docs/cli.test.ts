@@ -34,10 +34,11 @@ test("docs/cli.md names every command with every flag: node scripts/cli-doc.ts w
 
 /** Lines of code that call the program, as their words: those that go on with a backslash are one, comments are none. */
 function callsIn(page: string): readonly (readonly string[])[] {
-  const code = [...page.matchAll(/^```sh\n([\s\S]*?)^```|^((?: {4}.*\n)+)/gm)].map(
-    ([, fenced, indented]) => fenced ?? indented ?? "",
+  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```|^((?: {4}.*\n)+)/gm)];
+  const code = blocks.flatMap(([, language = "", fenced, indented]) =>
+    ["", "sh", "bash"].includes(language) ? [fenced ?? indented ?? ""] : [],
   );
-  const lines = code.flatMap((block) => block.replaceAll(/\\\n\s*/g, "").split("\n"));
+  const lines = code.flatMap((block) => block.replaceAll(/\\\n\s*/g, "").split(/\n| && /));
   return lines.flatMap((line) => {
     const [, said] = /^\s*(?:npx |npm run -s )?whetstone (?:-- )?(.*?)(?:\s+#.*)?$/.exec(line) ?? [];
     if (said === undefined) return [];
