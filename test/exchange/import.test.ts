@@ -472,6 +472,22 @@ test("trl: a conversation that was paid for is no demonstration", async () => {
   );
 });
 
+test("trl: a reward in CSV is a number too; what is none is named, and is no demonstration", async () => {
+  const talk = JSON.stringify([user("door?"), assistant("blue")]).replaceAll('"', '""');
+  const { signals } = await bring("trl", `messages,reward\n"${talk}",0.25\n`);
+  assert.deepEqual(
+    signals.map(({ kind, value }) => [kind, value]),
+    [["reward", 0.25]],
+  );
+  const none = await bring("trl", lines({ messages: [user("a"), assistant("b")], reward: null }));
+  assert.deepEqual(
+    none.signals.map(({ kind }) => kind),
+    ["demonstration"],
+  );
+  const odd = lines({ messages: [user("a"), assistant("b")], reward: { total: 1 } });
+  await assert.rejects(bring("trl", odd), /line 1: got the reward {"total":1}/);
+});
+
 test("what is no text in UTF-8 is named by its line, and not taken for CSV or mended in silence", async () => {
   const file = join(folder, "bytes");
   const trying = () => importFile(undefined, file, { from: "trl", now: 1, dryRun: true });

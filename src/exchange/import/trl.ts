@@ -47,7 +47,10 @@ export function trl(file: string): Importer {
       if (row.messages !== undefined) {
         const messages = conversationOf(row.messages);
         if (!messages) throw invalid(file, line, "messages that are none", "objects with role and content");
-        const reward = numberOf(row.reward);
+        const reward = rewardIn(row.reward);
+        if (Number.isNaN(reward)) {
+          throw invalid(file, line, `the reward ${JSON.stringify(row.reward)}`, "a number, or none");
+        }
         const made =
           reward === undefined
             ? demonstrations(prompt(messages), "trl")
@@ -107,6 +110,13 @@ function sharedText(a: string, b: string): number {
   while (n < Math.min(a.length, b.length) && a[n] === b[n]) n++;
   while (n > 0 && !/\s/.test(a[n - 1]!)) n--;
   return n;
+}
+
+/** Also as text, as CSV has it; nothing where there is none, and NaN for what is no number. */
+function rewardIn(value: Json | undefined): number | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  const text = typeof value === "string" ? value.trim() : "";
+  return numberOf(value) ?? (text === "" ? Number.NaN : Number(text));
 }
 
 function labelOf(value: Json): boolean | undefined {
