@@ -39,7 +39,7 @@ export interface SampleFuture {
 export interface Samplers {
   ofBase(of: Pick<Sampler, "id" | "base" | "body">): Sampler;
   ofCheckpoint(of: Pick<Sampler, "id" | "base" | "body">, saved: Saved): Sampler;
-  /** Of the weights that a model had; its oldest such sampler makes room. */
+  /** Of the weights that a model had. Samplers of one snapshot share it; a model's oldest snapshot makes room for a new one. */
   ofSnapshot(of: Pick<Sampler, "id" | "base" | "body">, model: string, snapshot: Frozen): Sampler;
   sample(sampler: Sampler, body: SampleRequestBody): SampleFuture;
   /** Requests of one client that have ended since a cursor. */
@@ -58,11 +58,23 @@ const perClient = 1_000_000_000;
 const remembered = 4096;
 const jsonOf = (bytes: Uint8Array) => samplesJson(readSamples(bytes));
 
+/** Weights that a model had, and who samples from them. */
+interface Snapshot {
+  readonly of: Frozen;
+  readonly weights: Held<Frozen>;
+  readonly samplers: Set<Sampler>;
+}
+const newSnapshot = (of: Frozen): Snapshot => ({
+  of,
+  weights: held(Promise.resolve(of)),
+  samplers: new Set(),
+});
+
 /** @param most snapshots of one model that stay, and checkpoints that are open at a time. */
 export function samplers(store: Checkpoints, results: Futures, most: number): Samplers {
   const bases = new Map<string, Held<Model>>();
   const saves = shelf<Model>(most);
-  const snapshots = new Map<string, Sampler[]>();
+  const snapshots = new Map<string, Snapshot[]>();
 
   const made = (of: Pick<Sampler, "id" | "base" | "body" | "path">, weights: Held<Source>): Sampler => ({
     ...of,
@@ -110,11 +122,19 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
       return made({ ...of, path }, weights);
     },
     ofSnapshot(of, model, snapshot) {
-      const sampler = made(of, held(Promise.resolve(snapshot)));
-      const all = [...(snapshots.get(model) ?? []), sampler];
-      const oldest = all.length > most ? all.shift() : undefined;
+      const all = snapshots.get(model) ?? [];
       snapshots.set(model, all);
-      if (oldest) void retire(oldest);
+      const last = all.at(-1);
+      const one = last?.of === snapshot ? last : newSnapshot(snapshot);
+      if (one !== last) all.push(one);
+      const oldest = all.length > most ? all.shift() : undefined;
+      for (const sampler of oldest?.samplers ?? []) void retire(sampler);
+      const release = async (): Promise<void> => {
+        one.samplers.delete(sampler);
+        if (one.samplers.size === 0) await one.weights.release();
+      };
+      const sampler = made(of, { use: one.weights.use, release });
+      one.samplers.add(sampler);
       return sampler;
     },
     sample(sampler, body) {

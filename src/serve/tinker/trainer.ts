@@ -26,7 +26,7 @@ export interface Trainer {
   /** As other tools take it: an adapter in PEFT's form, or without one a whole Hugging Face folder. */
   saveExternal(name: string, options?: SaveOptions): Promise<string | Fault>;
   load(saved: Saved, optimiser: boolean): Promise<Fault | undefined>;
-  /** The weights of now, to sample from. */
+  /** The weights of now, to sample from: the same ones until a step or a load. */
   freeze(): Promise<Frozen>;
   dispose(): Promise<void>;
 }
@@ -55,6 +55,8 @@ export function trainer(
 ): Trainer {
   let current = making;
   current.catch(() => undefined); // told by the first operation
+  /** Of the weights of now, once there was a wish for it. */
+  let frozen: Frozen | undefined;
   /** Why gradients of this step are missing, if some are. */
   let missing: string | undefined;
   return {
@@ -79,6 +81,7 @@ export function trainer(
     },
     async step(params) {
       const model = await current;
+      frozen = undefined;
       if (missing !== undefined) {
         const why = missing;
         missing = undefined;
@@ -125,11 +128,15 @@ export function trainer(
       const before = await current;
       const model = await openSaved(base, saved, optimiser);
       current = Promise.resolve(model);
+      frozen = undefined;
       missing = undefined;
       await before.dispose();
       return undefined;
     },
-    freeze: async () => (await current).freeze(),
+    async freeze() {
+      frozen ??= await (await current).freeze();
+      return frozen;
+    },
     async dispose() {
       await current.then(
         (model) => model.dispose(),

@@ -133,6 +133,30 @@ test("samples carry their version and the probabilities of the trainer, before a
   assert.equal((await frozen.sample([{ prompt, maxTokens: 6, seed: 9 }]))[0]!.version, "0");
 });
 
+test("more sampling sessions than our server keeps snapshots share one, and old ones are opened again", async () => {
+  const many = tinkerEngine({
+    url: server.url,
+    baseModel: "tiny",
+    codec,
+    key: "tml-secret",
+    rank: 4,
+    probe: false,
+    samplers: 20,
+  });
+  const model = await many.create({ id: "policy", seed: 9, lexicon: [], contextTokens: 64 });
+  const frozen = await model.freeze();
+  const before = await frozen.score(batch);
+  for (let i = 0; i < 18; i++) {
+    await model.accumulate(batch, objective, null);
+    await model.step({ learningRate: 0.01 });
+    const prompts = Array.from({ length: 20 }, (_, n) => codec.open([{ role: "user", content: `${n}` }]));
+    const samples = await model.sample(prompts.map((prompt) => ({ prompt, maxTokens: 1, seed: 1 })));
+    assert.equal(samples.length, 20);
+  }
+  near((await frozen.score(batch)).logp, before.logp, 1e-6, "of the frozen");
+  await many.dispose();
+});
+
 test("a network that loses, doubles, delays and cuts changes no weight", async () => {
   const random = randomStream("faults");
   let faults = 0;
