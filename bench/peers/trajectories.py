@@ -82,7 +82,8 @@ def messages(source, target):
     from datasets import load_dataset
     from trl.data_utils import is_conversational
 
-    rows = load_dataset("json", data_files=source, split="train")
+    # else it infers columns from the first 10 MB, and fails where a later row has more
+    rows = load_dataset("json", data_files=source, split="train", chunksize=Path(source).stat().st_size)
     assert all(is_conversational(row) for row in rows)
     rows.to_json(target)
     told = {"rows": len(rows), "trajectories": len(rows), "reward": sum(rows["reward"]), "columns": rows.column_names}
