@@ -13,7 +13,7 @@ import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, duration, type Io, interval, number, percent } from "./output.ts";
+import { addCommand, duration, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
 import type { Found } from "./weights.ts";
@@ -76,6 +76,7 @@ export function addEval(program: Command, io: Io): void {
       const tasks =
         options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
       const measured = await untilInterrupted(io, async (stop) => {
+        const progress = lateProgress(io, "Episodes", Math.min(tasks, environment.tasks(split).length));
         try {
           return await evaluate({
             environment,
@@ -86,9 +87,11 @@ export function addEval(program: Command, io: Io): void {
             random: randomStream(seed),
             limit: limitConcurrency(64),
             stop,
+            onEpisode: progress.one,
             ...(told && { artefact: told.artefact }),
           });
         } finally {
+          progress.close();
           await dispose();
         }
       });

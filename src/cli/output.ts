@@ -195,3 +195,27 @@ export function progressLine(
     },
   };
 }
+
+/** The same for what is mostly over at once: its first two seconds are nobody's news. */
+export function lateProgress(
+  io: Pick<Io, "error" | "json">,
+  what: string,
+  of: number,
+): { one(): void; close(): void } {
+  const line = progressLine(io, what);
+  let [done, late] = [0, false];
+  const begin = setTimeout(() => {
+    late = true;
+    line.at(done, of);
+  }, 2000);
+  return {
+    one: () => {
+      done++;
+      if (late) line.at(done, of);
+    },
+    close: () => {
+      clearTimeout(begin);
+      line.close();
+    },
+  };
+}

@@ -24,6 +24,8 @@ export interface EvaluateOptions {
   readonly random: Random;
   /** A model chooses among what observations list as legal: nothing else can be sampled. */
   readonly constrained?: boolean;
+  /** Called at the end of each episode. */
+  readonly onEpisode?: () => void;
   /** Smaller limits than the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -56,7 +58,7 @@ export async function evaluate(
     tasks.map((task) =>
       o.limit(() => {
         o.stop?.throwIfAborted();
-        return playEpisode({
+        const episode = playEpisode({
           environment: o.environment,
           task,
           id: `evaluation/${o.split}/${o.mode}/${task.id}`,
@@ -67,6 +69,7 @@ export async function evaluate(
           ...(o.constrained ? { constrained: true } : {}),
           ...(o.limits ? { limits: o.limits } : {}),
         });
+        return episode.finally(o.onEpisode);
       }),
     ),
   );

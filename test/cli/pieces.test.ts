@@ -6,7 +6,7 @@ import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
-import { duration, folded, type Io, table } from "../../src/cli/output.ts";
+import { duration, folded, type Io, lateProgress, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
@@ -43,6 +43,23 @@ test("times are read with their units, and nothing else", () => {
   for (const wrong of ["", "10", "10x", "m", "0s", "-5m", "10m!", "x10m"]) {
     fails(() => seconds("--budget", wrong), "option.range", /--budget/);
   }
+});
+
+test("progress of what is over within two seconds is not told, and a line a quarter after that", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const said: string[] = [];
+  const io = { json: true, error: (line: string) => void said.push(line) };
+  const quick = lateProgress(io, "Episodes", 8);
+  for (let k = 0; k < 8; k++) quick.one();
+  quick.close();
+  t.mock.timers.tick(3000);
+  assert.deepEqual(said, []);
+  const slow = lateProgress(io, "Episodes", 8);
+  slow.one();
+  t.mock.timers.tick(2000);
+  for (let k = 1; k < 8; k++) slow.one();
+  slow.close();
+  assert.deepEqual(said, ["Episodes: 2 of 8", "Episodes: 4 of 8", "Episodes: 6 of 8", "Episodes: 8 of 8"]);
 });
 
 test("durations read well", () => {
