@@ -181,6 +181,9 @@ function readEntry<T>(r: BinaryReader, read: () => T, absent: T): [string, T] {
 
 const noTensor: Tensor = { dtype: "float32", data: new Float32Array(), shape: [0] };
 
+/** Parts of one message: two bytes each would do, and fill the memory. */
+const mostParts = 2 ** 20;
+
 function readChunk(r: BinaryReader): Chunk {
   let chunk: Chunk = { type: "encoded_text", tokens: [] };
   const other = (type: "image" | "dmel") => () => {
@@ -198,12 +201,20 @@ function readChunk(r: BinaryReader): Chunk {
   return chunk;
 }
 
-function readDatum(r: BinaryReader): Datum {
+/** @param part called for each part of it. */
+function readDatum(r: BinaryReader, part: () => void): Datum {
+  part();
   const chunks: Chunk[] = [];
   const inputs: [string, Tensor][] = [];
   inner(r, {
-    1: () => void chunks.push(readChunk(r)),
-    2: () => void inputs.push(readEntry(r, () => readTensor(r), noTensor)),
+    1: () => {
+      part();
+      chunks.push(readChunk(r));
+    },
+    2: () => {
+      part();
+      inputs.push(readEntry(r, () => readTensor(r), noTensor));
+    },
   });
   return { model_input: { chunks }, loss_fn_inputs: Object.fromEntries(inputs) };
 }
@@ -248,14 +259,24 @@ export function readPass(body: Uint8Array): Pass {
   let forward_only = false;
   const data: Datum[] = [];
   const config: [string, number | string][] = [];
+  let parts = 0;
+  const part = (): void => {
+    if (++parts > mostParts) throw damaged(`more than ${mostParts} parts`, "fewer datums at a time");
+  };
   fieldsOf(r, {
     1: () => void (model_id = r.string()),
     2: () => void (seq_id = r.int32()),
-    3: () => void data.push(readDatum(r)),
+    3: () => void data.push(readDatum(r, part)),
     4: () => void (loss_fn = r.string()),
-    5: () => void config.push(readEntry(r, () => r.double(), 0)),
+    5: () => {
+      part();
+      config.push(readEntry(r, () => r.double(), 0));
+    },
     6: () => void (forward_only = r.bool()),
-    7: () => void config.push(readEntry<number | string>(r, () => readSetting(r), 0)),
+    7: () => {
+      part();
+      config.push(readEntry<number | string>(r, () => readSetting(r), 0));
+    },
   });
   const loss_fn_config = Object.fromEntries(config);
   return { model_id, ...(seq_id > 0 && { seq_id }), data, loss_fn, loss_fn_config, forward_only };

@@ -63,17 +63,22 @@ export function denseCells({ values, crow, col, shape }: SparseCells): number[] 
 const whole = z.int();
 const count = z.int().nonnegative();
 
+/** A list that is right or wrong as a whole: of millions that are each wrong, one complaint is enough. */
+const listOf = <T>(isOne: (x: unknown) => x is T, expected: string) =>
+  z.custom<readonly T[]>((x) => Array.isArray(x) && x.every(isOne), `expected ${expected}`);
+const isNumber = (x: unknown): x is number => typeof x === "number" && Number.isFinite(x);
+const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && Number(x) >= 0;
 /** Of a token: nothing that 32 bits would make another of. */
-const id = z.int32();
-const isId = (x: number): boolean => x === (x | 0);
+const isId = (x: unknown): x is number => typeof x === "number" && x === (x | 0);
+const counts = listOf(isCount, "whole numbers from 0");
 
 const tensor = z
   .object({
-    data: z.array(z.number()),
+    data: listOf(isNumber, "finite numbers"),
     dtype: z.enum(["int64", "float32"]),
-    shape: z.array(count).nullish(),
-    sparse_crow_indices: z.array(count).nullish(),
-    sparse_col_indices: z.array(count).nullish(),
+    shape: counts.nullish(),
+    sparse_crow_indices: counts.nullish(),
+    sparse_col_indices: counts.nullish(),
   })
   .transform((sent, { issues }): Tensor => {
     const { data, dtype, sparse_crow_indices: crow, sparse_col_indices: col } = sent;
@@ -92,7 +97,10 @@ const tensor = z
 /** A tensor as JSON has it. */
 export const tensorJson = ({ dtype, data, shape }: Tensor) => ({ data: [...data], dtype, shape });
 
-const textChunk = z.object({ type: z.literal("encoded_text"), tokens: z.array(id) });
+const textChunk = z.object({
+  type: z.literal("encoded_text"),
+  tokens: listOf(isId, "whole numbers of 32 bits"),
+});
 /** Images and sound: known by name, so that they can be refused by name. */
 const otherChunk = z.object({ type: z.enum(["image", "image_asset_pointer", "dmel"]) });
 const chunk = z.discriminatedUnion("type", [textChunk, otherChunk]);
@@ -121,8 +129,11 @@ export interface Datum {
   readonly loss_fn_inputs: Readonly<Record<string, Tensor>>;
 }
 
+/** Of one request; clients of the API send 1,024 at most. */
+const mostDatums = 8192;
+
 const lossInput = z.object({
-  data: z.array(datum),
+  data: z.array(z.unknown()).max(mostDatums).pipe(z.array(datum)),
   loss_fn: z.string(),
   loss_fn_config: z.record(z.string(), z.union([z.number(), z.string()])).nullish(),
 });

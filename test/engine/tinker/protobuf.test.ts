@@ -149,6 +149,23 @@ test("sparse indices that do not fit are refused before they are made dense", ()
   }
 });
 
+test("of a body that would fill the memory little is read", () => {
+  // field 3, a datum, of no bytes
+  assert.throws(
+    () => readPass(new Uint8Array(2 ** 22).map((_, i) => (i % 2 === 0 ? 0x1a : 0))),
+    /1048576 parts/,
+  );
+  const json = passJson(pass);
+  const errorOf = (data: unknown): string =>
+    forwardBackwardRequest.safeParse({ ...json, forward_backward_input: { data, loss_fn: "cross_entropy" } })
+      .error?.message ?? "none";
+  assert.match(errorOf(Array(8193).fill(1)), /expected array to have <=8192 items/);
+  const tokens = Array(1e6).fill(1.5);
+  const long = errorOf([{ model_input: { chunks: [{ type: "encoded_text", tokens }] }, loss_fn_inputs: {} }]);
+  assert.match(long, /expected whole numbers of 32 bits/);
+  assert.ok(long.length < 1000, `${long.length} characters for one mistake`);
+});
+
 test("a body that is cut, or holds half a number, is refused", () => {
   assert.throws(() => readPass(writePass(pass).subarray(0, 30)));
   // sequences { tokens: 3 bytes }

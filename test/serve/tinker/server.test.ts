@@ -193,7 +193,7 @@ test("ids that are none of the model's are refused, not taken for others", async
   assert.match(await errorOf([10, 20], ids(-100, 5)), /target_tokens: got the id -100.* a weight of 0/);
   assert.match(await errorOf([10, 20], ids(263, 5)), /got the id 263/);
   assert.match(await errorOf([10, 20], ids(2 ** 32 + 20, 5)), /32 bits/);
-  assert.match(await errorOf([10, 2 ** 32 + 20], ids(20, 5)), /tokens\[1\]/);
+  assert.match(await errorOf([10, 2 ** 32 + 20], ids(20, 5)), /tokens/);
   assert.match(await errorOf([10, 20], ids(20.5, 5)), /whole/);
   assert.match(await errorOf([10, 20], { data: [20, 5], dtype: "float32" }), /got float32, expected int64/);
 });
