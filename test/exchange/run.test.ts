@@ -98,6 +98,13 @@ test("verifiers: what was paid for which reply is kept", () => {
   assert.deepEqual(info.rewards_by_node, { 1: { right: 0.5 }, 3: { right: 1, style: -1 } });
 });
 
+test("verifiers: a tool that is offered later is known to the trace", () => {
+  const look = { name: "look", description: "looks", parameters: {} };
+  const later = { ...second, prompt: [user("a"), assistant("b"), { ...user("c"), tools: [look] }] };
+  const trace = verifiersTrace(stored([first, later, later], { kind: "done", reason: "" }));
+  assert.deepEqual(trace.tools, [look]);
+});
+
 test("verifiers: an episode has a trace for each agent, and names that no other run's have", () => {
   const white = stored([first], { kind: "done", reason: "mate" });
   const black = {

@@ -71,6 +71,7 @@ export function verifiersTrace({ run, trajectory, advantage, iteration, phase }:
     verifiers: { version: "0.4.0" },
     task: taskOf(task, turns[0]),
     agent: { config: {}, name: role, trainable: origin === "sampled" },
+    tools: [...new Map(offeredIn(turns).map((tool) => [tool.name, tool])).values()],
     nodes,
     calls,
     rewards,
@@ -83,6 +84,10 @@ export function verifiersTrace({ run, trajectory, advantage, iteration, phase }:
     errors: end.kind === "failed" ? [{ type: end.boundary, message: end.message }] : [],
   };
 }
+
+/** Roots have those that were there from the beginning; a trace has those that came later as well. */
+const offeredIn = (turns: readonly Turn[]) =>
+  turns.flatMap(({ prompt }) => prompt.flatMap((message) => message.tools ?? []));
 
 const taskOf = (id: string, first: Turn | undefined) => ({
   type: "Task",
