@@ -12,13 +12,14 @@ import { verifiersEpisode } from "./verifiers.ts";
 /** The trajectories of one episode, one for each agent, as rows. */
 type MakeRows = (episode: readonly StoredTrajectory[]) => readonly Readonly<Record<string, unknown>>[];
 
+export type TrajectoryForm = "messages" | "verifiers" | "minari";
+
 /** Every form by its name. What ended before anybody acted is an episode of verifiers, and nothing for the others. */
-export const trajectoryForms = {
+export const trajectoryForms: Readonly<Record<TrajectoryForm, MakeRows>> = {
   messages: (episode) => episode.filter(hasActed).map(hfRow),
   verifiers: (episode) => [verifiersEpisode(episode)],
   minari: (episode) => episode.filter(hasActed).map(minariEpisode),
-} as const satisfies Readonly<Record<string, MakeRows>>;
-export type TrajectoryForm = keyof typeof trajectoryForms;
+};
 
 const hasActed = ({ turns }: StoredTrajectory): boolean => turns > 0;
 
