@@ -67,13 +67,13 @@ export function carrierData(
   });
 }
 
-/** The numbers at the targets, [A], out of those at all places of each datum. */
-export function atTargets(rows: TokenRows, perDatum: readonly Float32Array[]): Float32Array {
-  const out = new Float32Array(rows.target_A.length);
+/** The numbers at the targets, [A] or [A, width], out of those at all places of each datum. */
+export function atTargets(rows: TokenRows, perDatum: readonly Float32Array[], width = 1): Float32Array {
+  const out = new Float32Array(rows.target_A.length * width);
   perDatum.forEach((xs, r) => {
     const first = rows.targetOffset[r]!;
     placesOf(rows, r).forEach((place, i) => {
-      out[first + i] = xs[place]!;
+      out.set(xs.subarray(place * width, (place + 1) * width), (first + i) * width);
     });
   });
   return out;

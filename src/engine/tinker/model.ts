@@ -17,7 +17,7 @@ import { noiseOf, requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
 import type { Session } from "./session.ts";
-import { idsFor, mostWords, outputsOf, severalAt, severalCotangents, severalData } from "./several.ts";
+import { idsFor, mostWords, outputsOf, severalCotangents, severalData } from "./several.ts";
 import { gradientNormIn, openTrainer, type Trainer } from "./trainer.ts";
 import { isForgotten } from "./transport.ts";
 
@@ -148,7 +148,9 @@ export async function tinkerModel(
     const [logp, logp_E] = await Promise.all([
       forward(rows),
       ids &&
-        trainer.pass(severalData(rows, ids), "cross_entropy", true).then((per) => severalAt(rows, ids, per)),
+        trainer
+          .pass(severalData(rows, ids), "cross_entropy", true)
+          .then((per) => atTargets(rows, per, ids.width)),
     ]);
     const more = ids && logp_E ? outputsOf(want, ids, logp_E) : {};
     return { outputs: { logp, heads: {}, ...more }, ...(ids && logp_E && { ids, logp_E }) };

@@ -8,7 +8,7 @@ import { distance, staleSampler } from "./freshness.ts";
 import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
 import type { Session } from "./session.ts";
-import { mostWords, severalAt, severalData } from "./several.ts";
+import { mostWords, severalData } from "./several.ts";
 import { openTrainer, type Trainer, type TrainerOptions } from "./trainer.ts";
 
 /** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */
@@ -116,7 +116,11 @@ async function takesSeveral(trainer: Trainer, rows: TokenRows): Promise<boolean>
   const pair = { ids, width: 2 };
   try {
     const logp = atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
-    const both = severalAt(rows, pair, await trainer.pass(severalData(rows, pair), "cross_entropy", true));
+    const both = atTargets(
+      rows,
+      await trainer.pass(severalData(rows, pair), "cross_entropy", true),
+      pair.width,
+    );
     return (
       distance(
         both,

@@ -46,22 +46,6 @@ export function severalData(rows: TokenRows, { ids, width }: AtIds, weights?: Fl
   });
 }
 
-/** ln p at the ids of each target, [A, width], out of those at all places of each datum. */
-export function severalAt(
-  rows: TokenRows,
-  { width }: AtIds,
-  perDatum: readonly Float32Array[],
-): Float32Array {
-  const out = new Float32Array(rows.target_A.length * width);
-  perDatum.forEach((xs, r) => {
-    const first = rows.targetOffset[r]!;
-    placesOf(rows, r).forEach((place, i) => {
-      out.set(xs.subarray(place * width, (place + 1) * width), (first + i) * width);
-    });
-  });
-  return out;
-}
-
 /** What is wanted, from ln p at the ids that were asked for. Entropy is −Σ p ln p, nats. */
 export function outputsOf(
   want: Wanted,
