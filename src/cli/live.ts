@@ -140,17 +140,18 @@ const broughtBy = (event: Progress): string[] =>
       ]
     : [`loss ${number(lossOf(event))}`];
 
-const sizeOf = (parameters: number | null): string =>
-  parameters === null
-    ? "an adapter whose size only the server knows"
-    : `${parameters.toLocaleString("en")} parameters`;
+/** Tables begin empty and grow, and who only talks has none: there is nothing to say of those. */
+function sizeOf(parameters: number | null): string {
+  if (parameters === null) return ", an adapter whose size only the server knows";
+  return parameters === 0 ? "" : `, ${parameters.toLocaleString("en")} parameters`;
+}
 
 /** Plain lines for a log. */
 export function lineOf(event: RunEvent): string[] {
   switch (event.type) {
     case "start":
       return [
-        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine, ${sizeOf(event.parameters)}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
+        `${event.run}: ${event.method} on ${event.env}, ${event.engine} engine${sizeOf(event.parameters)}, seed ${event.seed}${event.resumed === undefined ? "" : `, resumed at iteration ${event.resumed}`}`,
       ];
     case "warmstart":
       return event.validation === undefined

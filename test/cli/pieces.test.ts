@@ -97,6 +97,9 @@ test("a run says how much it trains, where that is known", () => {
   assert.deepEqual(lineOf({ type: "start", ...begun, engine: "tinker", parameters: null }), [
     "r: grpo on facts, tinker engine, an adapter whose size only the server knows, seed 1",
   ]);
+  assert.deepEqual(lineOf({ type: "start", ...begun, engine: "tabular", parameters: 0 }), [
+    "r: grpo on facts, tabular engine, seed 1",
+  ]);
 });
 
 test("an iteration that played nothing tells its loss, and no success", () => {
