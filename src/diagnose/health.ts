@@ -8,7 +8,17 @@ export interface Curve {
 }
 
 export interface HealthNote {
-  readonly kind: "entropy" | "alike" | "truncated" | "failed" | "gap" | "drift" | "reward" | "gradient";
+  readonly kind:
+    | "success"
+    | "entropy"
+    | "alike"
+    | "truncated"
+    | "failed"
+    | "gap"
+    | "drift"
+    | "stale"
+    | "reward"
+    | "gradient";
   /** What is seen, with numbers, what it means, and what to try. */
   readonly says: string;
   readonly metric: string;
@@ -28,7 +38,8 @@ const fewest = 8;
  */
 export function health(curves: Readonly<Record<string, Curve>>): HealthNote[] {
   const seen = (name: string): Seen | undefined => seenIn(curves[name]);
-  const success = seen("success")?.late;
+  const successes = seen("success");
+  const success = successes?.late;
   const notes: HealthNote[] = [];
   const note = (
     kind: HealthNote["kind"],
@@ -39,6 +50,16 @@ export function health(curves: Readonly<Record<string, Curve>>): HealthNote[] {
   ): void => {
     notes.push({ kind, metric, from, until, says, ...(episodes && { episodes }) });
   };
+
+  if (successes && successes.late < successes.early - 0.15) {
+    note(
+      "success",
+      "success",
+      successes,
+      `Success in practice fell from ${percent(successes.early)} to ${percent(successes.late)}. Unless tasks became harder, steps are too large: lower the learning rate.`,
+      "all",
+    );
+  }
 
   const entropy = seen("entropy");
   if (entropy && entropy.late < 0.1 * entropy.early && (success === undefined || success < 0.9)) {
@@ -108,6 +129,16 @@ export function health(curves: Readonly<Record<string, Curve>>): HealthNote[] {
       name,
       drift,
       `The policy is ${digits(drift.late)} nats a token away from where it is compared with. Lower the learning rate, or strengthen the pull.`,
+    );
+  }
+
+  const stale = seen("importance.truncated");
+  if (stale && stale.late > 0.05) {
+    note(
+      "stale",
+      "importance.truncated",
+      stale,
+      `${percent(stale.late)} of the tokens were at the cap of the importance weights: they are too old for the policy of now. Lower --staleness or the learning rate.`,
     );
   }
 

@@ -16,6 +16,17 @@ test("a policy that became certain without succeeding is pointed out, one that s
   assert.deepEqual(kinds({ entropy: falling, success: steady(50, 0.97) }), []);
 });
 
+test("success that falls is pointed out, and so are tokens that are too old", () => {
+  const fell = curve(...Array.from({ length: 40 }, (_, i) => 0.9 - i / 100));
+  // first five: 0.9 - 0.02, last five: 0.9 - 0.37
+  const [note] = health({ success: fell });
+  assert.equal(note?.kind, "success");
+  assert.match(note.says, /fell from 88 % to 53 %/);
+  assert.deepEqual(kinds({ success: curve(...Array.from({ length: 40 }, (_, i) => 0.9 - i / 400)) }), []);
+  assert.deepEqual(kinds({ "importance.truncated": steady(20, 0.08) }), ["stale"]);
+  assert.deepEqual(kinds({ "importance.truncated": steady(20, 0.02) }), []);
+});
+
 test("groups in which all are paid alike teach nothing, and which way depends on success", () => {
   const alike = (success: number) =>
     health({ deadGroups: steady(20, 9), groups: steady(20, 10), success: steady(20, success) })[0]?.says;
