@@ -152,7 +152,11 @@ test("patience counts the silence of a server as well as the waits between calls
     fetch: (_, init) => {
       calls++;
       return new Promise((_, reject) => {
-        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+        const open = setTimeout(() => undefined, 60_000); // a connection keeps a process alive; a signal's timer does not
+        init?.signal?.addEventListener("abort", () => {
+          clearTimeout(open);
+          reject(init.signal?.reason);
+        });
       });
     },
   });
