@@ -149,7 +149,10 @@ export interface Ran {
 export async function runIn(
   root: string,
   options: RunOptions,
-  { stop = new AbortController().signal, onEvent = (_: RunEvent): void => {} } = {},
+  {
+    stop = new AbortController().signal,
+    onEvent = () => {},
+  }: { readonly stop?: AbortSignal; readonly onEvent?: (event: RunEvent) => void } = {},
 ): Promise<Ran> {
   const events: RunEvent[] = [];
   const report = (event: RunEvent): void => {
