@@ -20,6 +20,7 @@ import { readCodec } from "../src/engine/local/checkpoint.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { type Curve, type Found, keepFound } from "./tinker-peers/found.ts";
+import { homeOf } from "./tinker-peers/home.ts";
 import { pageOf } from "./tinker-peers/page.ts";
 import { key, type Peer, type PeerName, peerNames, startPeer, stopPeers } from "./tinker-peers/peers.ts";
 import { runOf } from "./tinker-peers/runs.ts";
@@ -112,7 +113,11 @@ async function measured(name: PeerName): Promise<Found> {
     const raw = await attempt(found, "a step on cross_entropy", () => rawScaleOf(peer), peer);
     const equal = await attempt(found, "a step made equal", () => scaleOf(engine), peer);
     const runs = await attempt(found, "whole runs", () => curves(name, peer), peer);
-    return { ...found, ...(raw && { raw }), ...(equal && { equal }), ...(runs && { runs }) };
+    say(`${name}: the way home`);
+    const home = await homeOf(engine, peer, base, options.folder)
+      .then((home) => ({ home }))
+      .catch((e: unknown) => ({ stays: messageOf(e) }));
+    return { ...found, ...(raw && { raw }), ...(equal && { equal }), ...(runs && { runs }), ...home };
   } finally {
     await engine.dispose();
     await peer.stop();

@@ -32,6 +32,19 @@ const curve = z.object({
 });
 export type Curve = z.infer<typeof curve>;
 
+const home = z.object({
+  /** What the server handed out. */
+  kind: z.enum(["checkpoint", "adapter"]),
+  /** Of the adapter, as it is named in it. */
+  alpha: z.number(),
+  /** Largest change of a target's log-probability by the training, nats. */
+  moved: z.number(),
+  /** Largest difference between the server's and this machine's, nats. */
+  apart: z.number(),
+});
+/** Trained weights that were taken home. */
+export type Home = z.infer<typeof home>;
+
 const found = z.object({
   name: z.string(),
   /** The day, as ISO 8601 has it. */
@@ -41,6 +54,9 @@ const found = z.object({
   /** A step as the engine takes it. */
   equal: scale.optional(),
   runs: z.array(curve).optional(),
+  home: home.optional(),
+  /** Why nothing could be taken home. */
+  stays: z.string().optional(),
   /** Why something is missing. */
   reason: z.string().optional(),
 });

@@ -43,6 +43,15 @@ function runRows({ name, runs = [] }: Found): string[][] {
   ]);
 }
 
+function homeRows({ name, home, stays }: Found): string[][] {
+  if (home) {
+    const { kind, alpha, moved, apart } = home;
+    const came = kind === "adapter" ? "an adapter, in an archive" : "the checkpoint's files";
+    return [[name, came, `${alpha}`, moved.toFixed(2), apart.toExponential(1)]];
+  }
+  return stays === undefined ? [] : [[name, stays, "", "", ""]];
+}
+
 export function pageOf(
   [here, ...there]: readonly Found[],
   { env, rank }: { readonly env: string; readonly rank: number },
@@ -88,5 +97,12 @@ ${table(["server", "loss", "times the loss", "same row twice", "longer row", "gr
 SFT. Local runs have the same seeds; the adapters of servers begin from draws of their own.
 
 ${table(["engine", "method", "seed", "first", "last", "iterations", "seconds"], [here, ...there].flatMap(runRows))}
+
+## The way home
+
+Adapters that five steps trained on a server, downloaded as \`whetstone export\` does, merged, and read by this machine's own engine: by
+how much the steps changed a log-probability, and how far the two engines are apart on it then, in nats.
+
+${table(["server", "what it hands out", "alpha", "moved", "apart"], there.flatMap(homeRows))}
 ${missing.length === 0 ? "" : `\n## What could not be run\n\n${missing.map((m) => `- ${m}`).join("\n")}\n`}`;
 }

@@ -25,7 +25,7 @@ export const rank = 8;
 const seeds = [7, 8, 9, 10, 11, 12, 13, 14];
 const prompt = [4, 9, 2, 5];
 const short = { tokens: [...prompt, 10, 11, 12, 2], from: prompt.length, group: "short" };
-const long = {
+export const long = {
   tokens: [...prompt, 12, 11, 10, 13, 14, 15, 16, 10, 11, 17, 18, 2],
   from: prompt.length,
   group: "long",

@@ -67,7 +67,10 @@ export function addExport(program: Command, io: Io): void {
         .makeOptionMandatory(),
     )
     .requiredOption("--out <path>", "weights: a folder that is empty or not there yet; data: a new file")
-    .option("--base <name>", "what the adapter's config names as its model (default: where the run began)")
+    .option(
+      "--base <name>",
+      "what the adapter's config names as its model (default: where the run began); of a run on a server that hands out adapters: the folder of its base model",
+    )
     .addOption(
       new Option("--type <type>", "of the numbers of merged weights").choices(["F32", "BF16"]).default("F32"),
     )
@@ -132,9 +135,9 @@ async function exportRun(
   await requireEmpty(out);
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
   const stated = begun?.stated ?? {};
-  await withWeights(weights, stated, async (folder) => {
-    if (to === "peft") await exportAdapter(folder, out, base ?? stated.model ?? stated.baseModel ?? "");
-    else await exportWeights(folder, out, type);
+  await withWeights(weights, stated, base, async (from) => {
+    if (to === "peft") await exportAdapter(from, out, base ?? stated.model ?? stated.baseModel ?? "");
+    else await exportWeights(from, out, type);
   }).catch(async (e: unknown) => {
     if (isNew) await removeFolder(out);
     throw e;

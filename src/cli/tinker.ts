@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { AdapterOf } from "../engine/local/index.ts";
 import type { Reduction } from "../engine/tinker/datum.ts";
 import { keyIn } from "./keyEnv.ts";
 
@@ -48,17 +49,19 @@ const usualKey = "TINKER_API_KEY";
 
 /**
  * Weights as the local engine reads them. Those of a server's model are downloaded into a folder that is gone afterwards.
- * @param folder of a checkpoint. @param server where the run was.
- * @throws WhetstoneError `checkpoint.missing` where nothing was learnt or no server is known, `engine.failed`.
+ * @param folder of a checkpoint. @param server where the run was. @param base the folder of the base model, where a server hands out
+ * its adapters alone. Default: the tokenizer's, if the model is there as well.
+ * @throws WhetstoneError `checkpoint.missing` where nothing was learnt, or no server or base model is known; `engine.failed`.
  */
 export async function withWeights<T>(
   folder: string,
-  { url, keyEnv }: TrainingServer,
-  use: (folder: string) => Promise<T>,
+  { url, keyEnv, tokenizer }: TrainingServer,
+  base: string | undefined,
+  use: (from: string | AdapterOf) => Promise<T>,
 ): Promise<T> {
   const file = join(folder, "tinker.json");
   if (!existsSync(file)) return await use(folder);
-  const { path } = kept.parse(JSON.parse(readFileSync(file, "utf8")));
+  const { path, ...rest } = kept.parse(JSON.parse(readFileSync(file, "utf8")));
   if (url === undefined || path === null) {
     throw new WhetstoneError("checkpoint.missing", {
       where: file,
@@ -67,18 +70,31 @@ export async function withWeights<T>(
       mend: path === null ? "Choose a later checkpoint." : "Name the run's folder, or the checkpoint in it.",
     });
   }
-  const { downloadCheckpoint } = await import("../engine/tinker/download.ts");
+  const { downloadWeights } = await import("../engine/tinker/download.ts");
   const key = keyIn(keyEnv, usualKey);
   const aside = mkdtempSync(join(tmpdir(), "whetstone-weights-"));
   try {
     const over = { url, ...(key !== undefined && { key }), patienceSeconds: 30, say: toPeople };
-    await downloadCheckpoint(over, path, aside);
-    return await use(aside);
+    const came = await downloadWeights(over, { path, ...rest }, aside);
+    if (came.kind === "checkpoint") return await use(came.folder);
+    const model = [base, tokenizer].find((at) => at !== undefined && existsSync(join(at, "config.json")));
+    if (model !== undefined) return await use({ adapter: came.folder, base: model });
+    throw new WhetstoneError("checkpoint.missing", {
+      where: "--base",
+      got: `${base ?? "nothing"}, and an adapter of ${rest.baseModel} from ${url}`,
+      expected: "the folder of that model: the adapter is checked against it, and merged into it",
+      mend: "Name it: --base models/NAME.",
+    });
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
-const kept = z.object({ path: z.string().nullable() });
+const kept = z.object({
+  path: z.string().nullable(),
+  baseModel: z.string(),
+  rank: z.number(),
+  seed: z.number(),
+});
 
 const toPeople = (line: string): void => void process.stderr.write(`${line}\n`);
 

@@ -1,39 +1,56 @@
 /** Trained weights as other tools take them. */
 import { WhetstoneError } from "../../core/errors.ts";
-import { readCheckpoint, writeModel } from "./checkpoint.ts";
-import { mergeAdapter, writePeft } from "./peft.ts";
+import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
+import { mergeAdapter, readPeft, writePeft } from "./peft.ts";
+
+/** The folder of an adapter in PEFT's form, and that of the model that it belongs to. */
+export interface AdapterOf {
+  readonly adapter: string;
+  readonly base: string;
+}
+
+/** @param from the folder of a checkpoint, or an adapter that somebody else wrote. */
+async function readTrained(from: string | AdapterOf) {
+  if (typeof from !== "string") {
+    const { config, tokenizer, weights } = await readModel(from.base);
+    const { adapter, tensors } = await readPeft(from.adapter, config);
+    return { config, tokenizer, adapter, weights: new Map([...weights, ...tensors]) };
+  }
+  const { architecture, tokenizer, contents } = await readCheckpoint(from);
+  const { config, adapter } = architecture;
+  return { config, tokenizer, adapter, weights: contents.weights };
+}
 
 /**
- * Writes the adapter of a checkpoint for PEFT, and for servers that load PEFT's adapters.
+ * Writes the adapter of a checkpoint for PEFT, and for servers that load PEFT's adapters. What somebody else wrote is checked, and
+ * names its targets then.
  * @param to an existing folder. @param base what the adapter's config names as its model: a folder or a Hub id.
  * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter.
  */
-export async function exportAdapter(checkpoint: string, to: string, base: string): Promise<void> {
-  const { architecture, contents } = await readCheckpoint(checkpoint);
-  const { config, adapter } = architecture;
+export async function exportAdapter(from: string | AdapterOf, to: string, base: string): Promise<void> {
+  const { config, adapter, weights } = await readTrained(from);
   if (!adapter) {
     throw new WhetstoneError("capability.missing", {
-      where: checkpoint,
+      where: String(from),
       got: "a model without an adapter: all of its weights were trained",
       expected: "a model made with `lora`",
       mend: "Export its weights as safetensors instead.",
     });
   }
-  await writePeft(to, config, adapter, contents.weights, base);
+  await writePeft(to, config, adapter, weights, base);
 }
 
 /**
- * Writes a checkpoint's model with its adapter merged in: a plain Hugging Face folder.
+ * Writes a model with its adapter merged in: a plain Hugging Face folder.
  * @param to an existing folder. @param type of the numbers on disk.
  * @throws WhetstoneError `checkpoint.damaged`, `disk.write`.
  */
 export async function exportWeights(
-  checkpoint: string,
+  from: string | AdapterOf,
   to: string,
   type: "F32" | "BF16" = "F32",
 ): Promise<void> {
-  const { architecture, tokenizer, contents } = await readCheckpoint(checkpoint);
-  const { config, adapter } = architecture;
-  const weights = adapter ? mergeAdapter(contents.weights, adapter, contents.weights) : contents.weights;
-  await writeModel(to, { config, tokenizer, weights }, type);
+  const { config, tokenizer, adapter, weights } = await readTrained(from);
+  const merged = adapter ? mergeAdapter(weights, adapter, weights) : weights;
+  await writeModel(to, { config, tokenizer, weights: merged }, type);
 }

@@ -31,7 +31,7 @@ import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.t
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
 export { type DeviceFinding, devices, tryDevice } from "./devices.ts";
-export { exportAdapter, exportWeights } from "./export.ts";
+export { type AdapterOf, exportAdapter, exportWeights } from "./export.ts";
 export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
 export type { Projection } from "./parameters.ts";
 export type { PublishedOptions } from "./published.ts";

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { downloadAdapter, type HeldWeights } from "./archive.ts";
 import { partsOf } from "./elsewhere.ts";
 import { reached } from "./session.ts";
 import { checked, failed, type TransportOptions, transport } from "./transport.ts";
@@ -12,22 +13,25 @@ import { checked, failed, type TransportOptions, transport } from "./transport.t
 const addresses = z.object({ urls: z.record(z.string(), z.url()) });
 
 /**
- * @param path `tinker://<model>/weights/<name>`.
- * @param folder gets the files, under the server's names.
- * @returns the names.
+ * The files of a checkpoint, where the server hands them out as they are; otherwise its adapter, in PEFT's form.
+ * @param folder gets the files.
+ * @returns what came, and where.
  * @throws WhetstoneError `engine.failed`.
  */
-export async function downloadCheckpoint(
+export async function downloadWeights(
   options: TransportOptions,
-  path: string,
+  held: HeldWeights,
   folder: string,
-): Promise<string[]> {
-  const { model, kind, name } = partsOf(path);
+): Promise<{ readonly kind: "checkpoint" | "adapter"; readonly folder: string }> {
+  const { model, kind, name } = partsOf(held.path);
   const over = transport(options);
   try {
     await reached(over);
     const where = `training_runs/${model}/checkpoints/${kind}/${name}/external_weights_urls`;
-    const answer = await over.send(where);
+    const answer = await over.send(where, undefined, { misread: [404, 405, 501] });
+    if (answer.status >= 300) {
+      return { kind: "adapter", folder: await downloadAdapter(over, options, held, folder) };
+    }
     const { urls } = checked(where, () => addresses.parse(answer.json));
     for (const [file, url] of Object.entries(urls)) {
       if (basename(file) !== file || file === "..")
@@ -36,7 +40,7 @@ export async function downloadCheckpoint(
       if (!response.ok || !response.body) throw unfit(file, `status ${response.status}`);
       await pipeline(Readable.fromWeb(response.body), createWriteStream(join(folder, file)));
     }
-    return Object.keys(urls);
+    return { kind: "checkpoint", folder };
   } finally {
     over.close();
   }

@@ -25,9 +25,10 @@ async function pathIn(file: string): Promise<string | undefined> {
   }
 }
 
-/** Of `tinker://<model>/weights/<name>`. */
+/** Of `tinker://<model>/weights/<name>`. Without a kind, as SkyRL has it, weights are there to sample from. */
 export const partsOf = (path: string) => {
-  const [, model = "", kind = "", name = ""] = /^tinker:\/\/([^/]+)\/(\w+)\/([^/]+)$/.exec(path) ?? [];
+  const [, model = "", kind = "sampler_weights", name = ""] =
+    /^tinker:\/\/([^/]+)\/(?:(\w+)\/)?([^/]+)$/.exec(path) ?? [];
   return { model, kind, name };
 };
 

@@ -33,6 +33,8 @@ export interface Trainer {
   step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
   save(name: string): Promise<string>;
+  /** Weights to sample from alone, which servers hand out. @returns the `tinker://` path. */
+  saveForSampler(name: string): Promise<string>;
   load(path: string, optimizer: boolean): Promise<void>;
   /** A sampling session that has the weights of now for good. @returns its id. */
   sampler(): Promise<string>;
@@ -180,6 +182,10 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       saving = Promise.allSettled([saving, saved]);
       const answer = await saved;
       return checked("save_weights", () => pathResponse.parse(answer.json)).path;
+    },
+    async saveForSampler(path) {
+      const answer = await simple("save_weights_for_sampler", { path }, "SaveWeightsForSampler");
+      return checked("save_weights_for_sampler", () => pathResponse.parse(answer.json)).path;
     },
     async load(path, optimizer) {
       await simple("load_weights", { path, optimizer }, "LoadWeights");

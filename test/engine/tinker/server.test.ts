@@ -1,20 +1,23 @@
 /** The engine against our own server, on this machine. */
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { create } from "tar";
 import type { Model, Objective } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
-import { exportAdapter, localEngine } from "../../../src/engine/local/index.ts";
+import { exportAdapter, exportWeights, localEngine } from "../../../src/engine/local/index.ts";
 import { byteTokenizer } from "../../../src/engine/local/tokenizer.ts";
-import { downloadCheckpoint } from "../../../src/engine/tinker/download.ts";
+import { downloadWeights } from "../../../src/engine/tinker/download.ts";
 import { heldBy } from "../../../src/engine/tinker/elsewhere.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { grpo } from "../../../src/method/index.ts";
+import { bound } from "../../../src/serve/bound.ts";
 import { openBase, tinkerServer } from "../../../src/serve/tinker/index.ts";
 import { echo, runIn, withCode } from "../../train/world.ts";
 import { batchOf, coefficientsFor, linear, near } from "../local/support.ts";
@@ -304,16 +307,97 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
 
   // the last weights come here from the server, whole
   const [aside, adapter] = [folder("downloaded"), folder("adapter")];
-  await downloadCheckpoint({ url: server.url, key: "tml-secret" }, saved.path, aside);
+  const access = { url: server.url, key: "tml-secret" };
+  const came = await downloadWeights(access, saved, aside);
+  assert.deepEqual(came, { kind: "checkpoint", folder: aside });
   const [sent, held] = [await readCheckpoint(aside), await readCheckpoint(keptAt(join(out, "run", "final")))];
   assert.deepEqual(sent.contents.weights, held.contents.weights);
   await exportAdapter(aside, adapter, "tiny");
   const { r, lora_alpha } = JSON.parse(readFileSync(join(adapter, "adapter_config.json"), "utf8"));
   assert.deepEqual([r, lora_alpha], [4, 32]);
   await assert.rejects(
-    downloadCheckpoint({ url: server.url, key: "tml-secret" }, "tinker://none/weights/x", aside),
+    downloadWeights(access, { ...saved, path: "tinker://none/weights/x" }, aside),
     withCode("engine.failed", /none/),
   );
+});
+
+/** Our server as others are: it hands out adapters in archives, and nothing as it is. */
+async function archiving(names: (checkpoint: string) => boolean) {
+  const keys: (string | undefined)[] = [];
+  const front = createServer(async (request, response) => {
+    const path = request.url ?? "";
+    const asked = /checkpoints\/(?:sampler_weights\/)?([^/]+)\/archive$/.exec(path);
+    if (path.endsWith("/external_weights_urls") || (asked && !names(path))) {
+      return response.writeHead(404, { "Content-Type": "application/json" }).end('{"detail":"Not Found"}');
+    }
+    if (asked) return response.writeHead(302, { Location: `/archives/${asked[1]}` }).end();
+    const [, name] = /^\/archives\/(.+)$/.exec(path) ?? [];
+    if (name) {
+      keys.push(request.headers["x-api-key"]?.toString());
+      const held = (await readdir(join(root, "server"), { recursive: true })).find((at) => at.endsWith(name));
+      const packed = mkdtempSync(join(root, "packed-"));
+      mkdirSync(join(packed, "out"));
+      await exportAdapter(join(root, "server", held!), join(packed, "out"), "tiny");
+      writeFileSync(join(packed, "out", "other"), "x");
+      await create({ gzip: true, cwd: packed, file: join(packed, "tar.gz") }, ["out"]);
+      return response.end(readFileSync(join(packed, "tar.gz")));
+    }
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const { host, connection, "content-length": _, ...headers } = request.headers;
+    const answer = await fetch(server.url + path, {
+      method: request.method!,
+      headers: headers as Record<string, string>,
+      ...(request.method === "POST" && { body: Buffer.concat(parts) }),
+    });
+    const type = answer.headers.get("Content-Type");
+    response.writeHead(answer.status, type === null ? {} : { "Content-Type": type });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  const url = await bound(front, "127.0.0.1", 0);
+  return { url, keys, close: () => front.close().closeAllConnections() };
+}
+
+test("an adapter comes home from a server that hands out archives, whatever it calls them", async () => {
+  const model = await engine.create({ id: "policy", seed: 5, lexicon: [], contextTokens: 64 });
+  await model.accumulate(batch, objective, undefined);
+  await model.step({ learningRate: 0.05 });
+  const there = await logpOf(model);
+  const saved = folder("archived");
+  await model.save(saved);
+  const held = JSON.parse(readFileSync(join(saved, "tinker.json"), "utf8"));
+  for (const [name, names] of [
+    ["kind", (path: string) => path.includes("/sampler_weights/")],
+    ["bare", (path: string) => !path.includes("/sampler_weights/")],
+  ] as const) {
+    const front = await archiving(names);
+    const [aside, merged] = [folder(`archive-${name}`), folder(`merged-${name}`)];
+    const came = await downloadWeights({ url: front.url, key: "tml-secret" }, held, aside);
+    assert.deepEqual(came, { kind: "adapter", folder: join(aside, "out") });
+    assert.deepEqual((await readdir(came.folder)).sort(), [
+      "adapter_config.json",
+      "adapter_model.safetensors",
+    ]);
+    await exportWeights({ adapter: came.folder, base: join(root, "tiny") }, merged);
+    const home = localEngine({ from: merged, threads: 1 });
+    const here = await home.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 64 });
+    near(await logpOf(here), there, 1e-5);
+    await home.dispose();
+    assert.deepEqual(front.keys, ["tml-secret"]);
+    front.close();
+  }
+  const left = await readdir(join(root, "server"), { recursive: true });
+  assert.deepEqual(
+    left.filter((at) => at.includes("whetstone-export")),
+    [],
+  );
+  const none = await archiving(() => false);
+  await assert.rejects(
+    downloadWeights({ url: none.url, key: "tml-secret" }, held, folder("archive-none")),
+    withCode("engine.failed", /no archive: status 404.*own tools/),
+  );
+  none.close();
+  await model.dispose();
 });
 
 test("a run leaves on the server what its folder names, and nothing else", async () => {
