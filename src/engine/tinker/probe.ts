@@ -285,6 +285,7 @@ export function linesOf(f: Findings, url: string): string[] {
       ? `  several targets at a token: taken; log-probabilities at given ids come from them, and entropy and the top k of vocabularies of up to ${mostWords} tokens`
       : "  several targets at a token: not to be had; methods that need entropy, the top k or given ids are refused",
     `  log-probabilities of samples: ${f.cooled < apart ? "of temperature 1, whatever they were drawn with" : "of what they were drawn from"} (${nats(f.cooled)} from temperature 1)`,
+    "  LoRA alpha: the server's own, which the API does not tell; an exported adapter names it",
     f.keeps
       ? "  snapshots: keep their weights while a model learns on"
       : "  snapshots: lose their weights once a model learns on, or set it back; frozen weights, and rollouts ahead of learning, get a model of their own",
