@@ -75,7 +75,7 @@ async function archiveOf(path: string, { url, key }: Pick<TransportOptions, "url
     if (!address) continue;
     const archive = new URL(address, at);
     if (!/^https?:$/.test(archive.protocol))
-      throw unfit(path, `an archive at ${address}, a place of its own`);
+      throw unfit(path, `an archive at ${address}, on its own disk`);
     const { ok, status, body } = await ask(archive);
     if (ok && body) return body;
     last = `status ${status} at ${archive.origin}`;
