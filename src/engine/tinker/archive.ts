@@ -74,8 +74,7 @@ async function archiveOf(path: string, { url, key }: Pick<TransportOptions, "url
       : location;
     if (!address) continue;
     const archive = new URL(address, at);
-    if (!/^https?:$/.test(archive.protocol))
-      throw unfit(path, `an archive at ${address}, on its own disk`);
+    if (!/^https?:$/.test(archive.protocol)) throw unfit(path, `an archive at ${address}, on its own disk`);
     const { ok, status, body } = await ask(archive);
     if (ok && body) return body;
     last = `status ${status} at ${archive.origin}`;
