@@ -73,9 +73,10 @@ export async function withWeights<T>(
   const { downloadWeights } = await import("../engine/tinker/download.ts");
   const key = keyIn(keyEnv, usualKey);
   const aside = mkdtempSync(join(tmpdir(), "whetstone-weights-"));
+  const slow = setTimeout(() => toPeople(`Downloading ${path} from ${url} …`), 2000);
   try {
-    const over = { url, ...(key !== undefined && { key }), patienceSeconds: 30, say: toPeople };
-    const came = await downloadWeights(over, { path, ...rest }, aside);
+    const over = { url, ...(key !== undefined && { key }), patienceSeconds: 600, say: toPeople };
+    const came = await downloadWeights(over, { path, ...rest }, aside).finally(() => clearTimeout(slow));
     if (came.kind === "checkpoint") return await use(came.folder);
     const model = [base, tokenizer].find((at) => at !== undefined && existsSync(join(at, "config.json")));
     if (model !== undefined) return await use({ adapter: came.folder, base: model });

@@ -1,7 +1,7 @@
 """Writes a Llama as the Qwen2 that it equals: biases of 0.
 
-TuFT puts adapters on the output layer of a Llama, and on none of a Qwen2. With one there vLLM 0.24.0 fails on a CPU at
-log-probabilities of prompts: "einsum(): subscript b has size 6 for operand 1 which does not broadcast with previously
+With adapters enabled on a Llama, vLLM 0.24.0 fails on a CPU at log-probabilities of several prompts at once, and not on a
+Qwen2, whose output layer takes none: "einsum(): subscript b has size 6 for operand 1 which does not broadcast with previously
 seen size 7" (add_lora_logits in punica_cpu.py), since it counts the rows that are sampled and not those of the prompt.
 
     python -m tuft_on_cpu.as_qwen2 FROM TO

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { create } from "tar";
+import { withWeights } from "../../../src/cli/tinker.ts";
 import type { Model, Objective } from "../../../src/core/model.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
@@ -384,6 +385,20 @@ test("an adapter comes home from a server that hands out archives, whatever it c
     near(await logpOf(here), there, 1e-5);
     await home.dispose();
     assert.deepEqual(front.keys, ["tml-secret"]);
+    // as `whetstone export` goes about it
+    process.env.TINKER_ARCHIVE_KEY = "tml-secret";
+    const stated = { url: front.url, keyEnv: "TINKER_ARCHIVE_KEY" };
+    const named = await withWeights(
+      saved,
+      { ...stated, tokenizer: join(root, "tiny") },
+      undefined,
+      async (from) => from,
+    );
+    assert.ok(typeof named === "object" && named.base === join(root, "tiny"));
+    await assert.rejects(
+      withWeights(saved, stated, "owner/name", async () => assert.fail("no base model is here")),
+      withCode("checkpoint.missing", /--base: got owner\/name, and an adapter of tiny/),
+    );
     front.close();
   }
   const left = await readdir(join(root, "server"), { recursive: true });
