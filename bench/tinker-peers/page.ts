@@ -46,7 +46,7 @@ function runRows({ name, runs = [] }: Found): string[][] {
 function homeRows({ name, home, stays }: Found): string[][] {
   if (home) {
     const { kind, alpha, moved, apart } = home;
-    const came = kind === "adapter" ? "an adapter, in an archive" : "the checkpoint's files";
+    const came = kind === "adapter" ? "an adapter" : "the checkpoint's files";
     return [[name, came, `${alpha}`, moved.toFixed(2), apart.toExponential(1)]];
   }
   return stays === undefined ? [] : [[name, stays, "", "", ""]];

@@ -1,9 +1,10 @@
 /** The adapter of a checkpoint, out of the archive that a server hands out: PEFT's files, in a tar that may be packed. */
-import { createWriteStream } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { createWriteStream, existsSync } from "node:fs";
+import { copyFile, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
 import { extract } from "tar";
 import { z } from "zod";
 import { letGo, partsOf } from "./elsewhere.ts";
@@ -20,6 +21,8 @@ export interface HeldWeights {
   readonly seed: number;
 }
 
+type Access = Pick<TransportOptions, "url" | "key">;
+
 const wanted: ReadonlySet<string> = new Set(["adapter_config.json", "adapter_model.safetensors"]);
 const told = z.object({ url: z.url() });
 
@@ -30,7 +33,7 @@ const told = z.object({ url: z.url() });
  */
 export async function downloadAdapter(
   over: Transport,
-  options: Pick<TransportOptions, "url" | "key">,
+  options: Access,
   { path, ...of }: HeldWeights,
   into: string,
 ): Promise<string> {
@@ -40,13 +43,12 @@ export async function downloadAdapter(
     const trainer = await openTrainer(session, of);
     await trainer.load(path, false);
     made = await trainer.saveForSampler(`whetstone-export-${Date.now()}`);
-    const archive = join(into, "archive");
-    await pipeline(Readable.fromWeb(await archiveOf(made, options)), createWriteStream(archive));
-    await extract({ file: archive, cwd: into, filter: (name) => wanted.has(basename(name)) });
-    const found = await readdir(into, { recursive: true });
-    const config = found.find((name) => basename(name) === "adapter_config.json");
+    const address = await archiveOf(made, options);
+    await (address.protocol === "file:" ? copied(address, into) : unpacked(address, options, into));
+    const came = await readdir(into, { recursive: true });
+    const config = came.find((name) => basename(name) === "adapter_config.json");
     if (config !== undefined) return dirname(join(into, config));
-    throw unfit(made, "an archive without an adapter_config.json");
+    throw unfit(made, `no adapter_config.json in ${address}`);
   } finally {
     if (made !== "") await letGo(over, made);
     await session.close();
@@ -54,33 +56,44 @@ export async function downloadAdapter(
 }
 
 /** Some servers name a checkpoint with its kind, some without; they answer with the address of the archive, or send on to it. */
-async function archiveOf(path: string, { url, key }: Pick<TransportOptions, "url" | "key">) {
+async function archiveOf(path: string, access: Access): Promise<URL> {
   const { model, kind, name } = partsOf(path);
-  const own = new URL(url);
-  const ask = (at: URL) =>
-    fetch(at, {
-      redirect: "manual",
-      // the key is for the server, and not for a store that it names
-      headers: key !== undefined && at.origin === own.origin ? { "X-API-Key": key } : {},
-    });
   let last = "";
   for (const checkpoint of [`${kind}/${name}`, name]) {
-    const at = new URL(`/api/v1/training_runs/${model}/checkpoints/${checkpoint}/archive`, own);
-    const answer = await ask(at);
+    const at = new URL(`/api/v1/training_runs/${model}/checkpoints/${checkpoint}/archive`, access.url);
+    const answer = await asked(at, access);
     last = `status ${answer.status}`;
-    const location = answer.headers.get("Location");
-    const address = answer.ok
+    const named = answer.ok
       ? told.safeParse(await answer.json().catch(() => undefined)).data?.url
-      : location;
-    if (!address) continue;
-    const archive = new URL(address, at);
-    if (!/^https?:$/.test(archive.protocol)) throw unfit(path, `an archive at ${address}, on its own disk`);
-    const { ok, status, body } = await ask(archive);
-    if (ok && body) return body;
-    last = `status ${status} at ${archive.origin}`;
+      : undefined;
+    const address = named ?? answer.headers.get("Location");
+    if (address) return new URL(address, at);
   }
   throw unfit(path, `no archive: ${last}`);
 }
+
+async function unpacked(address: URL, access: Access, into: string): Promise<void> {
+  const { status, body } = await asked(address, access);
+  if (status !== 200 || !body) throw unfit(address.origin, `status ${status} for an archive`);
+  const file = join(into, "archive");
+  await pipeline(Readable.fromWeb(body), createWriteStream(file));
+  await extract({ file, cwd: into, filter: (name) => wanted.has(basename(name)) });
+}
+
+/** A server names the folder on its own disk, as TuFT does: of use where that is ours as well. */
+async function copied(address: URL, into: string): Promise<void> {
+  const folder = fileURLToPath(address);
+  const from = [folder, join(folder, "adapter")].find((at) => existsSync(join(at, "adapter_config.json")));
+  if (from === undefined) throw unfit(`${address}`, "a place on the server's own disk, and none on this one");
+  for (const name of wanted) await copyFile(join(from, name), join(into, name));
+}
+
+/** The key is for the server, and not for a store that it names. */
+const asked = (at: URL, { url, key }: Access): Promise<Response> =>
+  fetch(at, {
+    redirect: "manual",
+    headers: key !== undefined && at.origin === new URL(url).origin ? { "X-API-Key": key } : {},
+  });
 
 const unfit = (where: string, got: string) =>
   failed(where, got, "Download the checkpoint with the server's own tools.");

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { create } from "tar";
 import { withWeights } from "../../../src/cli/tinker.ts";
 import type { Model, Objective } from "../../../src/core/model.ts";
@@ -323,23 +324,33 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
 });
 
 /** Our server as others are: it hands out adapters in archives, and nothing as it is. */
-async function archiving(names: (checkpoint: string) => boolean) {
+async function archiving(names: (checkpoint: string) => boolean, where: "archive" | "disk" = "archive") {
   const keys: (string | undefined)[] = [];
+  /** Makes PEFT's files of weights that the server keeps, in `out` of a folder. */
+  async function packedOf(name: string): Promise<string> {
+    const held = (await readdir(join(root, "server"), { recursive: true })).find((at) => at.endsWith(name));
+    const packed = mkdtempSync(join(root, "packed-"));
+    const out = join(packed, where === "disk" ? "adapter" : "out");
+    mkdirSync(out);
+    await exportAdapter(join(root, "server", held!), out, "tiny");
+    writeFileSync(join(out, "other"), "x");
+    return packed;
+  }
   const front = createServer(async (request, response) => {
     const path = request.url ?? "";
     const asked = /checkpoints\/(?:sampler_weights\/)?([^/]+)\/archive$/.exec(path);
     if (path.endsWith("/external_weights_urls") || (asked && !names(path))) {
       return response.writeHead(404, { "Content-Type": "application/json" }).end('{"detail":"Not Found"}');
     }
+    if (asked && where === "disk") {
+      const url = pathToFileURL(await packedOf(asked[1]!)).href;
+      return response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ url }));
+    }
     if (asked) return response.writeHead(302, { Location: `/archives/${asked[1]}` }).end();
     const [, name] = /^\/archives\/(.+)$/.exec(path) ?? [];
     if (name) {
       keys.push(request.headers["x-api-key"]?.toString());
-      const held = (await readdir(join(root, "server"), { recursive: true })).find((at) => at.endsWith(name));
-      const packed = mkdtempSync(join(root, "packed-"));
-      mkdirSync(join(packed, "out"));
-      await exportAdapter(join(root, "server", held!), join(packed, "out"), "tiny");
-      writeFileSync(join(packed, "out", "other"), "x");
+      const packed = await packedOf(name);
       await create({ gzip: true, cwd: packed, file: join(packed, "tar.gz") }, ["out"]);
       return response.end(readFileSync(join(packed, "tar.gz")));
     }
@@ -367,24 +378,23 @@ test("an adapter comes home from a server that hands out archives, whatever it c
   const saved = folder("archived");
   await model.save(saved);
   const held = JSON.parse(readFileSync(join(saved, "tinker.json"), "utf8"));
-  for (const [name, names] of [
-    ["kind", (path: string) => path.includes("/sampler_weights/")],
-    ["bare", (path: string) => !path.includes("/sampler_weights/")],
+  for (const [name, names, where, within, keys] of [
+    ["kind", (path: string) => path.includes("/sampler_weights/"), "archive", "out", ["tml-secret"]],
+    ["bare", (path: string) => !path.includes("/sampler_weights/"), "archive", "out", ["tml-secret"]],
+    ["disk", () => true, "disk", "", []],
   ] as const) {
-    const front = await archiving(names);
+    const front = await archiving(names, where);
     const [aside, merged] = [folder(`archive-${name}`), folder(`merged-${name}`)];
     const came = await downloadWeights({ url: front.url, key: "tml-secret" }, held, aside);
-    assert.deepEqual(came, { kind: "adapter", folder: join(aside, "out") });
-    assert.deepEqual((await readdir(came.folder)).sort(), [
-      "adapter_config.json",
-      "adapter_model.safetensors",
-    ]);
+    assert.deepEqual(came, { kind: "adapter", folder: join(aside, within) });
+    const files = (await readdir(came.folder)).sort();
+    assert.deepEqual(files, ["adapter_config.json", "adapter_model.safetensors"]);
     await exportWeights({ adapter: came.folder, base: join(root, "tiny") }, merged);
     const home = localEngine({ from: merged, threads: 1 });
     const here = await home.create({ id: "policy", seed: 1, lexicon: [], contextTokens: 64 });
     near(await logpOf(here), there, 1e-5);
     await home.dispose();
-    assert.deepEqual(front.keys, ["tml-secret"]);
+    assert.deepEqual(front.keys, keys);
     // as `whetstone export` goes about it
     process.env.TINKER_ARCHIVE_KEY = "tml-secret";
     const stated = { url: front.url, keyEnv: "TINKER_ARCHIVE_KEY" };
