@@ -7,10 +7,11 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { extract } from "tar";
 import { z } from "zod";
+import { messageOf } from "../../core/errors.ts";
 import { letGo, partsOf } from "./elsewhere.ts";
 import { openSession } from "./session.ts";
 import { openTrainer } from "./trainer.ts";
-import { failed, type Transport, type TransportOptions } from "./transport.ts";
+import { baseOf, failed, type Transport, type TransportOptions } from "./transport.ts";
 
 /** What a checkpoint is, beside its path: a server opens it in a model like the one that it was saved from. */
 export interface HeldWeights {
@@ -60,7 +61,7 @@ async function archiveOf(path: string, access: Access): Promise<URL> {
   const { model, kind, name } = partsOf(path);
   let last = "";
   for (const checkpoint of [`${kind}/${name}`, name]) {
-    const at = new URL(`/api/v1/training_runs/${model}/checkpoints/${checkpoint}/archive`, access.url);
+    const at = new URL(`${baseOf(access.url)}training_runs/${model}/checkpoints/${checkpoint}/archive`);
     const answer = await asked(at, access);
     last = `status ${answer.status}`;
     const named = answer.ok
@@ -89,11 +90,17 @@ async function copied(address: URL, into: string): Promise<void> {
 }
 
 /** The key is for the server, and not for a store that it names. */
-const asked = (at: URL, { url, key }: Access): Promise<Response> =>
-  fetch(at, {
-    redirect: "manual",
-    headers: key !== undefined && at.origin === new URL(url).origin ? { "X-API-Key": key } : {},
-  });
+async function asked(at: URL, { url, key }: Access): Promise<Response> {
+  const own = at.origin === new URL(url).origin;
+  try {
+    return await fetch(at, {
+      redirect: own ? "manual" : "follow",
+      headers: own && key !== undefined ? { "X-API-Key": key } : {},
+    });
+  } catch (e) {
+    throw unfit(at.origin, `no connection (${messageOf(e)})`, e);
+  }
+}
 
-const unfit = (where: string, got: string) =>
-  failed(where, got, "Download the checkpoint with the server's own tools.");
+const unfit = (where: string, got: string, cause?: unknown) =>
+  failed(where, got, "Download the checkpoint with the server's own tools.", cause);

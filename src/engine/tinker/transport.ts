@@ -93,6 +93,9 @@ export function failed(where: string, got: string, mend: string, cause?: unknown
   });
 }
 
+/** What the addresses of all calls begin with. */
+export const baseOf = (url: string): string => `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1/`;
+
 export function transport({
   url,
   key,
@@ -103,7 +106,7 @@ export function transport({
   stop,
   say = () => {},
 }: TransportOptions): Transport {
-  const base = `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1/`;
+  const base = baseOf(url);
   const own = key === undefined ? {} : { "X-API-Key": key };
   const patienceMs = patienceSeconds * 1000;
   const way = { base, silenceMs: timeoutSeconds * 1000, stop };
