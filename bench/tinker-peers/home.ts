@@ -19,10 +19,11 @@ const request = { id: "policy", seed: 7, lexicon: [], contextTokens: 64 } as con
  * @param base the folder of the base model. @param folder for what comes of it.
  */
 export async function homeOf(engine: Engine, { url }: Peer, base: string, folder: string): Promise<Home> {
-  const [saved, files, adapter, merged] = ["saved", "files", "adapter", "merged"].map((n) =>
-    join(folder, n),
-  ) as [string, string, string, string];
-  for (const each of [saved, files, adapter, merged]) await mkdir(each, { recursive: true });
+  async function made(name: string): Promise<string> {
+    const at = join(folder, name);
+    await mkdir(at, { recursive: true });
+    return at;
+  }
   const batch = batchOf([long]);
   const model = await engine.create(request);
   const before = (await model.score(batch)).logp;
@@ -31,6 +32,12 @@ export async function homeOf(engine: Engine, { url }: Peer, base: string, folder
     await model.step({ learningRate: 0.01 });
   }
   const there = (await model.score(batch)).logp;
+  const [saved, files, adapter, merged] = [
+    await made("saved"),
+    await made("files"),
+    await made("adapter"),
+    await made("merged"),
+  ];
   await model.save(saved);
   const held: HeldWeights = JSON.parse(await readFile(join(saved, "tinker.json"), "utf8"));
   const came = await downloadWeights({ url, key, patienceSeconds: 60 }, held, files);

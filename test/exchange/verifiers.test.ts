@@ -1,15 +1,7 @@
 /** Traces of verifiers, read in. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
-import { importFile } from "../../src/exchange/import/importFile.ts";
-import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/index.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "whetstone-verifiers-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+import { test } from "node:test";
+import { brought } from "./brought.ts";
 
 const said = (role: string, content: string, more: object = {}) => ({ role, content, ...more });
 
@@ -39,24 +31,12 @@ const trace = {
   errors: [],
 };
 
-async function brought(...rows: readonly unknown[]) {
-  const file = join(folder, "traces.jsonl");
-  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const production = await openProduction(":memory:");
-  try {
-    const imported = await importFile(production, file, { from: "verifiers", now: 1_800_000_000_000 });
-    return {
-      imported,
-      responses: await gathered(production.responses()),
-      signals: await gathered(production.signals()),
-    };
-  } finally {
-    await production.close();
-  }
-}
-
 test("every sampled message is a response to its path; rewards are about the session", async () => {
-  const { imported, responses, signals } = await brought(trace, { ...trace, id: "f", ok: false });
+  const { imported, responses, signals } = await brought("verifiers", trace, {
+    ...trace,
+    id: "f",
+    ok: false,
+  });
   assert.deepEqual(imported.ignored, { "trace that failed": 1 });
   // an empty message of the system offers the tools
   assert.deepEqual(
@@ -92,7 +72,7 @@ test("every sampled message is a response to its path; rewards are about the ses
 
 test("an episode brings every agent's trace, as verifiers' own files have them", async () => {
   const episode = { id: "e", task: {}, ok: true, errors: [], traces: [trace, { ...trace, id: "u" }] };
-  const { imported, responses } = await brought(episode, { ...episode, traces: [] });
+  const { imported, responses } = await brought("verifiers", episode, { ...episode, traces: [] });
   assert.deepEqual(imported.ignored, { "episode without a trace": 1 });
   assert.deepEqual([...new Set(responses.map(({ session }) => session))].sort(), [
     "verifiers:t",
@@ -103,7 +83,7 @@ test("an episode brings every agent's trace, as verifiers' own files have them",
 test("rewards of replies come back to them, unless somebody scored the trace again", async () => {
   const paid = { ...trace, info: { rewards_by_node: { 1: { right: 0.25 }, 3: { right: 0.75 } } } };
   const heard = async (row: object) =>
-    (await brought(row)).signals.map(({ about, channel, value }) => [about, channel, value]);
+    (await brought("verifiers", row)).signals.map(({ about, channel, value }) => [about, channel, value]);
   assert.deepEqual(await heard(paid), [
     [[{ response: "verifiers:t/1" }], "right", 0.25],
     [[{ response: "verifiers:t/3" }], "right", 0.75],
@@ -114,8 +94,8 @@ test("rewards of replies come back to them, unless somebody scored the trace aga
 
 test("a graph that is none is named by its line", async () => {
   const circle = { ...trace, nodes: [{ parent: 0, message: said("user", "a"), sampled: false }] };
-  await assert.rejects(brought(trace, circle), /line 2.*node 0 whose parent is 0/s);
-  await assert.rejects(brought({ ...trace, version: 2 }), /version 2/);
-  await assert.rejects(brought({ messages: [] }), /no id or no nodes/);
-  await assert.rejects(brought(trace, { traces: [{ id: "t" }] }), /line 2.*no id or no nodes/s);
+  await assert.rejects(brought("verifiers", trace, circle), /line 2.*node 0 whose parent is 0/s);
+  await assert.rejects(brought("verifiers", { ...trace, version: 2 }), /version 2/);
+  await assert.rejects(brought("verifiers", { messages: [] }), /no id or no nodes/);
+  await assert.rejects(brought("verifiers", trace, { traces: [{ id: "t" }] }), /line 2.*no id or no nodes/s);
 });

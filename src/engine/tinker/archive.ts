@@ -102,5 +102,6 @@ async function asked(at: URL, { url, key }: Access): Promise<Response> {
   }
 }
 
-const unfit = (where: string, got: string, cause?: unknown) =>
+/** What was handed out is not what it should be. */
+export const unfit = (where: string, got: string, cause?: unknown) =>
   failed(where, got, "Download the checkpoint with the server's own tools.", cause);

@@ -4,10 +4,10 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { downloadAdapter, type HeldWeights } from "./archive.ts";
+import { downloadAdapter, type HeldWeights, unfit } from "./archive.ts";
 import { partsOf } from "./elsewhere.ts";
 import { reached } from "./session.ts";
-import { checked, failed, type TransportOptions, transport } from "./transport.ts";
+import { checked, type TransportOptions, transport } from "./transport.ts";
 
 /** Addresses that need no key for a while, by the names of files. */
 const addresses = z.object({ urls: z.record(z.string(), z.url()) });
@@ -45,6 +45,3 @@ export async function downloadWeights(
     over.close();
   }
 }
-
-const unfit = (where: string, got: string) =>
-  failed(where, got, "Download the checkpoint with the server's own tools.");

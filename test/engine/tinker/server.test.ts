@@ -41,14 +41,8 @@ async function startServer() {
   return await tinkerServer({ bases: [base], folder: join(root, "server"), key: "tml-secret" });
 }
 const server = await startServer();
-const engine = tinkerEngine({
-  url: server.url,
-  baseModel: "tiny",
-  codec,
-  key: "tml-secret",
-  rank: 4,
-  probe: false,
-});
+const onServer = { url: server.url, baseModel: "tiny", codec, key: "tml-secret", rank: 4, probe: false };
+const engine = tinkerEngine(onServer);
 const local = localEngine({ threads: 1 });
 after(async () => {
   await engine.dispose();
@@ -139,15 +133,7 @@ test("samples carry their version and the probabilities of the trainer, before a
 });
 
 test("more sampling sessions than our server keeps snapshots share one, and old ones are opened again", async () => {
-  const many = tinkerEngine({
-    url: server.url,
-    baseModel: "tiny",
-    codec,
-    key: "tml-secret",
-    rank: 4,
-    probe: false,
-    samplers: 20,
-  });
+  const many = tinkerEngine({ ...onServer, samplers: 20 });
   const model = await many.create({ id: "policy", seed: 9, lexicon: [], contextTokens: 64 });
   const frozen = await model.freeze();
   const before = await frozen.score(batch);

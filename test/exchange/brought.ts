@@ -1,0 +1,24 @@
+/** Files that other tools wrote, read into a new store. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { importFile } from "../../src/exchange/import/importFile.ts";
+import { gathered } from "../../src/exchange/sessions.ts";
+import { openProduction } from "../../src/store/index.ts";
+import { folder } from "../train/world.ts";
+
+/** @param rows of a JSONL file. @returns what became of them. */
+export async function brought(from: "minari" | "verifiers", ...rows: readonly unknown[]) {
+  const file = join(folder(), "rows.jsonl");
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const production = await openProduction(":memory:");
+  try {
+    const imported = await importFile(production, file, { from, now: 1_800_000_000_000 });
+    return {
+      imported,
+      responses: await gathered(production.responses()),
+      signals: await gathered(production.signals()),
+    };
+  } finally {
+    await production.close();
+  }
+}
