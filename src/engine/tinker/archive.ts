@@ -77,8 +77,12 @@ async function unpacked(address: URL, access: Access, into: string): Promise<voi
   const { status, body } = await asked(address, access);
   if (status !== 200 || !body) throw unfit(address.origin, `status ${status} for an archive`);
   const file = join(into, "archive");
-  await pipeline(Readable.fromWeb(body), createWriteStream(file));
-  await extract({ file, cwd: into, filter: (name) => wanted.has(basename(name)) });
+  try {
+    await pipeline(Readable.fromWeb(body), createWriteStream(file));
+    await extract({ file, cwd: into, filter: (name) => wanted.has(basename(name)) });
+  } catch (e) {
+    throw unfit(address.origin, `an archive that cannot be unpacked (${messageOf(e)})`, e);
+  }
 }
 
 /** A server names the folder on its own disk, as TuFT does: of use where that is ours as well. */

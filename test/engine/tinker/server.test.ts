@@ -310,7 +310,10 @@ test("a run ends, and one that was stopped goes on from its checkpoint", async (
 });
 
 /** Our server as others are: it hands out adapters in archives, and nothing as it is. */
-async function archiving(names: (checkpoint: string) => boolean, where: "archive" | "disk" = "archive") {
+async function archiving(
+  names: (checkpoint: string) => boolean,
+  where: "archive" | "half" | "disk" = "archive",
+) {
   const keys: (string | undefined)[] = [];
   /** Makes PEFT's files of weights that the server keeps, in `out` of a folder. */
   async function packedOf(name: string): Promise<string> {
@@ -338,7 +341,8 @@ async function archiving(names: (checkpoint: string) => boolean, where: "archive
       keys.push(request.headers["x-api-key"]?.toString());
       const packed = await packedOf(name);
       await create({ gzip: true, cwd: packed, file: join(packed, "tar.gz") }, ["out"]);
-      return response.end(readFileSync(join(packed, "tar.gz")));
+      const archive = readFileSync(join(packed, "tar.gz"));
+      return response.end(where === "half" ? archive.subarray(0, archive.length >> 1) : archive);
     }
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
@@ -402,6 +406,12 @@ test("an adapter comes home from a server that hands out archives, whatever it c
     left.filter((at) => at.includes("whetstone-export")),
     [],
   );
+  const half = await archiving(() => true, "half");
+  await assert.rejects(
+    downloadWeights({ url: half.url, key: "tml-secret" }, held, folder("archive-half")),
+    withCode("engine.failed", /cannot be unpacked.*own tools/),
+  );
+  half.close();
   const none = await archiving(() => false);
   await assert.rejects(
     downloadWeights({ url: none.url, key: "tml-secret" }, held, folder("archive-none")),
