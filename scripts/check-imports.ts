@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The two contracts that slot pieces and everything above them may read. */
-const contracts = ["env/environment.ts", "engine/engine.ts"];
+/** The contracts that slot pieces and everything above them may read. */
+const contracts = ["env/environment.ts", "env/contract.ts", "engine/engine.ts"];
 const slots = ["rollout", "annotate", "feedback", "credit", "advantage", "objective", "update", "data"];
 const everything = ["*"];
 /** What all engines answer to, and what they share in doing so. */
@@ -42,7 +42,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   helper: ["core", "tensor", ...contracts],
   memory: ["core", ...contracts],
   method: ["core", ...slots, "critic", "helper", "memory"],
-  train: ["core", "store", "method", ...slots, "critic", "helper", "memory", ...contracts],
+  train: ["core", "store", "method", "diagnose", ...slots, "critic", "helper", "memory", ...contracts],
   diagnose: ["core", "store", "method", ...slots, "critic", "helper", "memory", ...contracts],
   suite: ["core", "env", "rollout", "helper", "train", "diagnose"],
   serve: everything,

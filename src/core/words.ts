@@ -33,13 +33,19 @@ export interface Tool {
   readonly parameters: Json;
 }
 
-/** What is asked. Task *state* (accuracy history, last seen) belongs to the data slot. */
-export interface Task {
+/** What tasks carry beside their prompt, where nobody says more: any JSON. */
+export type Metadata = Readonly<Record<string, Json>>;
+
+/**
+ * What is asked. Task *state* (accuracy history, last seen) belongs to the data slot.
+ * @typeParam Meta the author's own type of the metadata: a plain interface whose values are JSON.
+ */
+export interface Task<Meta extends object = Metadata> {
   readonly id: Id;
   readonly prompt: readonly Message[];
   /** The gold answer, where there is one. */
   readonly reference?: string;
-  readonly metadata: Readonly<Record<string, Json>>;
+  readonly metadata: Readonly<Meta>;
   /** Seeds everything random in the environment of this task. */
   readonly seed: number;
 }

@@ -6,6 +6,7 @@ import type { Random } from "../core/random.ts";
 import type {
   Ending,
   Message,
+  Metadata,
   Role,
   StopReason,
   Task,
@@ -73,12 +74,17 @@ export interface Episode {
 export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
 
 /** A scripted player: sees what the policy sees, plus the task. Same random stream, same actions. */
-export type Player = (task: Task, conversation: readonly Message[], random: Random) => string;
+export type Player<Meta extends object = Metadata> = (
+  task: Task<Meta>,
+  conversation: readonly Message[],
+  random: Random,
+) => string;
 
 /** A named set of tasks. "train" is practised, "validation" selects checkpoints, every other name is held out. */
 export type SplitName = string;
 
-export interface Environment {
+/** @typeParam Meta what the metadata of its tasks is: see {@link defineEnvironment}. */
+export interface Environment<Meta extends object = Metadata> {
   readonly name: string;
   /** One line for lists. */
   readonly summary: string;
@@ -94,39 +100,49 @@ export interface Environment {
     readonly seconds?: number;
   };
   /** Deterministic: the same split and count give the same tasks. */
-  tasks(split: SplitName): readonly Task[];
+  tasks(split: SplitName): readonly Task<Meta>[];
   /**
    * @param random this episode's own stream, for environments that are stochastic. One that declares `replay` draws from
    *   `task.seed` alone.
    */
-  start(task: Task, random: Random): Promise<Episode>;
+  start(task: Task<Meta>, random: Random): Promise<Episode>;
   /** Texts from which a small tokenizer for this environment can be made: every word that can occur. */
   readonly lexicon?: () => readonly string[];
   /** Solves every task. */
-  readonly expert?: Player;
+  readonly expert?: Player<Meta>;
   /** Plays with systematic gaps: demonstrations for a warm start that leaves something to learn. */
-  readonly flawed?: Player;
+  readonly flawed?: Player<Meta>;
   /** The environment's own verdict on a finished trajectory, as named rewards. Total: never throws on garbage. */
-  verify?(task: Task, trajectory: Trajectory): Promise<Readonly<Record<string, number>>>;
+  verify?(task: Task<Meta>, trajectory: Trajectory): Promise<Readonly<Record<string, number>>>;
   /**
    * Probability in [0, 1] that the first of two finished trajectories is preferred; 1 less it with the two swapped. Need
    * not follow from any scores: preferences may run in circles. Total, as `verify` is.
    */
-  prefer?(task: Task, first: Trajectory, second: Trajectory): Promise<number>;
+  prefer?(task: Task<Meta>, first: Trajectory, second: Trajectory): Promise<number>;
   /**
    * A critique of a finished trajectory from a template: a true one, or a misleading one where that is wished. The same
    * random stream, the same critique. Total, as `verify` is.
    */
-  critique?(task: Task, trajectory: Trajectory, wish: CritiqueWish): Promise<Critique>;
+  critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueWish): Promise<Critique>;
   /** Texts with every word of its critiques that the lexicon lacks. A run learns them where its method uses critics. */
   readonly critiqueLexicon?: () => readonly string[];
 }
 
 /**
- * Checks a user's environment at the door and hands it back.
+ * Checks the fields of an environment and returns it. What they do is checked by `whetstone validate`.
+ *
+ * `defineEnvironment<Meta>` names the type of the tasks' metadata, which `tasks`, `start`, `verify` and the scripted players
+ * then share without a cast. Meta may be an interface; its values have to be JSON.
  * @throws WhetstoneError `config.invalid` that names the field.
+ * @example
+ * interface Parcel { readonly weight: number }
+ * defineEnvironment<Parcel>({ …, start: async (task) => weigh(task.metadata.weight) });
  */
-export function defineEnvironment<E extends Environment>(environment: E): E {
+export function defineEnvironment<E extends Environment>(environment: E): E;
+export function defineEnvironment<Meta extends object>(
+  environment: Environment<Meta>,
+): Environment<Meta> & Environment;
+export function defineEnvironment(environment: Environment): Environment {
   // whoever writes JavaScript, or casts, can hand over anything
   const e = (environment ?? {}) as { readonly [K in keyof Environment]?: unknown };
   const called = isText(e.name) ? `environment "${e.name}"` : "environment";

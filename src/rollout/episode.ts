@@ -19,6 +19,7 @@ import type {
   Trajectory,
   Turn,
 } from "../core/words.ts";
+import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
 
 /** Who plays a role: a model (or frozen one) that samples, one that only talks, or a scripted player. */
@@ -106,10 +107,14 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   let end: Ending | undefined;
 
   try {
-    episode = await watch(() => (starting = environment.start(task, options.random.split("environment"))));
+    const begin = async (): Promise<Episode> =>
+      requireEpisode(await (starting = environment.start(task, options.random.split("environment"))));
+    episode = await watch("start()", begin);
     const playing = episode;
     for (let index = 0; end === undefined; index++) {
-      const { role, observation } = await watch(() => playing.observe());
+      const { role, observation } = await watch("observe()", async () =>
+        requireTurn(await playing.observe(), environment),
+      );
       let line = lines.get(role);
       if (!line) {
         const seat = options.seat(role);
@@ -154,7 +159,8 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         ...(toolCalls ? { toolCalls } : {}),
         ...sampledAction(turn, line.seat),
       };
-      const step = await watch(() => playing.act(action)).catch((thrown: unknown) => {
+      const acted = async (): Promise<Step> => requireStep(await playing.act(action));
+      const step = await watch("act()", acted).catch((thrown: unknown) => {
         record(line, turn, {});
         throw thrown;
       });
@@ -168,8 +174,11 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   } finally {
     const opened = episode;
     // a failing close must not undo a finished episode, and one that began too late must not stay open
-    if (opened) await watch(async () => opened.close?.()).catch(() => undefined);
-    else void starting?.then((late) => late.close?.()).catch(() => undefined);
+    if (opened) await watch("close()", async () => opened.close?.()).catch(() => undefined);
+    else
+      void Promise.resolve(starting)
+        .then((late) => late?.close?.())
+        .catch(() => undefined);
   }
 
   const ended = present(end, "playEpisode", "ending");
@@ -379,20 +388,21 @@ class EnvironmentFailure extends Error {}
 const isSpent = (e: unknown): boolean => isWhetstoneError(e) && e.code === "budget.spent";
 
 /** Runs environment calls against one budget of wall-clock time; throws {@link EnvironmentFailure} alone. */
-function environmentWatch(seconds: number): <T>(call: () => Promise<T>) => Promise<T> {
+function environmentWatch(seconds: number): <T>(name: string, call: () => Promise<T>) => Promise<T> {
   let left = seconds * 1000;
-  return async (call) => {
+  return async (name, call) => {
     const began = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const give = (): void => reject(new EnvironmentFailure(`took longer than ${seconds} s`));
+      const give = (): void => reject(new EnvironmentFailure(`${name} took longer than ${seconds} s`));
       timer = setTimeout(give, Math.max(0, left));
     });
     try {
       return await Promise.race([Promise.resolve().then(call), late]);
     } catch (thrown) {
       if (thrown instanceof EnvironmentFailure || isSpent(thrown)) throw thrown;
-      throw new EnvironmentFailure(messageOf(thrown));
+      const why = messageOf(thrown);
+      throw new EnvironmentFailure(why.startsWith(name) ? why : `${name} threw: ${why}`);
     } finally {
       clearTimeout(timer);
       left -= performance.now() - began;

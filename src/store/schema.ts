@@ -20,8 +20,10 @@ export interface RunsTable {
   seen: string;
   finished: string | null;
   folder: string;
-  /** JSON. */
+  /** JSON: success and seconds of a run that is done, the error of one that failed. */
   summary: string | null;
+  /** JSON: what was wrong with its environment. */
+  findings: string | null;
 }
 
 export interface MetricsTable {
@@ -74,6 +76,7 @@ export interface EvaluationsTable {
   tasks: number;
   failed: number;
   seconds: number;
+  trained_share: number;
 }
 
 /** What was served. Its prompt goes on from that of `base`, and keeps only what is new. */
@@ -190,6 +193,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "002-production": { up: (db: Kysely<unknown>) => createProduction(db, bytes) },
   "003-tags": { up: createTags },
   "004-entries": { up: (db: Kysely<unknown>) => createEntries(db, bytes) },
+  "005-findings": { up: addFindings },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -382,6 +386,22 @@ async function createEntries(db: Kysely<unknown>, bytes: ColumnDataType): Promis
     .addUniqueConstraint("entries_id", ["collection", "id"])
     .execute();
   await index(db, "entries", "collection", "place");
+}
+
+async function addFindings(db: Kysely<unknown>): Promise<void> {
+  if (!(await hasColumn(db, "runs", "findings")))
+    await db.schema.alterTable("runs").addColumn("findings", "text").execute();
+  if (!(await hasColumn(db, "evaluations", "trained_share"))) {
+    await db.schema
+      .alterTable("evaluations")
+      .addColumn("trained_share", "double precision", (c) => c.notNull().defaultTo(0))
+      .execute();
+  }
+}
+
+async function hasColumn(db: Kysely<unknown>, table: string, column: string): Promise<boolean> {
+  const tables = await db.introspection.getTables();
+  return tables.find(({ name }) => name === table)?.columns.some(({ name }) => name === column) === true;
 }
 
 const index = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>

@@ -2,6 +2,7 @@
 
 import { basename, resolve } from "node:path";
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import type { Finding } from "../core/finding.ts";
 import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
@@ -35,7 +36,10 @@ export interface Run extends RunStart {
   /** When the run last wrote something: a run that was killed stays "running". */
   readonly seen: string;
   readonly finished?: string;
+  /** `success` and `seconds` of a run that is done, the `error` of one that failed. */
   readonly summary?: Json;
+  /** What was wrong with its environment when it began. */
+  readonly findings: readonly Finding[];
 }
 
 /** A trajectory to be saved. */
@@ -126,6 +130,8 @@ export interface Evaluation {
   readonly tasks: number;
   readonly failed: number;
   readonly seconds: number;
+  /** Share of the split's tasks that are trained on as well, 0 to 1: above 0, this is not held-out success. */
+  readonly trainedShare: number;
 }
 
 export interface Store {
@@ -133,6 +139,8 @@ export interface Store {
   readonly file: string;
   /** Adds the run; one that is there already (a resumed one) is set running again. */
   startRun(run: RunStart): Promise<void>;
+  /** Keeps what was found wrong with the run's environment, in place of what was kept before. */
+  saveFindings(run: string, findings: readonly Finding[]): Promise<void>;
   finishRun(run: string, state: Exclude<RunState, "running">, summary?: Json): Promise<void>;
   /** Writes an iteration in one transaction, over what was there of it, and applies the retention rule. */
   saveIteration(
@@ -249,12 +257,22 @@ export function storeOn(database: Database): Store {
           seen: now,
           finished: null,
           summary: null,
+          findings: null,
         };
         const { id: _, ...again } = row;
         await db
           .insertInto("runs")
           .values({ ...row, started: now })
           .onConflict((c) => c.column("id").doUpdateSet(again))
+          .execute();
+      }),
+
+    saveFindings: (run, findings) =>
+      guarded(async () => {
+        await db
+          .updateTable("runs")
+          .set({ findings: toExactJson(findings) })
+          .where("id", "=", run)
           .execute();
       }),
 
@@ -322,6 +340,7 @@ export function storeOn(database: Database): Store {
             tasks: rest.tasks,
             failed: rest.failed,
             seconds: rest.seconds,
+            trained_share: rest.trainedShare,
           };
           await tx
             .insertInto("evaluations")
@@ -463,9 +482,10 @@ export function storeOn(database: Database): Store {
             .orderBy("split")
             .orderBy("mode", "desc")
             .execute()
-        ).map(({ run: _, moment, mean, low, high, n, reward, turns, ...e }) => ({
+        ).map(({ run: _, moment, mean, low, high, n, reward, turns, trained_share, ...e }) => ({
           ...e,
           when: moment as Evaluation["when"],
+          trainedShare: trained_share,
           success: { mean: mean ?? Number.NaN, low: low ?? Number.NaN, high: high ?? Number.NaN, n },
           reward: reward ?? Number.NaN,
           turns: turns ?? Number.NaN,
@@ -603,12 +623,13 @@ function summaryOf(row: Pick<TrajectoriesTable, (typeof summaryColumns)[number]>
   };
 }
 
-function runOf({ config, summary, finished, ...row }: RunsTable): Run {
+function runOf({ config, summary, finished, findings, ...row }: RunsTable): Run {
   return {
     ...row,
     config: fromExactJson(config) as Json,
     ...(finished !== null && { finished }),
     ...(summary !== null && { summary: fromExactJson(summary) as Json }),
+    findings: findings === null ? [] : (fromExactJson(findings) as readonly Finding[]),
   };
 }
 

@@ -5,7 +5,7 @@ import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
-import { type ModelId, type Stats, succeeded, type Task } from "../core/words.ts";
+import { type ModelId, type Stats, succeeded, type Task, type Trajectory } from "../core/words.ts";
 import type { Store } from "../store/index.ts";
 import { heldName } from "./ahead.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
@@ -69,6 +69,9 @@ export interface Surroundings {
   readonly stop: AbortSignal;
 }
 
+/** Iterations in a row in which every episode failed, until a run that has played before gives up. */
+const patience = 3;
+
 /** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
 const savingShare = 50;
 
@@ -111,6 +114,7 @@ export async function assemble(
   let practiceBegan: number | undefined;
   let lastSaved = performance.now();
   let pause = 0;
+  let allFailed = 0;
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
   await store.rewind(settings.name, state.iteration);
 
@@ -234,7 +238,12 @@ export async function assemble(
       const metrics = { ...metricsOf(done, state), ...spendOf(engine) };
       requireSmallGap(metrics);
       const { experience, advantages } = done;
+      requireActions(experience.trajectories, settings);
       const broken = experience.trajectories.map((t) => t.end).filter((end) => end.kind === "failed");
+      allFailed = broken.length > 0 && broken.length === experience.trajectories.length ? allFailed + 1 : 0;
+      if (allFailed > 0 && (iteration === 1 || allFailed >= patience)) {
+        throw nothingPlayed(environment.name, `iteration ${iteration}`, broken.length, broken[0]!.message);
+      }
       if (broken.length > 0) {
         const episodes = `${broken.length} of ${experience.trajectories.length} episodes failed`;
         report({
@@ -277,11 +286,28 @@ export async function assemble(
         split,
         mode,
         tasks: count,
+        trainedShare: settings.trainedShares[split] ?? 0,
         random,
         limit,
         stop,
         ...(told ? { artefact: told.artefact } : {}),
       });
+      const broken = trajectories.map(({ end }) => end).find((end) => end.kind === "failed");
+      if (broken && when === "before" && result.failed === result.tasks) {
+        throw nothingPlayed(
+          environment.name,
+          `the first evaluation on "${split}"`,
+          result.tasks,
+          broken.message,
+        );
+      }
+      if (broken) {
+        const failed = `${result.failed} of ${result.tasks} episodes failed and were left out`;
+        report({
+          type: "warning",
+          message: `evaluation on "${split}": ${failed}; the first: ${broken.message}`,
+        });
+      }
       await keepArtefacts();
       if (told) {
         await store.artefacts.measure({
@@ -378,6 +404,31 @@ export function metricsOf({ experience, stats, seconds }: Iteration, state: RunS
   const gaps = Object.entries(stats).filter(([name]) => name.endsWith("logpGap.max"));
   if (gaps.length > 0) out.logpGap = Math.max(...gaps.map(([, value]) => value));
   return out;
+}
+
+const nothingPlayed = (name: string, when: string, count: number, first: string): WhetstoneError =>
+  new WhetstoneError("environment.broken", {
+    where: `environment "${name}"`,
+    got: `${when}, in which all ${count} episodes failed, the first with: ${first.replace(/\.$/, "")}`,
+    expected: "episodes that end",
+    mend: "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.",
+  });
+
+/** @throws WhetstoneError `context.tooLong` where every episode was cut off before its first action. */
+function requireActions(
+  trajectories: readonly Trajectory[],
+  { contextTokens, environment }: Pick<RunSettings, "contextTokens" | "environment">,
+): void {
+  const cut = trajectories.flatMap(({ turns, end }) =>
+    turns.length === 0 && end.kind === "truncated" && end.limit === "tokens" ? [end.at] : [],
+  );
+  if (cut.length === 0 || cut.length < trajectories.length) return;
+  throw new WhetstoneError("context.tooLong", {
+    where: `environment "${environment.name}"`,
+    got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
+    expected: "prompts that leave room for an action",
+    mend: `Set --context-tokens above ${Math.max(...cut)}.`,
+  });
 }
 
 function requireSmallGap({ logpGap }: Stats): void {

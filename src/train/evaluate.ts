@@ -21,6 +21,8 @@ export interface EvaluateOptions {
   readonly artefact?: Artefact;
   /** The first so many tasks of the split. */
   readonly tasks: number;
+  /** Share of the split's tasks that are trained on as well. Default 0. */
+  readonly trainedShare?: number;
   readonly random: Random;
   /** A model chooses among what observations list as legal: nothing else can be sampled. */
   readonly constrained?: boolean;
@@ -87,6 +89,7 @@ export async function evaluate(
       tasks: tasks.length,
       failed: episodes.length - counted.length,
       seconds: (performance.now() - began) / 1000,
+      trainedShare: o.trainedShare ?? 0,
     },
   };
 }

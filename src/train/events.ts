@@ -1,4 +1,5 @@
 /** What a run reports while it goes; `whetstone train --json` prints each as one line. */
+import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Evaluation } from "../store/index.ts";
 
@@ -57,15 +58,21 @@ export type RunEvent =
       readonly folder: string;
       readonly best: boolean;
     }
-  | { readonly type: "warning"; readonly message: string }
+  | ({
+      readonly type: "warning";
+      readonly message: string;
+      /** Which check found it, where a check did. */
+    } & Partial<Finding>)
   | {
       readonly type: "done";
       readonly run: string;
       readonly out: string;
       readonly iterations: number;
       readonly seconds: number;
-      /** Held-out, sampled at temperature 1, over tasks never trained on. */
+      /** Sampled at temperature 1, on the first held-out split; on "train" where there is none. */
       readonly success: Interval;
+      /** Whether none of the tasks behind `success` was trained on. */
+      readonly heldOut: boolean;
       readonly weights: string;
       readonly evaluations: readonly EvaluationResult[];
     }

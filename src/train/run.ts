@@ -1,14 +1,21 @@
 /** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
 import { access, constants, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
+import { type Finding, findingLine } from "../core/finding.ts";
 import type { Json } from "../core/json.ts";
 import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
 import type { Interval } from "../core/statistics.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
+import {
+  type Examination,
+  examine,
+  quickly,
+  reportOf,
+  requireSound,
+} from "../diagnose/environment/validate.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { openStore, type Store, writeArtefactFolder } from "../store/index.ts";
@@ -62,6 +69,10 @@ export interface RunSummary {
   readonly iterations: number;
   readonly seconds: number;
   readonly success: Interval;
+  /** Whether none of the tasks behind `success` was trained on. */
+  readonly heldOut: boolean;
+  /** What was found wrong with the environment. */
+  readonly findings: readonly Finding[];
   readonly weights: string;
   /** Folder of what the policy is told at the end, where it is told something. */
   readonly artefact?: string;
@@ -171,9 +182,8 @@ export async function train(
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
   requireNeeds(method, engine, staleness);
-  if (!environment.splits.includes("train") || environment.tasks("train").length === 0) {
-    throw unknownName(`environment "${environment.name}", split`, "train", environment.splits);
-  }
+  const examined = await examine(environment, quickly);
+  requireSound(environment.name, examined.findings);
   const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
   const warm = warmStartOf(options);
   const evaluation = { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation };
@@ -218,6 +228,9 @@ export async function train(
       concurrency: options.concurrency ?? 64,
       checkpointSeconds: options.checkpointSeconds ?? 15,
       evaluation,
+      trainedShares: Object.fromEntries(
+        examined.splits.map(({ name, tasks, trained }) => [name, trained / Math.max(1, tasks.length)]),
+      ),
       staleness,
       importanceCap,
       ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
@@ -227,6 +240,8 @@ export async function train(
     run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
     // what an engine can may hang on its server, which is known by now
     requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
+    const findings = findingsFor(examined, run);
+    await store.saveFindings(id, findings);
     begun = true;
     report({
       type: "start",
@@ -240,11 +255,12 @@ export async function train(
       iterations,
       ...(run.state.step > 0 ? { resumed: run.state.iteration } : {}),
     });
+    for (const finding of findings) report({ type: "warning", message: findingLine(finding), ...finding });
     const after = await learn(run, out);
     const told = currentArtefact(run.state);
     const artefact = told && (await keepArtefact(out, told.id, store));
     const seconds = (performance.now() - began) / 1000;
-    const { success } = after.find((r) => r.mode === "sampled") ?? after[0]!;
+    const { success, trainedShare } = after.find((r) => r.mode === "sampled") ?? after[0]!;
     const summary: RunSummary = {
       run: name,
       out,
@@ -252,6 +268,8 @@ export async function train(
       iterations: run.state.iteration,
       seconds,
       success,
+      heldOut: trainedShare === 0,
+      findings,
       weights: await weightsIn(finalFolder(out)),
       ...(artefact === undefined ? {} : { artefact }),
       before: run.state.before,
@@ -265,13 +283,15 @@ export async function train(
       iterations: run.state.iteration,
       seconds,
       success,
+      heldOut: summary.heldOut,
       weights: summary.weights,
       evaluations: after,
     });
     return summary;
   } catch (e) {
     const stopped = (stop.aborted && e === stop.reason) || (isWhetstoneError(e) && e.code === "budget.spent");
-    await store.finishRun(id, stopped ? "interrupted" : "failed").catch(() => undefined);
+    const why = stopped ? undefined : { error: messageOf(e) };
+    await store.finishRun(id, stopped ? "interrupted" : "failed", why).catch(() => undefined);
     // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
     const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
     if (!begun && !disk) await freeFolder(out);
@@ -281,6 +301,14 @@ export async function train(
     await run?.close();
     await store.close();
   }
+}
+
+/** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
+function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
+  const { contextTokens } = settings;
+  const { findings } = reportOf(examined, policy.chat ? undefined : { codec: policy.codec, contextTokens });
+  requireSound(examined.environment.name, findings);
+  return findings;
 }
 
 /** The artefact that did best, as a folder that people read and edit. @returns the folder. */

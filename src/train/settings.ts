@@ -50,6 +50,8 @@ export interface RunSettings {
   /** Absent: begin from random weights. */
   readonly warmStart?: WarmStartSettings;
   readonly evaluation: EvaluationSettings;
+  /** By split: the share of its tasks that are trained on as well. A split that is absent has none. */
+  readonly trainedShares: Readonly<Record<string, number>>;
   /** Iterations that rollouts may run ahead of learning; 0: they take turns. */
   readonly staleness: number;
   /** Largest importance weight of a token that was sampled ahead; 0 leaves the correction to the method's own ratios. */

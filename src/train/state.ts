@@ -17,6 +17,7 @@ const evaluation = z.object({
   tasks: z.number(),
   failed: z.number(),
   seconds: z.number(),
+  trainedShare: z.number().default(0),
 });
 
 export const stateSchema = z.object({

@@ -215,6 +215,7 @@ test("before and after stand in one row", () => {
     tasks: 200,
     failed: 0,
     seconds: 1,
+    trainedShare: 0,
   });
   const [, row] = successTable([at(0.4, "before"), at(0.9, "after")]);
   assert.match(

@@ -99,7 +99,7 @@ test("playEpisode: one sequence that only grows, exact tokens, rewards, state ke
 test("playEpisode: what the environment throws is a failed ending, also a hanging one; turns so far are kept", async () => {
   const broken = world({}, { act: () => Promise.reject(new Error("pipe burst")) });
   const [t] = await play(broken);
-  assert.deepEqual(t!.end, { kind: "failed", boundary: "environment", message: "pipe burst" });
+  assert.deepEqual(t!.end, { kind: "failed", boundary: "environment", message: "act() threw: pipe burst" });
   assert.equal(t!.turns.length, 1);
   const hanging = world(
     { limits: { turns: 5, actionTokens: 3, seconds: 0.02 } },

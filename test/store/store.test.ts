@@ -83,6 +83,7 @@ const evaluation = (when: Evaluation["when"], iteration: number): Evaluation => 
   tasks: 200,
   failed: 1,
   seconds: 2,
+  trainedShare: 0.25,
 });
 
 onEach("a run, its metrics, evaluations and trajectories come back as they were", (where) =>

@@ -13,10 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/words.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { findCheckpoint } from "../../src/train/checkpoint.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import {
   delayed,
@@ -62,7 +60,11 @@ test("an environment that throws in a tenth of its episodes", async () => {
   const trajectories = (await traceOf(root)).trajectories as readonly { phase: string; end: object }[];
   const ends = trajectories.filter((t) => t.phase === "train" && "boundary" in t.end);
   assert.equal(ends.length, failed);
-  assert.deepEqual(ends[0]!.end, { kind: "failed", boundary: "environment", message: "the server is away" });
+  assert.deepEqual(ends[0]!.end, {
+    kind: "failed",
+    boundary: "environment",
+    message: "start() threw: the server is away",
+  });
 });
 
 test("a run that could not begin leaves its folder to the one that can", async () => {
@@ -89,24 +91,37 @@ test("all episodes of a task fail, and all of an iteration", async () => {
   assert.equal(iterations(some.events), 4);
   assert.ok(metric(some, "reward").some((x) => x !== undefined));
 
-  const practice = unreliable((task) => task.id.split("/")[1] === "train");
-  const all = await runIn(folder(), { ...settings("tabular"), environment: practice });
-  assert.deepEqual(metric(all, "failed"), [12, 12, 12, 12]);
+  // a run that has played before waits for three iterations
+  let begun = 0;
+  const outage = unreliable((task) => task.id.split("/")[1] === "train" && ++begun > 12 && begun <= 36);
+  const back = await runIn(folder(), { ...settings("tabular"), environment: outage });
+  assert.deepEqual(metric(back, "failed"), [0, 12, 12, 0]);
   // what was not measured is absent, not 0
-  assert.deepEqual(metric(all, "success"), [undefined, undefined, undefined, undefined]);
-  const warnings = all.events.flatMap((e) => (e.type === "warning" ? [e.message] : []));
-  assert.equal(warnings.length, 4);
-  assert.match(warnings[0]!, /^iteration 1: 12 of 12 episodes failed and were left out; the first: /);
+  assert.deepEqual(metric(back, "success").slice(1, 3), [undefined, undefined]);
+  const warnings = back.events.flatMap((e) => (e.type === "warning" && !e.check ? [e.message] : []));
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0]!, /^iteration 2: 12 of 12 episodes failed and were left out; the first: /);
+});
 
-  // where no evaluation has a single whole episode there is nothing to report: that is no success of 0
+test("a run in which nothing can be played stops at once and says why", async () => {
+  const practice = unreliable((task) => task.id.split("/")[1] === "train");
+  const first = withCode(
+    "environment.broken",
+    /iteration 1, in which all 12 .* start\(\) threw: the server is away/,
+  );
+  await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: practice }), first);
+
+  let begun = 0;
+  const gone = unreliable((task) => task.id.split("/")[1] === "train" && ++begun > 12);
+  const fourth = withCode("environment.broken", /iteration 4, in which all 12/);
+  await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: gone }), fourth);
+
   const root = folder();
   const broken = { ...settings("tabular"), environment: unreliable(() => true) };
-  const isBroken = (e: unknown): boolean => isWhetstoneError(e) && e.code === "environment.broken";
-  await assert.rejects(runIn(root, broken), isBroken);
+  const evaluation = withCode("environment.broken", /the first evaluation on "test", in which all 3/);
+  await assert.rejects(runIn(root, broken), evaluation);
   assert.ok(!existsSync(join(root, "run", "best")));
-  // states without a mean can be read again
-  assert.ok(Number.isNaN((await findCheckpoint(join(root, "run")))!.state.before[0]!.success.mean));
-  await assert.rejects(runIn(root, { ...broken, resume: true }), isBroken);
+  await assert.rejects(runIn(root, { ...broken, resume: true }), evaluation);
 });
 
 test("a model that fails ends the run, and no episode outlives it in the folder", async () => {

@@ -44,7 +44,16 @@ test("a store without runs is said to be empty", async (t) => {
 test("rows carry the last success, held-out success of the test split, and tags", async (t) => {
   const { store, get } = await world(t);
   await ran(store, "a", 3, (k) => k / 4);
-  const evaluation = { iteration: 3, mode: "sampled", reward: 1, turns: 1, tasks: 10, failed: 0, seconds: 1 };
+  const evaluation = {
+    iteration: 3,
+    mode: "sampled",
+    reward: 1,
+    turns: 1,
+    tasks: 10,
+    failed: 0,
+    seconds: 1,
+    trainedShare: 0,
+  };
   const success = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, n: 10 });
   await store.saveEvaluation("a", {
     ...evaluation,
@@ -109,7 +118,7 @@ test("tags are replaced; what is none is refused with its place", async (t) => {
 test("runs are compared by environment, method and what computes them, on the seeds that both have", async (t) => {
   const { store, get, refused } = await world(t);
   const after = { when: "after", iteration: 2, split: "test", mode: "sampled" } as const;
-  const rest = { reward: 1, turns: 1, tasks: 10, failed: 0, seconds: 1 };
+  const rest = { reward: 1, turns: 1, tasks: 10, failed: 0, seconds: 1, trainedShare: 0 };
   for (const [method, seed, mean] of [
     ["grpo", 1, 0.2],
     ["grpo", 2, 0.4],

@@ -1,0 +1,182 @@
+/** Plays an environment with its scripted players and at random, and looks at what comes back. */
+
+import type { Finding } from "../../core/finding.ts";
+import type { Random } from "../../core/random.ts";
+import { type Interval, mean, wilsonInterval } from "../../core/statistics.ts";
+import { paid, succeeded, type Task } from "../../core/words.ts";
+import type { Environment, Player } from "../../env/environment.ts";
+import { type Actor, playRecorded, type RecordedEpisode } from "./recorded.ts";
+
+export type PlayerName = "expert" | "flawed" | "random";
+
+export interface PlayedBy {
+  readonly player: PlayerName;
+  readonly episodes: readonly RecordedEpisode[];
+}
+
+/** What came of a player's episodes. Failed ones are counted apart. */
+export interface PlayerSummary {
+  readonly player: PlayerName;
+  readonly episodes: number;
+  readonly success: Interval;
+  /** Mean of an episode, like turns. */
+  readonly reward: number;
+  readonly turns: number;
+  readonly truncated: number;
+  readonly failed: number;
+}
+
+/** The environment's scripted players, then one that acts at random: among what is legal, else with words that it knows. */
+export function playersOf(environment: Environment): readonly (readonly [PlayerName, Actor])[] {
+  const words = [...new Set((environment.lexicon?.() ?? []).flatMap(wordsIn))];
+  const random: Actor = (task, conversation, stream, legal) => {
+    if (legal && legal.length > 0) return legal[stream.below(legal.length)]!;
+    const known =
+      words.length > 0 ? words : wordsIn([...task.prompt, ...conversation].map((m) => m.content).join(" "));
+    const count = 1 + stream.below(Math.min(5, environment.limits.actionTokens));
+    return Array.from({ length: count }, () => known[stream.below(known.length)] ?? "hello").join(" ");
+  };
+  const scripted = (player: Player | undefined): Actor | undefined =>
+    player && ((task, conversation, stream) => player(task, conversation, stream));
+  const all: readonly (readonly [PlayerName, Actor | undefined])[] = [
+    ["expert", scripted(environment.expert)],
+    ["flawed", scripted(environment.flawed)],
+    ["random", random],
+  ];
+  return all.flatMap(([name, actor]) => (actor ? [[name, actor] as const] : []));
+}
+
+export const wordsIn = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+/** One episode a task. Stops early once `isOver` says so. */
+export async function playAll(
+  environment: Environment,
+  [player, actor]: readonly [PlayerName, Actor],
+  tasks: readonly Task[],
+  random: Random,
+  { isOver = () => false, onEpisode = () => {} }: PlayOptions = {},
+): Promise<PlayedBy> {
+  const episodes: RecordedEpisode[] = [];
+  const tryFork = environment.abilities.has("fork");
+  for (const task of tasks) {
+    if (episodes.length > 0 && isOver()) break;
+    episodes.push(await playRecorded(environment, task, actor, streamOf(random, player, task), tryFork));
+    onEpisode();
+    // one that hangs would do so every time
+    if (episodes.at(-1)!.seconds >= (environment.limits.seconds ?? 60)) break;
+  }
+  return { player, episodes };
+}
+
+interface PlayOptions {
+  readonly isOver?: () => boolean;
+  readonly onEpisode?: () => void;
+}
+
+/** The stream of an episode: the same player in the same task draws the same again. */
+export const streamOf = (random: Random, player: PlayerName, task: Task): Random =>
+  random.split("validate", player, task.id);
+
+export const failureOf = ({ trajectories }: RecordedEpisode): string | undefined => {
+  const failed = trajectories.find(({ end }) => end.kind === "failed");
+  return failed?.end.kind === "failed" ? failed.end.message : undefined;
+};
+export const hasSucceeded = ({ trajectories }: RecordedEpisode): boolean => trajectories.every(succeeded);
+const rewardOf = ({ trajectories }: RecordedEpisode): number =>
+  trajectories.reduce((sum, t) => sum + paid(t), 0);
+const isTruncated = ({ trajectories }: RecordedEpisode): boolean =>
+  trajectories.some(({ end }) => end.kind === "truncated");
+
+export function summaryOf({ player, episodes }: PlayedBy): PlayerSummary {
+  const ended = episodes.filter((e) => failureOf(e) === undefined);
+  return {
+    player,
+    episodes: episodes.length,
+    success: wilsonInterval(ended.filter(hasSucceeded).length, ended.length),
+    reward: mean(ended.map(rewardOf)),
+    turns: mean(ended.map(({ actions }) => actions.length)),
+    truncated: ended.filter(isTruncated).length,
+    failed: episodes.length - ended.length,
+  };
+}
+
+/** What is wrong with how episodes go and end. */
+export function episodeFindings(environment: Environment, all: readonly PlayedBy[]): Finding[] {
+  return [...failures(all), ...endings(environment, all), ...rewardFindings(all)];
+}
+
+/** One finding a message, with how often and where it came first. */
+function failures(all: readonly PlayedBy[]): Finding[] {
+  const seen = new Map<string, { count: number; first: string }>();
+  let episodes = 0;
+  for (const { player, episodes: played } of all) {
+    for (const episode of played) {
+      episodes++;
+      const message = failureOf(episode);
+      if (message === undefined) continue;
+      const known = seen.get(message);
+      if (known) known.count++;
+      else {
+        const said = episode.actions.map((a) => JSON.stringify(a.slice(0, 40))).join(", ");
+        const first = `the ${player} player in task "${episode.task.id}"${said && `, saying ${said}`}`;
+        seen.set(message, { count: 1, first });
+      }
+    }
+  }
+  return [...seen].slice(0, 5).map(([message, { count, first }]) => ({
+    check: "episodes",
+    severity: "error",
+    problem: `${count} of ${episodes} episodes failed: ${message.replace(/\.$/, "")} (first: ${first}).`,
+    fix: "Correct the environment: episodes that fail teach nothing and are left out of every number.",
+  }));
+}
+
+function endings(environment: Environment, all: readonly PlayedBy[]): Finding[] {
+  const episodes = all.flatMap((played) => played.episodes).filter((e) => failureOf(e) === undefined);
+  if (episodes.length === 0) return [];
+  const ends = episodes.flatMap(({ trajectories }) => trajectories.map(({ end }) => end));
+  const done = ends.filter((end) => end.kind === "done");
+  if (done.length === 0) {
+    return [
+      {
+        check: "endings",
+        severity: "warning",
+        problem: `None of ${episodes.length} episodes ended by itself; all were cut off at ${environment.limits.turns} turns.`,
+        fix: 'Return `end` from act() once the task is over, such as { kind: "done", reason: "solved", success: true }, or raise limits.turns.',
+      },
+    ];
+  }
+  if (done.some(({ success }) => success !== undefined)) return [];
+  return [
+    {
+      check: "endings",
+      severity: "warning",
+      problem: `None of ${done.length} episodes that ended said whether it was a success: success will be 0 %.`,
+      fix: 'Return end: { kind: "done", reason, success: true or false } from act().',
+    },
+  ];
+}
+
+/** Fewest episodes from which constant rewards are no accident. */
+const fewestForConstant = 8;
+
+function rewardFindings(all: readonly PlayedBy[]): Finding[] {
+  const ended = all.flatMap(({ episodes }) => episodes).filter((e) => failureOf(e) === undefined);
+  const rewards = ended.map(rewardOf);
+  if (ended.length < fewestForConstant || rewards.some((r) => r !== rewards[0])) return [];
+  const paidAny = ended.some(({ steps }) =>
+    steps.some(({ rewards: named = {} }) => Object.keys(named).length > 0),
+  );
+  // success alone can be what a method learns from
+  if (!paidAny && new Set(ended.map(hasSucceeded)).size > 1) return [];
+  return [
+    {
+      check: "rewards",
+      severity: "warning",
+      problem: paidAny
+        ? `All ${ended.length} episodes of ${all.map(({ player }) => player).join(", ")} play were paid exactly ${rewards[0]}: nothing tells good actions from bad ones.`
+        : `No step of ${ended.length} episodes paid a reward.`,
+      fix: "Return named rewards from act(), such as rewards: { outcome: 1 }, that differ between good and bad actions.",
+    },
+  ];
+}

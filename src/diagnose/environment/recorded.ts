@@ -1,0 +1,99 @@
+/** An episode played as a run would play it, with everything that the environment said and how long it took. */
+import type { Random } from "../../core/random.ts";
+import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Environment, Episode, Observation, Player, Step } from "../../env/environment.ts";
+import { playEpisode } from "../../rollout/episode.ts";
+
+/** Says one action; sees what the environment lists as legal besides what a {@link Player} sees. */
+export type Actor = (
+  task: Task,
+  conversation: readonly Message[],
+  random: Random,
+  legal: readonly string[] | undefined,
+) => string;
+
+export interface RecordedEpisode {
+  readonly task: Task;
+  readonly trajectories: readonly Trajectory[];
+  readonly observations: readonly Observation[];
+  readonly actions: readonly string[];
+  readonly steps: readonly Step[];
+  /** Time that the environment took, in seconds. */
+  readonly seconds: number;
+  /** Whether the episode could be forked, and a fork went on as the original did; absent where it was not tried. */
+  readonly forked?: "agrees" | "differs" | "missing";
+}
+
+/** @param tryFork before the last turn that it can: an extra copy of the episode takes the same action. */
+export async function playRecorded(
+  environment: Environment,
+  task: Task,
+  actor: Actor,
+  random: Random,
+  tryFork = false,
+): Promise<RecordedEpisode> {
+  const observations: Observation[] = [];
+  const actions: string[] = [];
+  const steps: Step[] = [];
+  let seconds = 0;
+  let forked: RecordedEpisode["forked"];
+  const timed = async <T>(call: () => Promise<T>): Promise<T> => {
+    const began = performance.now();
+    try {
+      return await call();
+    } finally {
+      seconds += (performance.now() - began) / 1000;
+    }
+  };
+  const watched: Environment = {
+    ...environment,
+    start: async (started, stream) => {
+      const episode = await timed(() => environment.start(started, stream));
+      const close = episode?.close?.bind(episode);
+      // what is no episode is refused by whoever plays it
+      if (typeof episode?.act !== "function" || typeof episode.observe !== "function") return episode;
+      const observed: Episode = {
+        observe: async () => {
+          const turn = await timed(() => episode.observe());
+          if (turn?.observation) observations.push(turn.observation);
+          return turn;
+        },
+        act: async (action) => {
+          const copy = tryFork && forked === undefined ? await forkOf(episode) : undefined;
+          const step = await timed(() => episode.act(action));
+          if (tryFork && forked === undefined) {
+            if (!copy) forked = "missing";
+            else forked = same(await copy.act(action), step) ? "agrees" : "differs";
+            await copy?.close?.();
+          }
+          steps.push(step);
+          return step;
+        },
+        ...(close && { close }),
+      };
+      return observed;
+    },
+  };
+  const player: Player = (playing, conversation, stream) => {
+    const said = actor(playing, conversation, stream, observations.at(-1)?.legal);
+    actions.push(said);
+    return said;
+  };
+  const trajectories = await playEpisode({
+    environment: watched,
+    task,
+    id: `validation/${task.id}`,
+    seat: () => ({ kind: "player", id: "policy", player }),
+    random,
+  });
+  return { task, trajectories, observations, actions, steps, seconds, ...(forked && { forked }) };
+}
+
+async function forkOf(episode: Episode): Promise<Episode | undefined> {
+  const copy = await episode.fork?.();
+  await copy?.observe(); // every action follows an observation
+  return copy;
+}
+
+/** Whether two values say the same. */
+export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,149 @@
+/** Checks an environment before anything is trained in it, and measures what to expect of it. */
+import { WhetstoneError } from "../../core/errors.ts";
+import { type CheckResult, type Finding, findingLine, isError } from "../../core/finding.ts";
+import { randomStream } from "../../core/random.ts";
+import type { Task } from "../../core/words.ts";
+import type { Environment } from "../../env/environment.ts";
+import { declaredFindings, playedFindings, repeatedFindings } from "./claims.ts";
+import { inspectLengths, type Lengths, type ModelReading } from "./lengths.ts";
+import {
+  episodeFindings,
+  type PlayedBy,
+  type PlayerSummary,
+  playAll,
+  playersOf,
+  summaryOf,
+} from "./players.ts";
+import { inspectTasks, type SplitTasks } from "./tasks.ts";
+
+export interface ExamineOptions {
+  /** Episodes of each player; 0: nothing is played, only tasks and declarations are looked at. Default 20. */
+  readonly episodes?: number;
+  /** Seconds after which no further episode is begun. Default 60. */
+  readonly seconds?: number;
+  /** Default 1. */
+  readonly seed?: number;
+  /** Called after each episode. */
+  readonly onEpisode?: () => void;
+}
+
+export interface EnvironmentReport {
+  readonly environment: string;
+  readonly splits: readonly { readonly name: string; readonly tasks: number; readonly trained: number }[];
+  readonly players: readonly PlayerSummary[];
+  /** Tokens of the model that was named. */
+  readonly prompts?: Lengths;
+  readonly replies?: Lengths;
+  /** Mean time of the environment for one turn. */
+  readonly secondsPerStep?: number;
+  readonly checks: readonly CheckResult[];
+  /** Errors first. */
+  readonly findings: readonly Finding[];
+}
+
+/** Everything that is looked at, and what it needs to have been looked at. */
+const titles = {
+  tasks: "tasks are well-formed, with ids of their own, the same at every call",
+  splits: "there is a train split, and what is held out is held out",
+  episodes: "episodes start, go on and end without a fault",
+  endings: "episodes end by themselves, and say whether they were a success",
+  rewards: "rewards tell good actions from bad ones",
+  claims: "equal seeds give equal episodes, and declared abilities work",
+  context: "prompts and replies fit the model",
+  vocabulary: "the model can read and write every word",
+} as const;
+
+/** What was found without a model: its tasks, and episodes of its players. */
+export interface Examination {
+  readonly environment: Environment;
+  readonly splits: readonly SplitTasks[];
+  readonly played: readonly PlayedBy[];
+  readonly findings: readonly Finding[];
+}
+
+/** Looks at all tasks and plays some of them. Never throws for what the environment does wrong. */
+export async function examine(
+  environment: Environment,
+  { episodes = 20, seconds = 60, seed = 1, onEpisode }: ExamineOptions = {},
+): Promise<Examination> {
+  const { splits, findings: taskFindings } = inspectTasks(environment);
+  const findings = [...taskFindings, ...declaredFindings(environment)];
+  const random = randomStream(seed);
+  const deadline = performance.now() + 1000 * seconds;
+  const isOver = (): boolean => performance.now() > deadline;
+  const played: PlayedBy[] = [];
+  const tasks = someTasks(splits, episodes);
+  // what cannot be listed cannot be played
+  if (episodes > 0 && tasks.length > 0 && !taskFindings.some((f) => f.check === "tasks" && isError(f))) {
+    for (const player of playersOf(environment))
+      played.push(
+        await playAll(environment, player, tasks, random, { isOver, ...(onEpisode && { onEpisode }) }),
+      );
+    findings.push(...episodeFindings(environment, played), ...playedFindings(environment, played));
+    if (!isOver()) findings.push(...(await repeatedFindings(environment, played, random, 3)));
+  }
+  return { environment, splits, played, findings };
+}
+
+/** The examination as a report. @param reading the model that is to act, where it is known. */
+export function reportOf(
+  { environment, splits, played, findings: found }: Examination,
+  reading?: ModelReading,
+): EnvironmentReport {
+  const lengths = reading && inspectLengths(environment, tasksOfAll(splits), played, reading);
+  const findings = [...found, ...(lengths?.findings ?? [])];
+  const recorded = played.flatMap((p) => p.episodes);
+  const turns = recorded.reduce((sum, { actions }) => sum + actions.length, 0);
+  return {
+    environment: environment.name,
+    splits: splits.map((split) => ({ ...split, tasks: split.tasks.length })),
+    players: played.map(summaryOf),
+    ...(lengths?.prompts && { prompts: lengths.prompts }),
+    ...(lengths?.replies && { replies: lengths.replies }),
+    ...(turns > 0 && { secondsPerStep: recorded.reduce((sum, e) => sum + e.seconds, 0) / turns }),
+    checks: resultsOf(findings, { played: played.length > 0, read: lengths !== undefined }),
+    findings: findings.toSorted((a, b) => Number(isError(b)) - Number(isError(a))),
+  };
+}
+
+function resultsOf(
+  findings: readonly Finding[],
+  { played, read }: { readonly played: boolean; readonly read: boolean },
+): CheckResult[] {
+  const measured = (check: string): boolean =>
+    check === "context" || check === "vocabulary" ? read : check === "tasks" || check === "splits" || played;
+  return Object.entries(titles).map(([check, title]) => {
+    const found = findings.some((f) => f.check === check);
+    return { check, title, state: found ? "found" : measured(check) ? "passed" : "not measured" };
+  });
+}
+
+const tasksOfAll = (splits: readonly SplitTasks[]): readonly Task[] => splits.flatMap(({ tasks }) => tasks);
+
+/** So many tasks from all over: of each split in turn, evenly spaced. */
+function someTasks(splits: readonly SplitTasks[], most: number): readonly Task[] {
+  const filled = splits.filter(({ tasks }) => tasks.length > 0);
+  const share = Math.ceil(most / Math.max(1, filled.length));
+  const chosen = filled.flatMap(({ tasks }) => {
+    const n = Math.min(share, tasks.length);
+    return Array.from({ length: n }, (_, i) => tasks[Math.floor((i * tasks.length) / n)]!);
+  });
+  return [...new Map(chosen.map((task) => [task.id, task])).values()].slice(0, most);
+}
+
+/** What a run looks at before it begins. It plays nothing: an episode may cost money, minutes or side effects. */
+export const quickly: ExamineOptions = { episodes: 0 };
+
+/** @throws WhetstoneError `environment.broken` that lists the errors, where there are any. */
+export function requireSound(environment: string, findings: readonly Finding[]): void {
+  const errors = findings.filter(isError);
+  if (errors.length === 0) return;
+  const first = errors.slice(0, 3).map(findingLine).join(" ");
+  const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : "";
+  throw new WhetstoneError("environment.broken", {
+    where: `environment "${environment}"`,
+    got: `${errors.length === 1 ? "a fault" : `${errors.length} faults`}: ${first}${more}`.replace(/\.$/, ""),
+    expected: "an environment that can be trained in",
+    mend: "`whetstone validate` shows everything.",
+  });
+}
