@@ -4,8 +4,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { replaceFile } from "../core/files.ts";
+import { findingLine } from "../core/finding.ts";
 import { mean } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
+import { examine, quickly, requireSound } from "../diagnose/environment/validate.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe, Settings } from "../method/index.ts";
@@ -88,6 +90,9 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     });
   }
   const environment = await requireEnvironment("--env", options.env);
+  const { findings } = await examine(environment, quickly);
+  requireSound(environment.name, findings);
+  for (const finding of findings) io.error(`warning: ${findingLine(finding)}`);
   const rates = options.rates?.split(",").map((text) => positive("--rates", text));
   const [seeds, first] = [statedNumber("--seeds", options.seeds, 1), statedNumber("--seed", options.seed)];
   const iterations = statedNumber("--iterations", options.iterations, 1);
@@ -277,7 +282,8 @@ function remembered(memory: string, name: string, iterations: number): ComparedR
 const warnings =
   (name: string, io: Io) =>
   (event: RunEvent): void => {
-    if (event.type === "warning") io.error(`${name}: ${event.message}`);
+    // what is wrong with the environment was said once, before the first run
+    if (event.type === "warning" && event.check === undefined) io.error(`${name}: ${event.message}`);
   };
 
 async function readStore(

@@ -1,8 +1,10 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
+import { findingLine } from "../core/finding.ts";
 import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
+import { examine, quickly, reportOf, requireSound } from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
 import { suites } from "../suite/index.ts";
 import { evaluate } from "../train/evaluate.ts";
@@ -14,6 +16,7 @@ import { untilInterrupted } from "./interrupted.ts";
 import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, lateProgress, number, percent } from "./output.ts";
+import { splitName } from "./report.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
 import type { Found } from "./weights.ts";
@@ -72,16 +75,29 @@ export function addEval(program: Command, io: Io): void {
       const environment = await environmentOf(options.env, found?.begun);
       const split = options.split ?? heldOut(environment);
       if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
+      const examined = await examine(environment, { ...quickly, play: [split] });
+      // an environment need not be one to train in
+      requireSound(
+        environment.name,
+        examined.findings.filter(({ check }) => check !== "splits"),
+      );
+      const all = examined.splits.find(({ name }) => name === split);
+      const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
       const seed = statedNumber("--seed", options.seed);
       const tasks =
         options.tasks === undefined ? Number.POSITIVE_INFINITY : statedNumber("--tasks", options.tasks, 1);
       const measured = await untilInterrupted(io, async (stop) => {
-        const progress = lateProgress(io, "Episodes", Math.min(tasks, environment.tasks(split).length));
+        const progress = lateProgress(io, "Episodes", Math.min(tasks, all?.tasks.length ?? 0));
         try {
+          const agent = await open(stop);
+          const reading = "codec" in agent ? agent : undefined;
+          for (const finding of reportOf(examined, reading).findings)
+            if (finding.check !== "splits") io.error(`warning: ${findingLine(finding)}`);
           return await evaluate({
             environment,
-            agent: await open(stop),
+            agent,
             split,
+            trainedShare,
             mode: options.greedy ? "greedy" : "sampled",
             tasks,
             random: randomStream(seed),
@@ -108,11 +124,17 @@ export function addEval(program: Command, io: Io): void {
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
-        `${result.split}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
+        `${splitName(result)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
         ...sayTold(told, options.artefact),
       );
       if (result.failed > 0)
         io.say(`${result.failed} failed episodes are left out; the first: ${failures[0]}`);
+      if (result.turns === 0) {
+        io.error(
+          "whetstone: no episode came to an action: prompts fill the context, or episodes end before it.",
+        );
+        io.code = 1;
+      }
       if (result.failed === result.tasks) {
         io.error("whetstone: every episode failed: nothing was measured.");
         io.code = 1;

@@ -12,6 +12,7 @@ import { createIo, type Io } from "./output.ts";
 const commands: Readonly<Record<string, () => Promise<(program: Command, io: Io) => void>>> = {
   start: async () => (await import("./start.ts")).addStart,
   init: async () => (await import("./init.ts")).addInit,
+  validate: async () => (await import("./validate.ts")).addValidate,
   train: async () => (await import("./train.ts")).addTrain,
   eval: async () => (await import("./eval.ts")).addEval,
   export: async () => (await import("./export.ts")).addExport,

@@ -1,8 +1,10 @@
 /** What is printed when a run has ended: before and after, an example, where things are, what to try next. */
 import { dirname, join, relative } from "node:path";
+import type { HealthReport } from "../diagnose/health/health.ts";
 import { openStore } from "../store/store.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
-import { duration, type Io, interval, number, paint, roomOf, table } from "./output.ts";
+import { healthLines } from "./healthLines.ts";
+import { duration, type Io, interval, number, paint, percent, roomOf, table } from "./output.ts";
 import { transcript } from "./transcript.ts";
 
 type Evaluated = Extract<RunEvent, { type: "evaluation" }>;
@@ -14,7 +16,17 @@ export interface RunReport {
   readonly seconds: number;
   readonly tokensPerSecond: number;
   readonly evaluations: readonly Evaluated[];
+  readonly health: HealthReport;
 }
+
+/** A split by its name, and how much of it is no held-out success. */
+export const splitName = ({
+  split,
+  trainedShare,
+}: Pick<EvaluationResult, "split" | "trainedShare">): string =>
+  trainedShare === 0
+    ? split
+    : `${split} (${trainedShare === 1 ? "" : `${percent(trainedShare)} `}trained on)`;
 
 /** Held-out success of each split and mode, before → after. */
 export function successTable(evaluations: readonly Evaluated[], width?: number): string[] {
@@ -23,7 +35,7 @@ export function successTable(evaluations: readonly Evaluated[], width?: number):
   const rows = finals.map((after) => {
     const before = evaluations.find((e) => e.when === "before" && key(e) === key(after));
     return [
-      after.split,
+      splitName(after),
       after.mode,
       before ? interval(before.success) : "–",
       "→",
@@ -38,7 +50,16 @@ export function successTable(evaluations: readonly Evaluated[], width?: number):
   return rows.length === 0
     ? []
     : table(
-        ["held-out", "actions", "success before %", "", "after, 95 % interval", "points", "turns", "tasks"],
+        [
+          finals.every((e) => e.trainedShare === 0) ? "held-out" : "split",
+          "actions",
+          "success before %",
+          "",
+          "after, 95 % interval",
+          "points",
+          "turns",
+          "tasks",
+        ],
         rows,
         width,
       );
@@ -66,6 +87,8 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
       ],
     ).slice(1),
     paint(io, "dim", "In the repository, `npm run -s whetstone --` stands for `whetstone`."),
+    "",
+    ...healthLines(report.health, io),
   );
 }
 

@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { SqliteIn } from "../store/database.ts";
-import { openStore, type Run, type Store } from "../store/store.ts";
+import { errorOf, openStore, type Run, type Store } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { addCommand, duration, type Io, interval, roomOf, table } from "./output.ts";
+import { addCommand, duration, folded, type Io, interval, roomOf, table } from "./output.ts";
 
 export const storeOption = [
   "--store <where>",
@@ -28,16 +28,19 @@ export function addRuns(program: Command, io: Io): void {
       const store = await openStore(file);
       try {
         const rows: string[][] = [];
+        const failures: string[] = [];
         for (const run of await store.runs()) {
           const after = (await store.evaluations(run.id)).filter(
             (e) => e.when === "after" && e.mode === "sampled",
           );
           const success = after.find((e) => e.split !== "validation") ?? after[0];
+          const error = errorOf(run);
+          if (error !== undefined) failures.push(`${run.name} failed: ${error}`);
           const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(run.started)) / 1000;
           io.record({ ...run, success: success?.success ?? null, seconds });
           rows.push([
             run.name,
-            success ? interval(success.success) : "–",
+            success ? `${interval(success.success)}${success.trainedShare > 0 ? " (trained on)" : ""}` : "–",
             stateOf(run),
             run.env,
             run.method,
@@ -49,7 +52,7 @@ export function addRuns(program: Command, io: Io): void {
         }
         const head = [
           "run",
-          "held-out success %",
+          "success %",
           "state",
           "env",
           "method",
@@ -59,7 +62,11 @@ export function addRuns(program: Command, io: Io): void {
           "started (UTC)",
         ];
         if (rows.length === 0) io.say("No runs yet. Begin with: whetstone start");
-        else io.say(...table(head, rows, roomOf(io)), "", "See one: whetstone show RUN");
+        else {
+          io.say(...table(head, rows, roomOf(io)), "");
+          if (failures.length > 0) io.say(...failures.flatMap((line) => folded(io, line)), "");
+          io.say("See one: whetstone show RUN");
+        }
       } finally {
         await store.close();
       }

@@ -4,12 +4,15 @@ import { WhetstoneError } from "../core/errors.ts";
 import { mean } from "../core/statistics.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Turn } from "../core/words.ts";
+import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
-import type { Metric, Run, Store, TrajectoryFilter } from "../store/store.ts";
+import { errorOf, type Metric, type Run, type Store, type TrajectoryFilter } from "../store/store.ts";
 import { curve } from "./chart.ts";
+import { healthLines } from "./healthLines.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
+import { splitName } from "./report.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
 import { transcript } from "./transcript.ts";
 
@@ -100,10 +103,12 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
     const more = folded(io, `--metric shows the others: ${others.join(", ")}`);
     io.say("", ...more.map((line) => paint(io, "dim", line)));
   }
+  const report = await healthOf(store, run.id);
+  io.record({ type: "health", ...report });
   if (evaluations.length > 0) {
     const rows = evaluations.map((e) => [
       e.when === "during" ? `after ${e.iteration}` : e.when,
-      e.split,
+      splitName(e),
       e.mode,
       interval(e.success),
       number(e.reward),
@@ -115,6 +120,9 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
       ...table(["when", "split", "actions", "success %", "reward", "turns", "tasks"], rows, roomOf(io)),
     );
   }
+  const error = errorOf(run);
+  if (error !== undefined) io.say("", ...folded(io, `The run failed. ${error}`));
+  io.say("", ...healthLines(report, io));
 }
 
 /** How old the samples were that a run learnt from, where rollouts ran ahead of learning. */

@@ -184,6 +184,17 @@ export interface Look {
   readonly extendTo?: number;
 }
 
+/** Difference of two independent shares, second less first, from their Wilson intervals (Newcombe 1998, method 10). */
+export function intervalOfDifference(first: Interval, second: Interval): Interval {
+  const mean = second.mean - first.mean;
+  return {
+    mean,
+    low: mean - Math.hypot(second.mean - second.low, first.high - first.mean),
+    high: mean + Math.hypot(second.high - second.mean, first.mean - first.low),
+    n: Math.min(first.n, second.n),
+  };
+}
+
 /**
  * The verdict on paired differences (method − baseline), from the paired t interval alone. At 8 seeds, and once more at
  * 20 if undecided; each look at 97.5 %, so that both together err in at most 5 %.

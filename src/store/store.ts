@@ -3,7 +3,7 @@
 import { basename, resolve } from "node:path";
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { Finding } from "../core/finding.ts";
-import { fromExactJson, type Json, toExactJson } from "../core/json.ts";
+import { fromExactJson, type Json, objectOf, textOf, toExactJson } from "../core/json.ts";
 import type { Interval } from "../core/statistics.ts";
 import type { Stats, Trajectory } from "../core/words.ts";
 import { succeeded } from "../core/words.ts";
@@ -41,6 +41,10 @@ export interface Run extends RunStart {
   /** What was wrong with its environment when it began. */
   readonly findings: readonly Finding[];
 }
+
+/** Why a run failed, where it did. */
+export const errorOf = ({ summary }: Pick<Run, "summary">): string | undefined =>
+  textOf(objectOf(summary)?.error);
 
 /** A trajectory to be saved. */
 export interface Saved {

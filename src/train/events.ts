@@ -1,6 +1,7 @@
 /** What a run reports while it goes; `whetstone train --json` prints each as one line. */
 import type { Finding } from "../core/finding.ts";
 import type { Interval } from "../core/statistics.ts";
+import type { HealthReport } from "../diagnose/health/health.ts";
 import type { Evaluation } from "../store/index.ts";
 
 /** Success over held-out tasks, with how the actions were chosen; `failed` episodes (not the agent's doing) are left out of it. */
@@ -73,6 +74,8 @@ export type RunEvent =
       readonly success: Interval;
       /** Whether none of the tasks behind `success` was trained on. */
       readonly heldOut: boolean;
+      /** What was looked at, and what is wrong with the run. */
+      readonly health: HealthReport;
       readonly weights: string;
       readonly evaluations: readonly EvaluationResult[];
     }

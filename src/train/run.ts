@@ -15,7 +15,9 @@ import {
   quickly,
   reportOf,
   requireSound,
+  withoutPlaying,
 } from "../diagnose/environment/validate.ts";
+import { type HealthReport, healthOf } from "../diagnose/health/health.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { openStore, type Store, writeArtefactFolder } from "../store/index.ts";
@@ -71,8 +73,8 @@ export interface RunSummary {
   readonly success: Interval;
   /** Whether none of the tasks behind `success` was trained on. */
   readonly heldOut: boolean;
-  /** What was found wrong with the environment. */
-  readonly findings: readonly Finding[];
+  /** What was looked at, and what is wrong with the run. */
+  readonly health: HealthReport;
   readonly weights: string;
   /** Folder of what the policy is told at the end, where it is told something. */
   readonly artefact?: string;
@@ -182,7 +184,7 @@ export async function train(
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
   requireNeeds(method, engine, staleness);
-  const examined = await examine(environment, quickly);
+  const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);
   const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
   const warm = warmStartOf(options);
@@ -269,7 +271,7 @@ export async function train(
       seconds,
       success,
       heldOut: trainedShare === 0,
-      findings,
+      health: await healthOf(store, id),
       weights: await weightsIn(finalFolder(out)),
       ...(artefact === undefined ? {} : { artefact }),
       before: run.state.before,
@@ -284,6 +286,7 @@ export async function train(
       seconds,
       success,
       heldOut: summary.heldOut,
+      health: summary.health,
       weights: summary.weights,
       evaluations: after,
     });

@@ -1,70 +1,150 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Curve, health } from "../../src/diagnose/health.ts";
+import { wilsonInterval } from "../../src/core/statistics.ts";
+import type { Curve } from "../../src/diagnose/health/curves.ts";
+import { health, type Measured } from "../../src/diagnose/health/health.ts";
 
 const curve = (...value: number[]): Curve => ({ iteration: value.map((_, i) => i), value });
 const steady = (n: number, value: number): Curve => curve(...Array.from({ length: n }, () => value));
 const falling = curve(...Array.from({ length: 50 }, (_, i) => 2 * Math.exp(-i / 8)));
-const kinds = (curves: Record<string, Curve>) => health(curves).map(({ kind }) => kind);
+const look = (curves: Record<string, Curve>, more: Partial<Measured> = {}) =>
+  health({ run: "a-run", env: "doors", curves, evaluations: [], findings: [], ...more });
+const found = (curves: Record<string, Curve>, more: Partial<Measured> = {}) =>
+  look(curves, more).findings.map(({ check }) => check);
+const evaluated = (when: "before" | "during" | "after", iteration: number, wins: number, of = 200) => ({
+  when,
+  iteration,
+  split: "test",
+  mode: "sampled",
+  success: wilsonInterval(wins, of),
+});
 
 test("a policy that became certain without succeeding is pointed out, one that succeeds is not", () => {
   // first five: 2·(1 + .8825 + .7788 + .6873 + .6065)/5 = 1.582; the last five are below 0.01
-  const [note] = health({ entropy: falling, success: steady(50, 0.4) });
-  assert.equal(note?.kind, "entropy");
-  assert.match(note.says, /from 1\.58 to 0\.00\d+ nats a token while success is 40 %/);
-  assert.deepEqual([note.from, note.until], [45, 50]);
-  assert.deepEqual(kinds({ entropy: falling, success: steady(50, 0.97) }), []);
+  const [finding] = look({ entropy: falling, success: steady(50, 0.4) }).findings;
+  assert.equal(finding?.check, "entropy");
+  assert.match(finding.problem, /from 1\.58 to 0\.00\d+ nats a token while success is 40 %/);
+  assert.deepEqual([finding.from, finding.until], [45, 50]);
+  assert.deepEqual(found({ entropy: falling, success: steady(50, 0.97) }), []);
+});
+
+test("entropy that fell to an eighth is pointed out where success stood still, and not where it rose", () => {
+  const entropy = curve(...Array.from({ length: 250 }, (_, i) => Math.max(0.02, 0.15 - i / 1000)));
+  assert.deepEqual(found({ entropy, success: steady(250, 0.2) }), ["entropy"]);
+  const rising = curve(...Array.from({ length: 250 }, (_, i) => 0.2 + i / 500));
+  assert.deepEqual(found({ entropy, success: rising }), []);
+});
+
+test("a run that learnt nothing says so, with what it may be; one that learnt does not", () => {
+  // 37 and 49 of 200: 18.5 to 24.5 %, which may well be chance
+  const flat = [evaluated("before", 0, 37), evaluated("after", 250, 49)];
+  const [finding] = look({}, { evaluations: flat }).findings;
+  assert.equal(finding?.check, "learnt");
+  assert.match(
+    finding.problem,
+    /250 iterations: success on "test" went from 18.5 % to 24.5 % \(-2\.\d+ to \+14 points\)/,
+  );
+  assert.deepEqual(
+    found({}, { evaluations: [evaluated("before", 0, 37), evaluated("after", 250, 125)] }),
+    [],
+  );
+  assert.deepEqual(
+    found({}, { evaluations: [evaluated("before", 0, 190), evaluated("after", 250, 190)] }),
+    [],
+  );
+  assert.deepEqual(found({}, { evaluations: [evaluated("before", 0, 37), evaluated("after", 2, 37)] }), []);
+  // a run that goes on is judged by its validations
+  const during = [evaluated("during", 0, 20, 100), evaluated("during", 60, 21, 100)];
+  assert.deepEqual(found({}, { evaluations: during }), ["learnt"]);
+  const byHeart = curve(...Array.from({ length: 100 }, (_, i) => i / 100));
+  assert.match(look({ success: byHeart }, { evaluations: flat }).findings[0]?.fix ?? "", /by heart/);
+});
+
+test("a policy that was never rewarded is told from a constant reward and from one that solves all", () => {
+  assert.deepEqual(found({ success: steady(5, 0), reward: steady(5, 0) }), ["rewarded"]);
+  assert.match(
+    look({ success: steady(5, 0), reward: steady(5, 0) }).findings[0]?.next ?? "",
+    /validate doors/,
+  );
+  assert.deepEqual(found({ success: steady(5, 0), reward: curve(0, 0.1, 0, 0, 0) }), []);
+  assert.deepEqual(found({ reward: steady(100, 0) }), ["reward"]);
+  assert.deepEqual(found({ reward: steady(100, 1), success: steady(100, 1) }), []);
+  assert.deepEqual(found({}, { evaluations: [evaluated("before", 0, 200)] }), ["headroom"]);
 });
 
 test("success that falls is pointed out, and so are tokens that are too old", () => {
   const fell = curve(...Array.from({ length: 40 }, (_, i) => 0.9 - i / 100));
   // first five: 0.9 - 0.02, last five: 0.9 - 0.37
-  const [note] = health({ success: fell });
-  assert.equal(note?.kind, "success");
-  assert.match(note.says, /fell from 88 % to 53 %/);
-  assert.deepEqual(kinds({ success: curve(...Array.from({ length: 40 }, (_, i) => 0.9 - i / 400)) }), []);
-  assert.deepEqual(kinds({ "importance.truncated": steady(20, 0.08) }), ["stale"]);
-  assert.deepEqual(kinds({ "importance.truncated": steady(20, 0.02) }), []);
+  const [finding] = look({ success: fell }).findings;
+  assert.equal(finding?.check, "success");
+  assert.match(finding.problem, /fell from 88 % to 53 %/);
+  assert.deepEqual(found({ success: curve(...Array.from({ length: 40 }, (_, i) => 0.9 - i / 400)) }), []);
+  assert.deepEqual(found({ "importance.truncated": steady(20, 0.08) }), ["stale"]);
+  assert.deepEqual(found({ "importance.truncated": steady(20, 0.02) }), []);
 });
 
 test("groups in which all are paid alike teach nothing, and which way depends on success", () => {
   const alike = (success: number) =>
-    health({ deadGroups: steady(20, 9), groups: steady(20, 10), success: steady(20, success) })[0]?.says;
-  assert.match(alike(0.95) ?? "", /In 90 % of the groups .* solved every time: practise harder ones/);
+    look({ deadGroups: steady(20, 9), groups: steady(20, 10), success: steady(20, success) }).findings[0]
+      ?.fix;
+  assert.match(alike(0.95) ?? "", /solved every time: practise harder ones/);
   assert.match(alike(0.05) ?? "", /fail every time: begin with easier ones/);
-  assert.deepEqual(kinds({ deadGroups: steady(20, 5), groups: steady(20, 10) }), []);
+  assert.deepEqual(found({ deadGroups: steady(20, 5), groups: steady(20, 10) }), []);
 });
 
-test("cut-off and failing episodes are linked to", () => {
-  const notes = health({ truncated: steady(20, 0.4), failed: steady(20, 2) });
-  assert.deepEqual(
-    notes.map(({ kind, episodes }) => [kind, episodes]),
-    [
-      ["truncated", "truncated"],
-      ["failed", "failed"],
-    ],
-  );
+test("a single iteration is enough to see episodes that fail, that do not act, that are cut off", () => {
+  const failed = { "total.episodes": curve(64), "total.episodes.failed": curve(18) };
+  const [finding] = look(failed).findings;
+  assert.match(finding?.problem ?? "", /^28.1 % of all episodes failed/);
+  assert.deepEqual([finding?.severity, finding?.episodes], ["warning", "failed"]);
+  assert.equal(finding?.next, "whetstone show a-run --failed");
+  assert.deepEqual(found({ "total.episodes": curve(64) }), []);
+  assert.deepEqual(found({ turns: curve(0), truncated: curve(1) }), ["actions", "truncated"]);
+  assert.deepEqual(found({ turns: curve(3), truncated: curve(0.4) }), []);
+  assert.deepEqual(found({ turns: steady(20, 3), truncated: steady(20, 0.4) }), ["truncated"]);
 });
 
-test("a reward that never moves, a gap between sampling and training, drift and a jumping gradient", () => {
-  assert.deepEqual(kinds({ reward: steady(100, 0) }), ["reward"]);
-  assert.deepEqual(kinds({ reward: steady(100, 1), success: steady(100, 1) }), []);
-  assert.deepEqual(kinds({ logpGap: curve(...Array<number>(19).fill(1e-6), 0.02) }), ["gap"]);
-  assert.deepEqual(kinds({ "klPenalty.kl": steady(20, 0.8) }), ["drift"]);
-  assert.deepEqual(kinds({ gradientNorm: curve(...Array<number>(29).fill(1), 500) }), ["gradient"]);
+test("a gap between sampling and training, drift, a gradient that jumps or is no number any more", () => {
+  assert.deepEqual(found({ logpGap: curve(...Array<number>(19).fill(1e-6), 0.02) }), ["gap"]);
+  assert.deepEqual(found({ "klPenalty.kl": steady(20, 0.8) }), ["drift"]);
+  assert.deepEqual(found({ gradientNorm: curve(...Array<number>(29).fill(1), 500) }), ["gradient"]);
+  assert.deepEqual(found({ gradientNorm: curve(...Array<number>(29).fill(1), Number.NaN) }), ["gradient"]);
 });
 
-test("says nothing of a healthy run, of a few iterations and of nothing", () => {
-  assert.deepEqual(kinds({}), []);
-  assert.deepEqual(kinds({ truncated: steady(7, 1) }), []);
+test("what was found of the environment comes first, as it was found", () => {
+  const finding = {
+    check: "splits",
+    severity: "error",
+    problem: "All are trained on.",
+    fix: "Part them.",
+  } as const;
+  const report = look({ turns: curve(0) }, { findings: [finding] });
+  assert.deepEqual(report.findings[0], { ...finding, check: "environment" });
+  assert.equal(report.findings[1]?.check, "actions");
+});
+
+test("every check says whether it passed, found something, or had nothing to look at", () => {
   const learning = curve(...Array.from({ length: 40 }, (_, i) => i / 40));
+  const healthy = {
+    reward: learning,
+    success: learning,
+    entropy: steady(40, 0.3),
+    logpGap: steady(40, 1e-6),
+  };
+  const report = look(healthy, { evaluations: [evaluated("before", 0, 20), evaluated("after", 40, 150)] });
+  assert.deepEqual(report.findings, []);
+  const states = Object.groupBy(report.checks, ({ state }) => state);
   assert.deepEqual(
-    kinds({ reward: learning, success: learning, entropy: steady(40, 0.3), logpGap: steady(40, 1e-6) }),
-    [],
+    states.passed?.map(({ check }) => check),
+    ["environment", "rewarded", "headroom", "learnt", "success", "entropy", "reward", "gap"],
+  );
+  assert.deepEqual(
+    states["not measured"]?.map(({ check }) => check),
+    ["failures", "actions", "truncated", "groups", "gradient", "drift", "stale"],
   );
 });
 
 test("gaps in a curve are left out", () => {
   const value = Array.from({ length: 40 }, (_, i) => (i % 2 ? Number.NaN : 0.5));
-  assert.deepEqual(kinds({ truncated: curve(...value) }), ["truncated"]);
+  assert.deepEqual(found({ truncated: curve(...value) }), ["truncated"]);
 });

@@ -65,16 +65,19 @@ test("a stop says so last, and where the run stands", async () => {
 
 test("a stop is noticed at the next action, not when the rollout is through", async () => {
   const stopping = new AbortController();
+  // before the run begins, its environment is tried
+  let begun = false;
   let starts = 0;
   const environment = watched(echo(), (task) => {
-    if (task.id.startsWith("echo/train/") && ++starts === 12 + 3) stopping.abort();
+    if (begun && task.id.startsWith("echo/train/") && ++starts === 12 + 3) stopping.abort();
   });
   let samples = 0;
   const engine = spied(tabularEngine(), (name) => {
     if (name === "sample" && stopping.signal.aborted) samples++;
   });
   const options = { ...settings("tabular"), environment, engine };
-  await assert.rejects(runIn(folder(), options, { stop: stopping.signal }));
+  const onEvent = (event: RunEvent): void => void (begun ||= event.type === "start");
+  await assert.rejects(runIn(folder(), options, { stop: stopping.signal, onEvent }));
   assert.equal(samples, 0);
   assert.equal(starts, 12 + 12); // all were let in at once, and ended before they acted
 });

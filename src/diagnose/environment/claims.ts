@@ -78,7 +78,8 @@ const refusal = /\b(illegal|invalid|not (legal|allowed|valid))\b/i;
 /** The random player takes legal actions alone wherever any are listed. */
 function refusals(all: readonly PlayedBy[]): Finding[] {
   const random = all.find(({ player }) => player === "random");
-  for (const { task, observations, actions, steps } of random?.episodes ?? []) {
+  const ended = random?.episodes.filter((e) => failureOf(e) === undefined) ?? [];
+  for (const { task, observations, actions, steps } of ended) {
     const at = steps.findIndex(
       ({ text, end }, turn) =>
         observations[turn]?.legal?.includes(actions[turn]!) &&
@@ -114,17 +115,19 @@ function expertFindings(all: readonly PlayedBy[]): Finding[] {
   ];
 }
 
+/** Episodes of each player that are played again. */
+const mostRepeated = 2;
+
 /** Plays a few episodes again: with the same streams, and where replay is declared with others. */
 export async function repeatedFindings(
   environment: Environment,
   all: readonly PlayedBy[],
   random: Random,
-  most: number,
 ): Promise<Finding[]> {
   const actors = new Map(playersOf(environment));
   const findings = new Map<string, Finding>();
   for (const { player, episodes } of all) {
-    for (const first of episodes.filter((e) => failureOf(e) === undefined).slice(0, most)) {
+    for (const first of episodes.filter((e) => failureOf(e) === undefined).slice(0, mostRepeated)) {
       const actor = actors.get(player)!;
       const again = await playRecorded(environment, first.task, actor, streamOf(random, player, first.task));
       if (!agree(first, again)) {

@@ -54,13 +54,15 @@ export async function playAll(
   [player, actor]: readonly [PlayerName, Actor],
   tasks: readonly Task[],
   random: Random,
-  { isOver = () => false, onEpisode = () => {} }: PlayOptions = {},
+  { isOver = () => false, onEpisode = () => {}, onCall = () => {} }: PlayOptions = {},
 ): Promise<PlayedBy> {
   const episodes: RecordedEpisode[] = [];
   const tryFork = environment.abilities.has("fork");
   for (const task of tasks) {
-    if (episodes.length > 0 && isOver()) break;
-    episodes.push(await playRecorded(environment, task, actor, streamOf(random, player, task), tryFork));
+    if (isOver()) break;
+    episodes.push(
+      await playRecorded(environment, task, actor, streamOf(random, player, task), { tryFork, onCall }),
+    );
     onEpisode();
     // one that hangs would do so every time
     if (episodes.at(-1)!.seconds >= (environment.limits.seconds ?? 60)) break;
@@ -71,6 +73,7 @@ export async function playAll(
 interface PlayOptions {
   readonly isOver?: () => boolean;
   readonly onEpisode?: () => void;
+  readonly onCall?: (call: string) => void;
 }
 
 /** The stream of an episode: the same player in the same task draws the same again. */

@@ -24,20 +24,27 @@ export interface RecordedEpisode {
   readonly forked?: "agrees" | "differs" | "missing";
 }
 
-/** @param tryFork before the last turn that it can: an extra copy of the episode takes the same action. */
+export interface RecordOptions {
+  /** A copy of the episode takes the first action as well. */
+  readonly tryFork?: boolean;
+  /** Told before each call of the environment. */
+  readonly onCall?: (call: string) => void;
+}
+
 export async function playRecorded(
   environment: Environment,
   task: Task,
   actor: Actor,
   random: Random,
-  tryFork = false,
+  { tryFork = false, onCall = () => {} }: RecordOptions = {},
 ): Promise<RecordedEpisode> {
   const observations: Observation[] = [];
   const actions: string[] = [];
   const steps: Step[] = [];
   let seconds = 0;
   let forked: RecordedEpisode["forked"];
-  const timed = async <T>(call: () => Promise<T>): Promise<T> => {
+  const timed = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
+    onCall(`${name} in task "${task.id}"`);
     const began = performance.now();
     try {
       return await call();
@@ -48,19 +55,19 @@ export async function playRecorded(
   const watched: Environment = {
     ...environment,
     start: async (started, stream) => {
-      const episode = await timed(() => environment.start(started, stream));
+      const episode = await timed("start()", () => environment.start(started, stream));
       const close = episode?.close?.bind(episode);
       // what is no episode is refused by whoever plays it
       if (typeof episode?.act !== "function" || typeof episode.observe !== "function") return episode;
       const observed: Episode = {
         observe: async () => {
-          const turn = await timed(() => episode.observe());
+          const turn = await timed("observe()", () => episode.observe());
           if (turn?.observation) observations.push(turn.observation);
           return turn;
         },
         act: async (action) => {
           const copy = tryFork && forked === undefined ? await forkOf(episode) : undefined;
-          const step = await timed(() => episode.act(action));
+          const step = await timed("act()", () => episode.act(action));
           if (tryFork && forked === undefined) {
             if (!copy) forked = "missing";
             else forked = same(await copy.act(action), step) ? "agrees" : "differs";

@@ -1,6 +1,7 @@
 /** Checks an environment before anything is trained in it, and measures what to expect of it. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { type CheckResult, type Finding, findingLine, isError } from "../../core/finding.ts";
+import { isLogged } from "../../core/lessons.ts";
 import { randomStream } from "../../core/random.ts";
 import type { Task } from "../../core/words.ts";
 import type { Environment } from "../../env/environment.ts";
@@ -19,12 +20,16 @@ import { inspectTasks, type SplitTasks } from "./tasks.ts";
 export interface ExamineOptions {
   /** Episodes of each player; 0: nothing is played, only tasks and declarations are looked at. Default 20. */
   readonly episodes?: number;
+  /** Splits whose tasks are played. Default: all. */
+  readonly play?: readonly string[];
   /** Seconds after which no further episode is begun. Default 60. */
   readonly seconds?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Called after each episode. */
+  /** Told after each episode. */
   readonly onEpisode?: () => void;
+  /** Told before each call of an episode, and in which task. */
+  readonly onCall?: (call: string) => void;
 }
 
 export interface EnvironmentReport {
@@ -62,25 +67,25 @@ export interface Examination {
 }
 
 /** Looks at all tasks and plays some of them. Never throws for what the environment does wrong. */
-export async function examine(
-  environment: Environment,
-  { episodes = 20, seconds = 60, seed = 1, onEpisode }: ExamineOptions = {},
-): Promise<Examination> {
+export async function examine(environment: Environment, options: ExamineOptions = {}): Promise<Examination> {
+  const { episodes = 20, seconds = 60, seed = 1, play = environment.splits } = options;
+  const { onEpisode = () => {}, onCall = () => {} } = options;
   const { splits, findings: taskFindings } = inspectTasks(environment);
   const findings = [...taskFindings, ...declaredFindings(environment)];
   const random = randomStream(seed);
   const deadline = performance.now() + 1000 * seconds;
   const isOver = (): boolean => performance.now() > deadline;
   const played: PlayedBy[] = [];
-  const tasks = someTasks(splits, episodes);
+  const tasks = someTasks(
+    splits.filter(({ name }) => play.includes(name)),
+    episodes,
+  );
   // what cannot be listed cannot be played
-  if (episodes > 0 && tasks.length > 0 && !taskFindings.some((f) => f.check === "tasks" && isError(f))) {
+  if (tasks.length > 0 && !taskFindings.some((f) => f.check === "tasks" && isError(f))) {
     for (const player of playersOf(environment))
-      played.push(
-        await playAll(environment, player, tasks, random, { isOver, ...(onEpisode && { onEpisode }) }),
-      );
+      played.push(await playAll(environment, player, tasks, random, { isOver, onEpisode, onCall }));
     findings.push(...episodeFindings(environment, played), ...playedFindings(environment, played));
-    if (!isOver()) findings.push(...(await repeatedFindings(environment, played, random, 3)));
+    if (!isOver()) findings.push(...(await repeatedFindings(environment, played, random)));
   }
   return { environment, splits, played, findings };
 }
@@ -122,17 +127,21 @@ const tasksOfAll = (splits: readonly SplitTasks[]): readonly Task[] => splits.fl
 
 /** So many tasks from all over: of each split in turn, evenly spaced. */
 function someTasks(splits: readonly SplitTasks[], most: number): readonly Task[] {
-  const filled = splits.filter(({ tasks }) => tasks.length > 0);
+  // a logged conversation was led by somebody who is not there any more
+  const playable = splits.map(({ tasks }) => tasks.filter(({ id }) => !isLogged(id)));
+  const filled = playable.filter((tasks) => tasks.length > 0);
   const share = Math.ceil(most / Math.max(1, filled.length));
-  const chosen = filled.flatMap(({ tasks }) => {
+  const chosen = filled.flatMap((tasks) => {
     const n = Math.min(share, tasks.length);
     return Array.from({ length: n }, (_, i) => tasks[Math.floor((i * tasks.length) / n)]!);
   });
   return [...new Map(chosen.map((task) => [task.id, task])).values()].slice(0, most);
 }
 
-/** What a run looks at before it begins. It plays nothing: an episode may cost money, minutes or side effects. */
-export const quickly: ExamineOptions = { episodes: 0 };
+/** What a run looks at before it begins: all tasks, and a few episodes. */
+export const quickly: ExamineOptions = { episodes: 2, seconds: 2, play: ["train"] };
+/** The same for a run that goes on: its episodes were played when it began. */
+export const withoutPlaying: ExamineOptions = { episodes: 0 };
 
 /** @throws WhetstoneError `environment.broken` that lists the errors, where there are any. */
 export function requireSound(environment: string, findings: readonly Finding[]): void {

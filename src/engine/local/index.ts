@@ -1,12 +1,12 @@
 /** The local engine: decoder-only transformers trained in this process by ONNX Runtime, off the main thread. */
 import { availableParallelism, totalmem } from "node:os";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Model } from "../../core/model.ts";
+import type { Codec, Model } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Device } from "../../tensor/index.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
 import { mostThreads } from "./batch-sizes.ts";
-import { type ModelFolder, readCheckpoint } from "./checkpoint.ts";
+import { type ModelFolder, readCheckpoint, readCodec } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";
 import { requireDevice } from "./devices.ts";
@@ -26,7 +26,7 @@ import {
 } from "./parameters.ts";
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
-import { openPublished, type PublishedOptions } from "./published.ts";
+import { folderOf, openPublished, type PublishedOptions } from "./published.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
@@ -161,6 +161,10 @@ function scratchModel(
   };
   return { config, tokenizer, weights: initialWeights(config, randomStream(seed).split("weights", id)) };
 }
+
+/** How a model of the engine will read and write, without making it. @param lexicon for one that begins from random weights. */
+export const localCodec = async (from: string | undefined, lexicon: readonly string[]): Promise<Codec> =>
+  from === undefined ? chatCodec(wordTokenizer(lexicon)) : await readCodec(await folderOf({ from }));
 
 /** @throws WhetstoneError `option.range`, `device.missing`. */
 export function localEngine(options: LocalOptions = {}): Engine {

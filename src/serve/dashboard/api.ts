@@ -5,7 +5,7 @@ import { HTTPException } from "hono/http-exception";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
-import { health } from "../../diagnose/health.ts";
+import { healthOf } from "../../diagnose/health/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
@@ -175,18 +175,8 @@ const episodesAsked = z.object({
 });
 const episodeAsked = z.object({ id: z.string(), phase: z.string(), iteration: count });
 
-/** Points of each curve that health is judged by. */
-const healthPoints = 400;
-
 async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail> {
   const { names } = await store.measured(run.id);
-  const { iteration, values } = curvesOf(await store.curves(run.id, names, healthPoints), names);
-  const curves = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      { iteration, value: value.map((x) => x ?? Number.NaN) },
-    ]),
-  );
   return {
     ...row,
     computed: computedInWords(run),
@@ -194,7 +184,7 @@ async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail>
     config: run.config,
     evaluations: await store.evaluations(run.id),
     metrics: names,
-    notes: health(curves),
+    health: await healthOf(store, run.id),
   };
 }
 

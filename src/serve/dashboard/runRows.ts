@@ -1,7 +1,7 @@
 /** Runs as rows of a list, read once for as long as they stay as they are. */
 import { setImmediate as others } from "node:timers/promises";
 import type { Interval } from "../../core/statistics.ts";
-import type { Run, Store } from "../../store/index.ts";
+import { errorOf, type Run, type Store } from "../../store/index.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";
 
@@ -83,13 +83,16 @@ async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<R
   const { iterations } = await store.measured(id);
   const spark = (await store.curves(id, ["success"], sparkPoints)).map((m) => json(m.value));
   const success = await heldOut(store, id);
+  const error = errorOf(run);
   const seconds = (Date.parse(run.finished ?? run.seen) - Date.parse(started)) / 1000;
   const row = { id, name, env, method, engine, seed, state, started, seconds, iterations, spark, tags };
-  return success ? { ...row, success } : row;
+  return { ...row, ...(success && { success }), ...(error !== undefined && { error }) };
 }
 
-/** Success after the run, on tasks that chose nothing. */
+/** Success after the run, on tasks that were not trained on and chose nothing. */
 async function heldOut(store: Store, run: string): Promise<Interval | undefined> {
-  const after = (await store.evaluations(run)).filter((e) => e.when === "after" && e.mode === "sampled");
+  const after = (await store.evaluations(run)).filter(
+    (e) => e.when === "after" && e.mode === "sampled" && e.trainedShare === 0,
+  );
   return (after.find((e) => e.split !== "validation") ?? after[0])?.success;
 }

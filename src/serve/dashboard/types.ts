@@ -4,7 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { foldedDiff } from "../../core/lineDiff.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
-import type { HealthNote } from "../../diagnose/health.ts";
+import type { HealthReport } from "../../diagnose/health/health.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { Evaluation, RunState } from "../../store/index.ts";
 import type { CheckEvidence } from "../../train/check.ts";
@@ -30,6 +30,8 @@ export interface RunRow {
   readonly engine: string;
   readonly seed: number;
   readonly state: RunState;
+  /** Why it failed. */
+  readonly error?: string;
   /** ISO 8601 in UTC. */
   readonly started: string;
   /** Of a run that goes on: till now. */
@@ -65,7 +67,7 @@ export interface RunDetail extends RunRow {
   readonly evaluations: readonly Evaluation[];
   /** All metrics that have curves. */
   readonly metrics: readonly string[];
-  readonly notes: readonly HealthNote[];
+  readonly health: HealthReport;
 }
 
 /** Curves over the same iterations, thinned to what a chart can show. */

@@ -80,14 +80,43 @@ test("a run is shown with its settings, metrics and what is off with it", async 
   assert.deepEqual(detail.metrics, ["reward", "truncated"]);
   assert.deepEqual(detail.config, { learningRate: 0.1 });
   assert.deepEqual(
-    detail.notes.map(({ kind, from, until }) => [kind, from, until]),
+    detail.health.findings.map(({ check, from, until }) => [check, from, until]),
     [["truncated", 5, 10]],
   );
+  assert.equal(detail.health.checks.find(({ check }) => check === "reward")?.state, "passed");
   const { status, message } = await refused("/api/runs/nobody");
   assert.equal(status, 404);
   assert.match(message, /no run nobody/);
   // a beginning that the command line would take is no address
   assert.equal((await refused("/api/runs/stu")).status, 404);
+});
+
+test("what was found of an environment, why a run failed, and that nothing was held out, is told", async (t) => {
+  const { store, get } = await world(t);
+  await store.startRun(run("failed"));
+  const finding = {
+    check: "splits",
+    severity: "warning",
+    problem: "All are trained on.",
+    fix: "Part them.",
+  } as const;
+  await store.saveFindings("failed", [finding]);
+  const evaluation = {
+    when: "after",
+    iteration: 1,
+    split: "test",
+    mode: "sampled",
+    reward: 1,
+    turns: 1,
+  } as const;
+  const counted = { tasks: 10, failed: 0, seconds: 1, success: { mean: 1, low: 0.7, high: 1, n: 10 } };
+  await store.saveEvaluation("failed", { ...evaluation, ...counted, trainedShare: 1 });
+  await store.finishRun("failed", "failed", { error: "the server is away" });
+  const detail = await get<RunDetail>("/api/runs/failed");
+  assert.equal(detail.error, "the server is away");
+  assert.equal(detail.success, undefined);
+  assert.equal(detail.evaluations[0]?.trainedShare, 1);
+  assert.equal(detail.health.findings[0]?.problem, "All are trained on.");
 });
 
 test("a run that writes is told to who looks at it", async (t) => {

@@ -101,7 +101,12 @@ const Whole = memo(({ run, path }: { readonly run: RunDetail; readonly path: str
       <p>
         <a href={`/runs/${encodeURIComponent(run.id)}/episodes`}>Episodes</a>
       </p>
-      <Notes run={run} />
+      {run.error !== undefined && (
+        <p class="bad" role="alert">
+          The run failed. {run.error}
+        </p>
+      )}
+      <Health run={run} />
       <CurvesOf run={run} path={path} />
       <Evaluations run={run} />
       <details>
@@ -113,22 +118,47 @@ const Whole = memo(({ run, path }: { readonly run: RunDetail; readonly path: str
   );
 });
 
-function Notes({ run }: { readonly run: RunDetail }) {
-  if (run.notes.length === 0) {
-    return <p class="notes none kept">{run.iterations > 0 ? "Nothing is off." : "No iteration yet."}</p>;
-  }
+/** What is wrong, what to do about it, and everything that was looked at. */
+function Health({ run }: { readonly run: RunDetail }) {
+  const { checks, findings } = run.health;
+  const ran = checks.filter(({ state }) => state !== "not measured");
+  const rest = checks.filter(({ state }) => state === "not measured");
+  if (run.iterations === 0 && findings.length === 0) return <p class="health none kept">No iteration yet.</p>;
+  const verdict =
+    findings.length === 0
+      ? `No problems found in ${ran.length} checks.`
+      : `${findings.length} ${findings.length === 1 ? "problem" : "problems"} found in ${ran.length} checks.`;
+  const state = `health${findings.length === 0 ? " none" : ""}${run.state === "running" ? " kept" : ""}`;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys, too
-    <section class={run.state === "running" ? "notes kept" : "notes"} aria-label="What is off" tabIndex={0}>
+    <section class={state} aria-label="Health" tabIndex={0}>
+      <details>
+        <summary>{verdict}</summary>
+        <ul class="checks">
+          {checks.map(({ check, title, state }) => (
+            <li key={check} class={state === "found" ? "found" : "faint"}>
+              {title}: {state === "found" ? "see below" : state}
+            </li>
+          ))}
+        </ul>
+        {rest.length > 0 && (
+          <p class="faint">“not measured”: this run has nothing that the check looks at.</p>
+        )}
+      </details>
       <ul>
-        {run.notes.map((note) => (
-          <li key={`${note.kind} ${note.metric}`}>
-            {note.says}{" "}
-            {note.episodes && (
+        {findings.map((f) => (
+          <li key={`${f.check} ${f.problem}`} class={f.severity}>
+            <strong>{f.problem}</strong> {f.fix}{" "}
+            {f.next && (
+              <>
+                <code>npx {f.next}</code>{" "}
+              </>
+            )}
+            {f.episodes && f.from !== undefined && f.until !== undefined && (
               <a
-                href={`/runs/${encodeURIComponent(run.id)}/episodes?from=${note.from}&until=${note.until}${note.episodes === "all" ? "" : `&outcome=${note.episodes}`}`}
+                href={`/runs/${encodeURIComponent(run.id)}/episodes?from=${f.from}&until=${f.until}${f.episodes === "all" ? "" : `&outcome=${f.episodes}`}`}
               >
-                Episodes of iterations {note.from} to {note.until - 1}
+                Episodes of iterations {f.from} to {f.until - 1}
               </a>
             )}
           </li>
@@ -189,7 +219,11 @@ function CurvesOf({ run, path }: { readonly run: RunDetail; readonly path: strin
   if (curves.state === "failed") return <Failed what="Curves" why={curves.why} />;
   const data = curves.state === "ready" ? curves.data : { iteration: [], values: {} };
   const marked = (names: readonly string[]) =>
-    run.notes.filter((n) => names.includes(n.metric)).map((n) => [n.from, n.until] as const);
+    run.health.findings.flatMap(({ metric, from, until }) =>
+      metric !== undefined && from !== undefined && until !== undefined && names.includes(metric)
+        ? [[from, until] as const]
+        : [],
+    );
   // a point stands for the iterations up to the next one
   const open = (index: number): void => {
     const from = data.iteration[index] ?? 0;
@@ -284,11 +318,13 @@ function rangesOf(before: Loaded<Curves>, { iteration }: Curves): Pick<Curves, "
   return same ? { ranges: before.data.ranges } : {};
 }
 
+const trainedWords = (share: number): string => (share === 1 ? "trained on" : `${percent(share)} trained on`);
+
 function Evaluations({ run }: { readonly run: RunDetail }) {
   if (run.evaluations.length === 0) return null;
   return (
     <section aria-label="Evaluations">
-      <h2>Held-out evaluations</h2>
+      <h2>Evaluations</h2>
       <div class="wide">
         <table>
           <thead>
@@ -306,7 +342,10 @@ function Evaluations({ run }: { readonly run: RunDetail }) {
             {run.evaluations.map((e) => (
               <tr key={`${e.when} ${e.iteration} ${e.split} ${e.mode}`}>
                 <th scope="row">{e.when === "during" ? `after ${e.iteration}` : e.when}</th>
-                <td>{e.split}</td>
+                <td>
+                  {e.split}
+                  {e.trainedShare > 0 && <span class="bad"> {trainedWords(e.trainedShare)}</span>}
+                </td>
                 <td>{e.mode}</td>
                 <td>{percent(e.success.mean)}</td>
                 <td>

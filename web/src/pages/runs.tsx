@@ -235,6 +235,11 @@ const Row = memo(({ run, index }: { readonly run: RunRow; readonly index: number
       </td>
       <td>
         <span class={`state ${run.state}`}>{run.state}</span>
+        {run.error !== undefined && (
+          <span class="why" title={run.error}>
+            {run.error}
+          </span>
+        )}
       </td>
       <td>{run.env}</td>
       <td>{run.method}</td>

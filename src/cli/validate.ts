@@ -1,0 +1,170 @@
+/** `whetstone validate`: an environment's mistakes, and what to expect of it, before anything is trained. */
+import { Worker } from "node:worker_threads";
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import { findingLine, isError } from "../core/finding.ts";
+import { unknownName } from "../core/suggest.ts";
+import type { EnvironmentReport } from "../diagnose/environment/validate.ts";
+import { statedNumber } from "./options.ts";
+import {
+  addCommand,
+  folded,
+  type Io,
+  interval,
+  lateProgress,
+  number,
+  paint,
+  roomOf,
+  table,
+} from "./output.ts";
+import type { ValidateAnswer, ValidateOrder } from "./validateWorker.ts";
+
+interface ValidateCommand {
+  readonly episodes: string;
+  readonly seconds: string;
+  readonly seed: string;
+  readonly engine: string;
+  readonly model?: string;
+  readonly contextTokens: string;
+}
+
+const readers = ["local", "tabular"] as const;
+
+export function addValidate(program: Command, io: Io): void {
+  addCommand(
+    program,
+    "validate",
+    "Check an environment before training in it, and measure what to expect of it.",
+    [
+      "whetstone validate environment.ts",
+      "whetstone validate environment.ts --model HuggingFaceTB/SmolLM2-135M-Instruct --context-tokens 1024",
+      "whetstone validate facts --episodes 100",
+      "whetstone validate environment.ts --json",
+    ],
+  )
+    .argument("<env>", "environment (see whetstone envs), or a module that exports one")
+    .option("--episodes <n>", "episodes of each scripted player, and of one that acts at random", "20")
+    .option("--seconds <n>", "begin no further episode after this long", "60")
+    .option("--seed <n>", "seed of the players", "1")
+    .option("--engine <name>", "whose tokenizer reads the environment's lexicon: local or tabular", "local")
+    .option("--model <folder|owner/name>", "the model whose tokenizer counts, in place of the lexicon's")
+    .option("--context-tokens <n>", "longest sequence", "128")
+    .action(async (env: string, options: ValidateCommand) => {
+      const engine = readers.find((name) => name === options.engine);
+      if (!engine) throw unknownName("--engine", options.engine, readers);
+      const report = await examined(
+        {
+          env,
+          engine,
+          ...(options.model !== undefined && { model: options.model }),
+          episodes: statedNumber("--episodes", options.episodes, 1),
+          seconds: statedNumber("--seconds", options.seconds, 1),
+          seed: statedNumber("--seed", options.seed),
+          contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+        },
+        io,
+      );
+      print(report, io);
+      if (report.findings.some(isError)) io.code = 1;
+    });
+}
+
+/** In a thread of its own: code that blocks its thread for good can be ended there, and named. */
+async function examined(order: ValidateOrder, io: Io): Promise<EnvironmentReport> {
+  const file = import.meta.url.endsWith(".ts") ? "./validateWorker.ts" : "./validateWorker.js";
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: order });
+  const progress = lateProgress(io, "Episodes", 3 * order.episodes);
+  let call = "loading the environment";
+  let patience = 60;
+  let silent: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<EnvironmentReport>((resolve, reject) => {
+      const heard = (): void => {
+        clearTimeout(silent);
+        silent = setTimeout(() => resolve(blocked(order.env, call, patience)), 1000 * (patience + 5));
+      };
+      heard();
+      worker.on("error", reject);
+      worker.on("message", (answer: ValidateAnswer) => {
+        heard();
+        if (answer.type === "loaded") patience = answer.seconds;
+        else if (answer.type === "call") call = answer.call;
+        else if (answer.type === "episode") progress.one();
+        else if (answer.type === "report") resolve(answer.report);
+        else if (answer.type === "refused") reject(new WhetstoneError(answer.code, answer.parts));
+        else if (answer.type === "error") reject(answer.error);
+      });
+    });
+  } finally {
+    clearTimeout(silent);
+    progress.close();
+    await worker.terminate();
+  }
+}
+
+const blocked = (environment: string, call: string, seconds: number): EnvironmentReport => ({
+  environment,
+  splits: [],
+  players: [],
+  checks: [{ check: "episodes", title: "calls return", state: "found" }],
+  findings: [
+    {
+      check: "episodes",
+      severity: "error",
+      problem: `${call} blocked its thread for more than ${seconds} s.`,
+      fix: "A loop there does not end, or waits without await: training would stand still for good.",
+    },
+  ],
+});
+
+function print(report: EnvironmentReport, io: Io): void {
+  io.record({ type: "validation", ...report });
+  const { splits, players, prompts, replies, secondsPerStep, findings, checks } = report;
+  io.say(paint(io, "bold", report.environment));
+  if (splits.length > 0) {
+    const rows = splits.map(({ name, tasks, trained }) => [
+      name,
+      String(tasks),
+      name === "train" ? "all" : String(trained),
+    ]);
+    io.say("", ...table(["split", "tasks", "trained on"], rows, roomOf(io)));
+  }
+  if (players.length > 0) {
+    const rows = players.map((p) => [
+      p.player,
+      String(p.episodes),
+      interval(p.success),
+      number(p.reward),
+      number(p.turns),
+      String(p.truncated),
+      String(p.failed),
+    ]);
+    const head = ["player", "episodes", "success, 95 % interval", "reward", "turns", "cut off", "failed"];
+    io.say("", ...table(head, rows, roomOf(io)));
+  }
+  const facts = [
+    ...(prompts ? [`prompts ${number(prompts.median)} tokens, ${number(prompts.most)} at most`] : []),
+    ...(replies ? [`replies ${number(replies.median)}, ${number(replies.most)} at most`] : []),
+    ...(secondsPerStep === undefined ? [] : [`${number(1000 * secondsPerStep)} ms a step`]),
+  ];
+  if (facts.length > 0) io.say("", ...folded(io, facts.join("; ")));
+  if (!prompts && players.length > 0)
+    io.say(
+      ...folded(io, "It has no lexicon to count tokens by: --model names a model whose tokenizer does."),
+    );
+  if (findings.length > 0) io.say("");
+  for (const finding of findings) {
+    const style = isError(finding) ? "red" : "yellow";
+    const [first = "", ...rest] = folded(io, `${finding.severity}: ${findingLine(finding)}`);
+    io.say(first.replace(finding.severity, paint(io, style, finding.severity)), ...rest);
+  }
+  const errors = findings.filter(isError).length;
+  const found = [plural(errors, "error"), plural(findings.length - errors, "warning")]
+    .filter(Boolean)
+    .join(", ");
+  const measured = checks.filter(({ state }) => state !== "not measured");
+  const ran = `${measured.length} checks: ${measured.map(({ check }) => check).join(", ")}`;
+  io.say("", ...folded(io, found === "" ? `No problems found in ${ran}.` : `${found} in ${ran}.`));
+}
+
+const plural = (n: number, what: string): string => (n === 0 ? "" : `${n} ${what}${n === 1 ? "" : "s"}`);

@@ -1,0 +1,368 @@
+/** The checks of a run's health. Thresholds are rules of thumb: they point at what to look at and decide nothing. */
+import { intervalOfDifference } from "../../core/statistics.ts";
+import { type Curve, digits, type Ends, endsOf, percent, ratioOf } from "./curves.ts";
+import type { HealthFinding, Measured } from "./health.ts";
+
+type Found = Omit<HealthFinding, "check" | "severity"> & Partial<Pick<HealthFinding, "severity">>;
+
+export interface HealthCheck {
+  readonly check: string;
+  /** What it looks at, in a few words. */
+  readonly title: string;
+  /** @returns undefined where the run has nothing that it looks at; else what it found, which may be nothing. */
+  find(run: Measured): readonly Found[] | undefined;
+}
+
+/** Iterations below which a trend is not told from chance. */
+const fewest = 8;
+
+const at = ({ from, until }: Pick<Ends, "from" | "until">) => ({ from, until });
+
+/** A check of one curve. */
+const ofCurve = (
+  check: string,
+  title: string,
+  metric: string,
+  least: number,
+  find: (ends: Ends, run: Measured) => Omit<Found, "metric" | "from" | "until"> | undefined,
+): HealthCheck => ({
+  check,
+  title,
+  find: (run) => {
+    const ends = endsOf(run.curves[metric], least);
+    if (!ends) return undefined;
+    const found = find(ends, run);
+    return found ? [{ ...found, metric, ...at(ends) }] : [];
+  },
+});
+
+const successOf = ({ curves }: Measured, least = 1): Ends | undefined => endsOf(curves.success, least);
+
+const environment: HealthCheck = {
+  check: "environment",
+  title: "the environment's tasks and episodes",
+  find: ({ findings }) => findings.map(({ check: _, ...finding }) => finding),
+};
+
+const failures: HealthCheck = {
+  check: "failures",
+  title: "episodes that failed",
+  find: ({ curves, run }) => {
+    const share = ratioOf(
+      curves["total.episodes.failed"] ?? zeroLike(curves["total.episodes"]),
+      curves["total.episodes"],
+    );
+    const ends = endsOf(share, 1);
+    if (!ends) return undefined;
+    const now = share!.value.at(-1)!;
+    if (!(now > 0)) return [];
+    return [
+      {
+        severity: now > 0.5 ? "error" : "warning",
+        problem: `${percent(now)} of all episodes failed through no fault of the policy and were left out of every number.`,
+        fix: "The environment threw, took too long, or returned something that is no step; a model or tool behind it may be away.",
+        next: `whetstone show ${run} --failed`,
+        metric: "failed",
+        episodes: "failed",
+        ...at(ends),
+      },
+    ];
+  },
+};
+
+const zeroLike = (curve: Curve | undefined): Curve | undefined =>
+  curve && { iteration: curve.iteration, value: curve.value.map(() => 0) };
+
+const actions = ofCurve("actions", "whether the policy acts", "turns", 1, ({ late }, { run }) =>
+  late >= 0.5
+    ? undefined
+    : {
+        severity: "error",
+        problem: `Episodes have ${digits(late)} turns in the mean: the policy hardly acts.`,
+        fix: "Prompts fill the context before the first action (raise --context-tokens), or episodes end before it.",
+        next: `whetstone show ${run}`,
+        episodes: "all",
+      },
+);
+
+const cutOff: HealthCheck = {
+  check: "truncated",
+  title: "episodes that were cut off",
+  find: ({ curves, run }) => {
+    const ends = endsOf(curves.truncated, 1);
+    if (!ends) return undefined;
+    if (ends.late <= 0.1 || (ends.measured < fewest && ends.late <= 0.5)) return [];
+    return [
+      {
+        problem: `${percent(ends.late)} of the episodes were cut off at a limit.`,
+        fix: "Raise the limit on turns or tokens, or reward brevity; where none ever ends, return `end` from act().",
+        next: `whetstone show ${run} --failed`,
+        metric: "truncated",
+        episodes: "truncated",
+        ...at(ends),
+      },
+    ];
+  },
+};
+
+const falling = ofCurve("success", "success in training", "success", fewest, ({ early, late }) =>
+  late >= early - 0.15
+    ? undefined
+    : {
+        problem: `Success in training fell from ${percent(early)} to ${percent(late)}.`,
+        fix: "Unless tasks became harder, steps are too large: lower the learning rate.",
+        episodes: "all",
+      },
+);
+
+/** Success that counts as having nothing left to learn. */
+const nearlyAll = 0.9;
+
+const rewarded: HealthCheck = {
+  check: "rewarded",
+  title: "whether any episode was rewarded",
+  find: (run) => {
+    const success = successOf(run, 3);
+    const reward = endsOf(run.curves.reward, 3);
+    if (!success || !reward) return undefined;
+    if (success.largest > 0 || reward.largest > reward.smallest) return [];
+    return [
+      {
+        severity: "error",
+        problem: `No episode of ${success.measured} iterations was a success, and all were paid ${digits(reward.late)}: the policy has never done anything that is rewarded.`,
+        fix: "Let it imitate first (a `flawed` player and a warm start, or demonstrations), begin with easier tasks, reward steps on the way, or check that it can write right actions at all.",
+        next: `whetstone validate ${run.env}`,
+        metric: "success",
+        episodes: "all",
+        ...at(success),
+      },
+    ];
+  },
+};
+
+const constantReward: HealthCheck = {
+  check: "reward",
+  title: "whether the reward varies",
+  find: (run) => {
+    const reward = endsOf(run.curves.reward, 10);
+    if (!reward) return undefined;
+    const success = successOf(run);
+    // what was never rewarded at all is another check's
+    if (reward.largest > reward.smallest || (success && (success.late === 1 || success.largest === 0)))
+      return [];
+    return [
+      {
+        problem: `The reward has been exactly ${digits(reward.late)} for ${reward.measured} iterations: nothing is being learnt from.`,
+        fix: "Check that the reward can be reached, and is not a constant.",
+        next: `whetstone validate ${run.env}`,
+        metric: "reward",
+        episodes: "all",
+        ...at(reward),
+      },
+    ];
+  },
+};
+
+const deadGroups: HealthCheck = {
+  check: "groups",
+  title: "whether attempts at a task differ",
+  find: (run) => {
+    const [dead, all] = run.curves.deadPools ? ["deadPools", "pools"] : ["deadGroups", "groups"];
+    const share = endsOf(ratioOf(run.curves[dead!], run.curves[all!]), 4);
+    if (!share) return undefined;
+    if (share.late <= 0.8) return [];
+    const success = successOf(run)?.late;
+    return [
+      {
+        problem: `In ${percent(share.late)} of the groups all attempts were paid alike and teach nothing.`,
+        fix:
+          success !== undefined && success > 0.5
+            ? "Most tasks are solved every time: practise harder ones."
+            : "Most tasks fail every time: begin with easier ones, or with a warm start.",
+        next: "whetstone methods curriculum",
+        metric: dead!,
+        episodes: "all",
+        ...at(share),
+      },
+    ];
+  },
+};
+
+const entropy = ofCurve(
+  "entropy",
+  "whether the policy still tries",
+  "entropy",
+  fewest,
+  ({ early, late }, run) => {
+    const success = successOf(run, fewest);
+    if (late >= early / 4 || (success && success.late >= nearlyAll)) return undefined;
+    const stuck = !success || success.late < success.early + 0.1;
+    if (late >= early / 10 && !stuck) return undefined;
+    const still = success ? ` while success is ${percent(success.late)}` : "";
+    return {
+      problem: `Entropy fell from ${digits(early)} to ${digits(late)} nats a token${still}: the policy repeats itself and has stopped trying.`,
+      fix: "Lower the learning rate, add an entropy bonus, or begin from a policy that tries more.",
+      next: "whetstone methods entropy",
+      episodes: "all",
+    };
+  },
+);
+
+/** Iterations after which a run should have learnt something. */
+const longEnough = 10;
+
+const learnt: HealthCheck = {
+  check: "learnt",
+  title: "held-out success before and after",
+  find: (run) => {
+    const pairs = beforeAndAfter(run);
+    if (pairs.length === 0) return undefined;
+    const [before, now] = pairs[0]!;
+    const difference = intervalOfDifference(before.success, now.success);
+    if (
+      difference.low > 0 ||
+      before.success.mean >= nearlyAll ||
+      now.iteration - before.iteration < longEnough
+    )
+      return [];
+    const points = (x: number): string => `${x > 0 ? "+" : ""}${digits(100 * x)}`;
+    return [
+      {
+        problem: `Nothing that can be told from chance was learnt in ${now.iteration - before.iteration} iterations: success on "${now.split}" went from ${percent(before.success.mean)} to ${percent(now.success.mean)} (${points(difference.low)} to ${points(difference.high)} points).`,
+        fix: causesOf(run),
+        next: `whetstone show ${run.run} --metric entropy --metric reward`,
+        metric: "success",
+        from: before.iteration,
+        until: now.iteration,
+      },
+    ];
+  },
+};
+
+/** The first and the last evaluation of one split and mode, held-out ones first. */
+function beforeAndAfter({ evaluations }: Measured) {
+  const kinds = Map.groupBy(evaluations, (e) => `${e.split} ${e.mode}`);
+  const order = (split: string): number => (split === "train" ? 2 : split === "validation" ? 1 : 0);
+  return [...kinds.values()]
+    .map((all) => all.toSorted((a, b) => a.iteration - b.iteration))
+    .filter((all) => all.length > 1 && all.at(-1)!.iteration > all[0]!.iteration)
+    .map((all) => [all[0]!, all.at(-1)!] as const)
+    .filter(([a, b]) => a.success.n > 0 && b.success.n > 0)
+    .toSorted(([a], [b]) => order(a.split) - order(b.split));
+}
+
+/** What else was seen that explains why nothing was learnt. */
+function causesOf(run: Measured): string {
+  const others = [rewarded, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
+  const success = successOf(run, fewest);
+  if (others) return "The other findings say why.";
+  if (success && success.late > success.early + 0.1)
+    return "Success in training rose: the policy learns the tasks by heart. Practise more different tasks.";
+  return "Practise longer, or with a larger learning rate; compare a second seed.";
+}
+
+const headroom: HealthCheck = {
+  check: "headroom",
+  title: "whether there was anything to learn",
+  find: ({ evaluations, env }) => {
+    const before = evaluations.filter((e) => e.when === "before" && e.success.n > 0);
+    if (before.length === 0) return undefined;
+    const solved = before.every((e) => e.success.mean >= 0.99);
+    if (!solved) return [];
+    return [
+      {
+        problem: `The policy succeeded in ${percent(before[0]!.success.mean)} of the tasks before any training, so that rewards tell nothing apart.`,
+        fix: "Check that wrong actions fail, or practise harder tasks.",
+        next: `whetstone validate ${env}`,
+      },
+    ];
+  },
+};
+
+const gap = ofCurve("gap", "sampling against training", "logpGap", 1, ({ most }) =>
+  most <= 1e-3
+    ? undefined
+    : {
+        problem: `Sampling and training disagree by up to ${digits(most)} nats a token: ratios are off.`,
+        fix: "The two should run the same weights; this is a fault of the engine or the server.",
+      },
+);
+
+const drift: HealthCheck = {
+  check: "drift",
+  title: "distance from the reference",
+  find: ({ curves }) => {
+    const names = Object.keys(curves).filter((name) => /\.kl$|klToReference/.test(name));
+    const seen = names.flatMap((metric) => {
+      const ends = endsOf(curves[metric], fewest);
+      return ends ? [{ metric, ends }] : [];
+    });
+    if (seen.length === 0) return undefined;
+    return seen
+      .filter(({ ends }) => ends.late > 0.5)
+      .map(({ metric, ends }) => ({
+        problem: `The policy is ${digits(ends.late)} nats a token away from where it is compared with.`,
+        fix: "Lower the learning rate, or strengthen the pull.",
+        metric,
+        ...at(ends),
+      }));
+  },
+};
+
+const stale = ofCurve("stale", "age of what is learnt from", "importance.truncated", fewest, ({ late }) =>
+  late <= 0.05
+    ? undefined
+    : {
+        problem: `${percent(late)} of the tokens were at the cap of the importance weights: they are too old for the policy of now.`,
+        fix: "Lower --staleness or the learning rate.",
+      },
+);
+
+const gradient: HealthCheck = {
+  check: "gradient",
+  title: "size of the gradient",
+  find: ({ curves }) => {
+    const ends = endsOf(curves.gradientNorm, fewest);
+    if (!ends) return undefined;
+    const last = curves.gradientNorm!.value.at(-1)!;
+    if (!Number.isFinite(last)) {
+      return [
+        {
+          severity: "error",
+          problem: "The gradient's norm is not a number any more.",
+          fix: "Lower the learning rate, clip gradients, and go on from an earlier checkpoint.",
+          metric: "gradientNorm",
+          ...at(ends),
+        },
+      ];
+    }
+    if (ends.most <= 100 * ends.median || ends.median <= 0) return [];
+    return [
+      {
+        problem: `The gradient's norm jumped to ${digits(ends.most)}, ${digits(ends.most / ends.median)} times its median.`,
+        fix: "Clip it, or lower the learning rate.",
+        metric: "gradientNorm",
+        ...at(ends),
+      },
+    ];
+  },
+};
+
+/** In the order in which they are shown: what makes others meaningless comes first. */
+export const healthChecks: readonly HealthCheck[] = [
+  environment,
+  failures,
+  actions,
+  cutOff,
+  rewarded,
+  headroom,
+  learnt,
+  falling,
+  entropy,
+  deadGroups,
+  constantReward,
+  gradient,
+  gap,
+  drift,
+  stale,
+];

@@ -1,0 +1,66 @@
+/** What is wrong with a run, in words, from its curves, its evaluations and its environment. */
+import type { CheckResult, Finding } from "../../core/finding.ts";
+import type { Evaluation, Store } from "../../store/index.ts";
+import { healthChecks } from "./checks.ts";
+import type { Curve } from "./curves.ts";
+
+/** What the checks look at. */
+export interface Measured {
+  /** Its name, as commands take it. */
+  readonly run: string;
+  readonly env: string;
+  /** By metric. */
+  readonly curves: Readonly<Record<string, Curve>>;
+  readonly evaluations: readonly Pick<Evaluation, "when" | "iteration" | "split" | "mode" | "success">[];
+  /** Of its environment, when the run began. */
+  readonly findings: readonly Finding[];
+}
+
+export interface HealthFinding extends Finding {
+  /** A command that shows more. */
+  readonly next?: string;
+  /** The curve that shows it, and the iterations in which it was seen, half-open. */
+  readonly metric?: string;
+  readonly from?: number;
+  readonly until?: number;
+  /** Which episodes show it, where some do. */
+  readonly episodes?: "failed" | "truncated" | "all";
+}
+
+export interface HealthReport {
+  /** Every check, in order. */
+  readonly checks: readonly CheckResult[];
+  readonly findings: readonly HealthFinding[];
+}
+
+export function health(run: Measured): HealthReport {
+  const all = healthChecks.map(({ check, title, find }) => {
+    const found = find(run);
+    const state = found === undefined ? "not measured" : found.length > 0 ? "found" : "passed";
+    const findings = (found ?? []).map((finding) => ({ severity: "warning" as const, ...finding, check }));
+    return { result: { check, title, state } as const, findings };
+  });
+  return { checks: all.map(({ result }) => result), findings: all.flatMap(({ findings }) => findings) };
+}
+
+/** Points of each curve that are looked at. */
+const points = 400;
+
+/** The health of a run that is stored. */
+export async function healthOf(store: Store, id: string): Promise<HealthReport> {
+  const run = await store.run(id);
+  const { names } = await store.measured(id);
+  const curves: Record<string, { iteration: number[]; value: number[] }> = {};
+  for (const { name, iteration, value } of await store.curves(id, names, points)) {
+    const curve = (curves[name] ??= { iteration: [], value: [] });
+    curve.iteration.push(iteration);
+    curve.value.push(value);
+  }
+  return health({
+    run: run?.name ?? id,
+    env: run?.env ?? "",
+    curves,
+    evaluations: await store.evaluations(id),
+    findings: run?.findings ?? [],
+  });
+}

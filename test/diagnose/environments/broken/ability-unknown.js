@@ -1,0 +1,3 @@
+import { parcels } from "../parcels.ts";
+
+export default parcels({ abilities: new Set(["replays"]) });

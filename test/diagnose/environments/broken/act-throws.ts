@@ -1,0 +1,10 @@
+import { parcels, play } from "../parcels.ts";
+
+export default parcels({
+  start: async (task) =>
+    play(task, {
+      act: async () => {
+        throw new TypeError("Cannot read properties of undefined (reading 'trim')");
+      },
+    }),
+});

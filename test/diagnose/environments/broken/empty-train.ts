@@ -1,0 +1,3 @@
+import { parcels, tasksBetween } from "../parcels.ts";
+
+export default parcels({ tasks: (split) => (split === "train" ? [] : tasksBetween(24, 30)) });

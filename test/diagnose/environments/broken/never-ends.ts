@@ -1,0 +1,5 @@
+import { parcels, play } from "../parcels.ts";
+
+export default parcels({
+  start: async (task) => play(task, { act: async () => ({ rewards: { outcome: 0 } }) }),
+});

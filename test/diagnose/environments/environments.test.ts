@@ -1,0 +1,147 @@
+/** Every broken environment is named by its fault before training, and none is trained in without a word. */
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { isWhetstoneError } from "../../../src/core/errors.ts";
+import { examine, reportOf } from "../../../src/diagnose/environment/validate.ts";
+import { localCodec } from "../../../src/engine/local/index.ts";
+import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
+import type { Environment } from "../../../src/env/environment.ts";
+import { grpo } from "../../../src/method/baseline/grpo.ts";
+import type { RunEvent } from "../../../src/train/events.ts";
+import { train } from "../../../src/train/run.ts";
+import { folder } from "../../train/world.ts";
+
+/** What is said of each: its severity, its check and words of it. */
+const faults: Readonly<Record<string, readonly ["error" | "warning", string, RegExp]>> = {
+  "no-train": ["error", "splits", /no split "train"; there are: test/],
+  "empty-train": ["error", "tasks", /tasks\("train"\) is empty/],
+  "empty-test": ["warning", "splits", /tasks\("test"\) is empty/],
+  "equal-splits": ["warning", "splits", /All 24 tasks of "test" are in "train" as well/],
+  "overlapping-splits": ["warning", "splits", /6 of the 24 tasks of "test" are in "train"/],
+  "equal-but-for-ids": ["warning", "splits", /All 24 tasks of "test" are in "train" as well/],
+  "train-only": ["warning", "splits", /No split is held out: there is only train/],
+  "duplicate-ids": ["error", "tasks", /24 tasks with 10 different ids; "parcel-0" comes more than once/],
+  "promised-tasks": ["error", "tasks", /tasks\("train"\) returns a promise/],
+  "other-tasks-each-time": ["error", "tasks", /returns other tasks at every call/],
+  "metadata-function": ["error", "tasks", /tasks\("train"\)\[0\], metadata.solve is a function/],
+  "metadata-date": ["error", "tasks", /metadata.due.at is a Date/],
+  "text-prompt": ["error", "tasks", /\[0\], prompt: expected array, received string/],
+  "answer-for-reference": ["error", "tasks", /unknown "answer".*the gold answer into `reference`/],
+  "nan-reward": ["error", "episodes", /rewards\.outcome: NaN/],
+  "infinite-reward": ["error", "episodes", /rewards\.speed: Infinity/],
+  "unnamed-reward": ["error", "episodes", /act\(\): got rewards: \d .*expected record/],
+  "gym-step": ["error", "episodes", /unknown "reward", "done".*Write rewards: \{ outcome: … \}/],
+  "no-step": ["error", "episodes", /act\(\): got nothing/],
+  "unknown-role": [
+    "error",
+    "episodes",
+    /the role "assistant", expected one of the environment's roles: agent/,
+  ],
+  "text-observation": ["error", "episodes", /observe\(\): got observation\.messages: "hello"/],
+  "no-episode": ["error", "episodes", /start\(\): got .* expected an episode with observe\(\) and act\(\)/],
+  "start-throws": ["error", "episodes", /start\(\) threw: no database/],
+  "start-hangs": ["error", "episodes", /start\(\) took longer than 0\.3 s/],
+  "act-throws": ["error", "episodes", /act\(\) threw: Cannot read properties/],
+  "act-hangs": ["error", "episodes", /act\(\) took longer than 0\.3 s/],
+  "never-ends": ["warning", "endings", /None of \d+ episodes ended by itself/],
+  "success-unsaid": ["warning", "endings", /said whether it was a success/],
+  "constant-reward": ["warning", "rewards", /were paid exactly/],
+  "prompt-too-long": ["error", "context", /fill the context of 128 tokens.*--context-tokens above 4/],
+  "unknown-words": ["warning", "vocabulary", /cannot write a word that right actions need: "look"/],
+  "no-lexicon": ["error", "vocabulary", /Give the environment a `lexicon`/],
+  "other-episode-each-time": ["warning", "claims", /gave another episode/],
+  "replay-differs": ["error", "claims", /The ability replay is declared/],
+  "legal-refused": [
+    "error",
+    "claims",
+    /was listed as legal in task .*, and refused: ".* is not allowed here"/,
+  ],
+  "expert-fails": [
+    "warning",
+    "claims",
+    /The expert fails in \d+ of \d+ tasks, first in "parcel-0", saying "south"/,
+  ],
+  "ability-missing": ["error", "claims", /no `expert` player/],
+  "ability-unknown": ["error", "claims", /no ability "replays"/],
+  "fork-shares-state": ["error", "claims", /A fork answers the same action otherwise/],
+  "reply-too-long": ["warning", "context", /longer than limits\.actionTokens, 1; the longest has 3 tokens/],
+};
+
+const here = import.meta.dirname;
+const loaded = async (file: string): Promise<Environment> =>
+  ((await import(file)) as { readonly default: Environment }).default;
+/** One that blocks its thread cannot be loaded into ours: `validate` itself is asked about it. */
+const blocking = "start-blocks";
+const broken = globSync(join(here, "broken/*"))
+  .map((file) => [basename(file).replace(/\.[jt]s$/, ""), file] as const)
+  .filter(([name]) => name !== blocking)
+  .sort();
+
+test("every fixture is expected to fail for something", () => {
+  assert.deepEqual(
+    broken.map(([name]) => name),
+    Object.keys(faults).sort(),
+  );
+  assert.ok(broken.length >= 25);
+});
+
+for (const [name, file] of broken) {
+  const [severity, check, words] = faults[name] ?? ["error", "", /^$/];
+
+  test(`${name}: the fault is named`, async () => {
+    const environment = await loaded(file);
+    const codec = await localCodec(undefined, environment.lexicon?.() ?? []);
+    const report = reportOf(await examine(environment, { episodes: 6 }), { codec, contextTokens: 128 });
+    const found = report.findings.find((f) => f.check === check && words.test(`${f.problem} ${f.fix}`));
+    assert.ok(found, JSON.stringify(report.findings, null, 1));
+    assert.equal(found.severity, severity);
+    assert.equal(report.checks.find((c) => c.check === check)?.state, "found");
+  });
+
+  test(`${name}: no run ends in a table without a word`, async () => {
+    const engine = tabularEngine();
+    const environment = await loaded(file);
+    const method = grpo.build({ tasks: 4, groupSize: 4, learningRate: 0.1 });
+    const events: RunEvent[] = [];
+    const out = join(folder(), "run");
+    const options = { environment, method, engine, iterations: 3, out, evaluation: { tasks: 6, every: 0 } };
+    const { signal } = new AbortController();
+    try {
+      await train(options, (event) => void events.push(event), signal);
+    } catch (e) {
+      assert.ok(isWhetstoneError(e), String(e));
+      assert.equal(severity, "error", e.message);
+      assert.match(e.message, words);
+      return;
+    }
+    assert.equal(severity, "warning");
+    const said = events.flatMap((e) => (e.type === "warning" ? [e.message] : []));
+    assert.ok(
+      said.some((line) => words.test(line)),
+      JSON.stringify(said),
+    );
+  });
+}
+
+test("a sound environment passes every check", async () => {
+  const { parcels } = await import("./parcels.ts");
+  const environment = parcels();
+  const codec = await localCodec(undefined, environment.lexicon?.() ?? []);
+  const report = reportOf(await examine(environment), { codec, contextTokens: 128 });
+  assert.deepEqual(report.findings, []);
+  assert.ok(report.checks.every(({ state }) => state === "passed"));
+  assert.deepEqual(report.splits, [
+    { name: "train", tasks: 24, trained: 24 },
+    { name: "validation", tasks: 6, trained: 0 },
+    { name: "test", tasks: 12, trained: 0 },
+  ]);
+  const [expert, random] = report.players;
+  assert.equal(expert?.success.mean, 1);
+  assert.equal(expert?.turns, 2);
+  assert.ok(random && random.success.mean < 0.7 && random.failed === 0);
+  // "<user> a parcel has come <end> <assistant>"
+  assert.deepEqual(report.prompts, { median: 7, most: 7 });
+  assert.deepEqual(report.replies, { median: 1, most: 1 });
+});
