@@ -108,25 +108,26 @@ export function episodeFindings(environment: Environment, all: readonly PlayedBy
   return [...failures(all), ...endings(environment, all), ...rewardFindings(all)];
 }
 
-/** One finding a message, with how often and where it came first. */
+/** One finding for messages that differ in values alone, with how often and where they came first. */
 function failures(all: readonly PlayedBy[]): Finding[] {
-  const seen = new Map<string, { count: number; first: string }>();
+  const seen = new Map<string, { count: number; message: string; first: string }>();
   let episodes = 0;
   for (const { player, episodes: played } of all) {
     for (const episode of played) {
       episodes++;
       const message = failureOf(episode);
       if (message === undefined) continue;
-      const known = seen.get(message);
+      const kind = message.replaceAll(/"[^"]*":?|[\d.]+|true|false/g, "…");
+      const known = seen.get(kind);
       if (known) known.count++;
       else {
         const said = episode.actions.map((a) => JSON.stringify(a.slice(0, 40))).join(", ");
         const first = `the ${player} player in task "${episode.task.id}"${said && `, saying ${said}`}`;
-        seen.set(message, { count: 1, first });
+        seen.set(kind, { count: 1, message, first });
       }
     }
   }
-  return [...seen].slice(0, 5).map(([message, { count, first }]) => ({
+  return [...seen.values()].slice(0, 5).map(({ count, message, first }) => ({
     check: "episodes",
     severity: "error",
     problem: `${count} of ${episodes} episodes failed: ${message.replace(/\.$/, "")} (first: ${first}).`,

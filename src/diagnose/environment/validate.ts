@@ -9,6 +9,7 @@ import { declaredFindings, playedFindings, repeatedFindings } from "./claims.ts"
 import { inspectLengths, type Lengths, type ModelReading } from "./lengths.ts";
 import {
   episodeFindings,
+  failureOf,
   type PlayedBy,
   type PlayerSummary,
   playAll,
@@ -106,20 +107,27 @@ export function reportOf(
     ...(lengths?.prompts && { prompts: lengths.prompts }),
     ...(lengths?.replies && { replies: lengths.replies }),
     ...(turns > 0 && { secondsPerStep: recorded.reduce((sum, e) => sum + e.seconds, 0) / turns }),
-    checks: resultsOf(findings, { played: played.length > 0, read: lengths !== undefined }),
+    checks: resultsOf(findings, {
+      played: recorded.length > 0,
+      ended: recorded.some((e) => failureOf(e) === undefined),
+      read: lengths !== undefined,
+    }),
     findings: findings.toSorted((a, b) => Number(isError(b)) - Number(isError(a))),
   };
 }
 
 function resultsOf(
   findings: readonly Finding[],
-  { played, read }: { readonly played: boolean; readonly read: boolean },
+  { played, ended, read }: Readonly<Record<"played" | "ended" | "read", boolean>>,
 ): CheckResult[] {
-  const measured = (check: string): boolean =>
-    check === "context" || check === "vocabulary" ? read : check === "tasks" || check === "splits" || played;
+  const needs: Readonly<Record<string, boolean>> = {
+    ...{ tasks: true, splits: true, episodes: played },
+    ...{ endings: ended, rewards: ended, claims: ended },
+    ...{ context: read, vocabulary: read },
+  };
   return Object.entries(titles).map(([check, title]) => {
     const found = findings.some((f) => f.check === check);
-    return { check, title, state: found ? "found" : measured(check) ? "passed" : "not measured" };
+    return { check, title, state: found ? "found" : needs[check] ? "passed" : "not measured" };
   });
 }
 

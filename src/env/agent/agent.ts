@@ -1,16 +1,15 @@
 /** An ordinary agent function as an environment: it calls a model as ever, and the model that answers is the policy. */
 import { randomBytes } from "node:crypto";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task } from "../../core/words.ts";
 import { defineEnvironment, type Environment, type SplitName, type Step } from "../environment.ts";
 import { type Backend, endpoint } from "./endpoint.ts";
 import { type Listening, listen } from "./listen.ts";
 import { agentSession, type Session } from "./session.ts";
 
-/** A task of one's own: plain data, such as `{ question, answer }`. */
-export type AgentTask = Readonly<Record<string, Json>>;
+/** A task of one's own: JSON, such as `{ question, answer }`; it may be an interface. */
+export type AgentTask = object;
 
 /** Everything that a client needs to reach the policy: `new OpenAI(openai)`, `createOpenAICompatible(openai)`. */
 export interface OpenAISettings {
@@ -88,9 +87,9 @@ export function agent<T extends AgentTask, Result>(
   const limits = { turns: 16, actionTokens: 256, ...options.limits };
   const splits = Object.keys(tasks);
   const own = new Map<string, T>();
-  const listed = new Map<SplitName, readonly Task[]>();
+  const listed = new Map<SplitName, readonly Task<T>[]>();
   for (const split of splits) {
-    const made = (tasks[split] ?? []).map((task, index): Task => {
+    const made = (tasks[split] ?? []).map((task, index): Task<T> => {
       const id = `${name}/${split}/${index}`;
       own.set(id, task);
       return {
@@ -102,7 +101,7 @@ export function agent<T extends AgentTask, Result>(
     });
     listed.set(split, made);
   }
-  const ownTask = ({ id }: Task): T => {
+  const ownTask = ({ id }: Task<T>): T => {
     const task = own.get(id);
     if (task !== undefined) return task;
     throw new WhetstoneError("name.unknown", {
@@ -114,11 +113,11 @@ export function agent<T extends AgentTask, Result>(
   };
   const played =
     (player: AgentPlayer<T>) =>
-    (task: Task, conversation: readonly Message[], random: Random): string =>
+    (task: Task<T>, conversation: readonly Message[], random: Random): string =>
       player(ownTask(task), conversation, random);
   const sessions = sessionServer(name);
 
-  return defineEnvironment({
+  return defineEnvironment<T>({
     name,
     summary: options.summary ?? "an agent function, each call of its model a turn",
     abilities: new Set([
@@ -153,7 +152,7 @@ export function agent<T extends AgentTask, Result>(
     },
 
     // the result is not among the turns: the verdict is the one that was given
-    verify: async (_task: Task, { turns }: Trajectory) => ({ outcome: 0, ...turns.at(-1)?.rewards }),
+    verify: async (_task, { turns }) => ({ outcome: 0, ...turns.at(-1)?.rewards }),
   });
 }
 

@@ -1,17 +1,20 @@
 /** Every broken environment is named by its fault before training, and none is trained in without a word. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
-import { examine, reportOf } from "../../../src/diagnose/environment/validate.ts";
+import { type EnvironmentReport, examine, reportOf } from "../../../src/diagnose/environment/validate.ts";
 import { localCodec } from "../../../src/engine/local/index.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
-import type { Environment } from "../../../src/env/environment.ts";
+import { defineEnvironment, type Environment } from "../../../src/env/environment.ts";
+import { environments } from "../../../src/env/index.ts";
 import { grpo } from "../../../src/method/baseline/grpo.ts";
 import type { RunEvent } from "../../../src/train/events.ts";
 import { train } from "../../../src/train/run.ts";
 import { folder } from "../../train/world.ts";
+import { parcels, user } from "./parcels.ts";
 
 /** What is said of each: its severity, its check and words of it. */
 const faults: Readonly<Record<string, readonly ["error" | "warning", string, RegExp]>> = {
@@ -69,6 +72,11 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
   "reply-too-long": ["warning", "context", /longer than limits\.actionTokens, 1; the longest has 3 tokens/],
 };
 
+/** What a run says in other words: it has seen too few episodes before it begins. */
+const inTraining: Readonly<Record<string, RegExp>> = {
+  "constant-reward": /succeeded in 100 % of the tasks before any training/,
+};
+
 const here = import.meta.dirname;
 const loaded = async (file: string): Promise<Environment> =>
   ((await import(file)) as { readonly default: Environment }).default;
@@ -117,21 +125,45 @@ for (const [name, file] of broken) {
       return;
     }
     assert.equal(severity, "warning");
-    const said = events.flatMap((e) => (e.type === "warning" ? [e.message] : []));
+    const said = events.flatMap((e) => {
+      if (e.type === "warning") return [e.message];
+      return e.type === "done" ? e.health.findings.map(({ problem }) => problem) : [];
+    });
+    const meant = inTraining[name] ?? words;
     assert.ok(
-      said.some((line) => words.test(line)),
+      said.some((line) => meant.test(line)),
       JSON.stringify(said),
     );
   });
 }
 
-test("a sound environment passes every check", async () => {
-  const { parcels } = await import("./parcels.ts");
-  const environment = parcels();
+const passes = async (environment: Environment): Promise<EnvironmentReport> => {
   const codec = await localCodec(undefined, environment.lexicon?.() ?? []);
   const report = reportOf(await examine(environment), { codec, contextTokens: 128 });
-  assert.deepEqual(report.findings, []);
+  assert.deepEqual(report.findings, [], environment.name);
   assert.ok(report.checks.every(({ state }) => state === "passed"));
+  return report;
+};
+
+test("sound environments pass: the repository's own", async () => {
+  const names = [
+    "facts",
+    "text-maze",
+    "wordle",
+    "countdown",
+    "tool-chains",
+    "contextual-bandit",
+    "car-dealer",
+  ];
+  for (const { name, make } of environments) if (names.includes(name)) await passes(make());
+});
+
+test("sound environments pass: of two roles, and an agent function", async () => {
+  for (const name of ["bargain", "sums"]) await passes(await loaded(join(here, `sound/${name}.ts`)));
+});
+
+test("what is measured of a sound environment", async () => {
+  const report = await passes(parcels());
   assert.deepEqual(report.splits, [
     { name: "train", tasks: 24, trained: 24 },
     { name: "validation", tasks: 6, trained: 0 },
@@ -144,4 +176,71 @@ test("a sound environment passes every check", async () => {
   // "<user> a parcel has come <end> <assistant>"
   assert.deepEqual(report.prompts, { median: 7, most: 7 });
   assert.deepEqual(report.replies, { median: 1, most: 1 });
+});
+
+/** The command in a process of its own, as it prints and ends. */
+function validated(...args: string[]) {
+  const main = join(here, "../../../src/cli/main.ts");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, "validate", ...args], {
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+test("whetstone validate: sound, broken, blocking and absent environments end with their exit codes", () => {
+  const sound = validated(join(here, "sound/bargain.ts"), "--json");
+  assert.equal(sound.status, 0, sound.stderr);
+  assert.match(sound.stderr, /No problems found in 8 checks/);
+  assert.deepEqual(JSON.parse(sound.stdout).findings, []);
+
+  const faulty = validated(join(here, "broken/gym-step.js"));
+  assert.equal(faulty.status, 1);
+  assert.match(faulty.stdout, /error: .*unknown "reward", "done"/);
+  assert.match(faulty.stdout, /1 error in 5 checks/);
+
+  const still = validated(join(here, `broken/${blocking}.ts`));
+  assert.equal(still.status, 1);
+  assert.match(still.stdout, /start\(\) in task "parcel-0" blocked its thread for more than 0\.3 s/);
+
+  const absent = validated("facs");
+  assert.equal(absent.status, 2);
+  assert.match(absent.stderr, /Did you mean facts\?/);
+});
+
+test("metadata has the author's own type, without a cast", async () => {
+  interface Parcel {
+    readonly weight: number;
+  }
+  const typed = defineEnvironment<Parcel>({
+    name: "weights",
+    summary: "say the weight",
+    abilities: new Set(["expert"]),
+    roles: ["agent"],
+    splits: ["train", "test"],
+    limits: { turns: 1, actionTokens: 1 },
+    tasks: (split) =>
+      [1, 2, 3].map((weight) => ({
+        id: `${split}-${weight}`,
+        prompt: [user(`${split} ${weight}`)],
+        metadata: { weight },
+        seed: 1,
+      })),
+    start: async ({ metadata }) => ({
+      observe: async () => ({ role: "agent", observation: { messages: [] } }),
+      act: async ({ content }) => {
+        const success = content === metadata.weight.toFixed();
+        return { rewards: { outcome: Number(success) }, end: { kind: "done", reason: content, success } };
+      },
+    }),
+    lexicon: () => ["train test 1 2 3"],
+    expert: ({ metadata }) => metadata.weight.toFixed(),
+  });
+  const weight: number = typed.tasks("train")[0]!.metadata.weight;
+  const plain: Environment = typed;
+  assert.equal(weight, 1);
+  await passes(plain);
+  const [task] = typed.tasks("train");
+  // @ts-expect-error other metadata does not fit
+  const other: Parcel = { ...task!.metadata, weight: "heavy" };
+  assert.ok(other);
 });

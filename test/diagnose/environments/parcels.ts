@@ -2,9 +2,9 @@
 import type { Message, Task } from "../../../src/core/words.ts";
 import type { Environment, Episode, Step } from "../../../src/env/environment.ts";
 
-const cities = ["lima", "oslo", "cairo", "quito", "seoul", "paris"] as const;
+const cities: readonly string[] = ["lima", "oslo", "cairo", "quito", "seoul", "paris"];
 export const docks = ["north", "south", "west"] as const;
-const dockOf = (city: string): string => docks[cities.findIndex((c) => c === city) % docks.length]!;
+const dockOf = (city: string): string => docks[cities.indexOf(city) % docks.length]!;
 
 export const user = (content: string): Message => ({ role: "user", content });
 
