@@ -182,7 +182,7 @@ function heldOutFindings({ splits: names }: Environment, splits: readonly SplitT
     const all = trained === tasks.length;
     findings.push(
       warning(
-        `${all ? `All ${trained} tasks` : `${trained} of the ${tasks.length} tasks`} of "${name}" are in "train" as well: success on it ${all ? "is" : "is in part"} success on practised tasks.`,
+        `${all ? `All ${trained} tasks` : `${trained} of the ${tasks.length} tasks`} of "${name}" are in "train" as well: success on it is ${all ? "" : "in part "}success on tasks that were trained on.`,
         `Return different tasks from tasks("${name}"), and look at the split's name there.`,
       ),
     );

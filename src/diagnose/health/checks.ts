@@ -167,8 +167,8 @@ const deadGroups: HealthCheck = {
   check: "groups",
   title: "whether attempts at a task differ",
   find: (run) => {
-    const [dead, all] = run.curves.deadPools ? ["deadPools", "pools"] : ["deadGroups", "groups"];
-    const share = endsOf(ratioOf(run.curves[dead!], run.curves[all!]), 4);
+    const metric = run.curves.deadPools ? "deadPools" : "deadGroups";
+    const share = endsOf(run.curves[metric], 4);
     if (!share) return undefined;
     if (share.late <= 0.8) return [];
     const success = successOf(run)?.late;
@@ -180,7 +180,7 @@ const deadGroups: HealthCheck = {
             ? "Most tasks are solved every time: practise harder ones."
             : "Most tasks fail every time: begin with easier ones, or with a warm start.",
         next: "whetstone methods curriculum",
-        metric: dead!,
+        metric,
         episodes: "all",
         ...at(share),
       },

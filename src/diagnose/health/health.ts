@@ -1,6 +1,8 @@
 /** What is wrong with a run, in words, from its curves, its evaluations and its environment. */
+import { join, relative } from "node:path";
 import type { CheckResult, Finding } from "../../core/finding.ts";
-import type { Evaluation, Store } from "../../store/index.ts";
+import { objectOf, textOf } from "../../core/json.ts";
+import type { Evaluation, Run, Store } from "../../store/index.ts";
 import { healthChecks } from "./checks.ts";
 import type { Curve } from "./curves.ts";
 
@@ -8,6 +10,7 @@ import type { Curve } from "./curves.ts";
 export interface Measured {
   /** Its name, as commands take it. */
   readonly run: string;
+  /** Its environment, as commands take it: a name, or a file. */
   readonly env: string;
   /** By metric. */
   readonly curves: Readonly<Record<string, Curve>>;
@@ -43,6 +46,15 @@ export function health(run: Measured): HealthReport {
   return { checks: all.map(({ result }) => result), findings: all.flatMap(({ findings }) => findings) };
 }
 
+/** The catalogue's name of a run's environment, or its file as seen from here. */
+function environmentOf({ env, config, folder }: Run): string {
+  const modules = objectOf(objectOf(objectOf(config)?.config)?.modules);
+  const file = textOf(modules?.env);
+  if (file !== undefined) return relative(process.cwd(), join(folder, file));
+  // the environment stands in a config file, or in a program
+  return modules ? "FILE" : env;
+}
+
 /** Points of each curve that are looked at. */
 const points = 400;
 
@@ -58,7 +70,7 @@ export async function healthOf(store: Store, id: string): Promise<HealthReport> 
   }
   return health({
     run: run?.name ?? id,
-    env: run?.env ?? "",
+    env: run ? environmentOf(run) : "",
     curves,
     evaluations: await store.evaluations(id),
     findings: run?.findings ?? [],

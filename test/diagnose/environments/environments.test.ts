@@ -244,3 +244,16 @@ test("metadata has the author's own type, without a cast", async () => {
   const other: Parcel = { ...task!.metadata, weight: "heavy" };
   assert.ok(other);
 });
+
+test("a run whose attempts are all paid alike says so, by the metrics that a run writes", async () => {
+  const environment = await loaded(join(here, "broken/never-ends.ts"));
+  const engine = tabularEngine();
+  const method = grpo.build({ tasks: 4, groupSize: 4, learningRate: 0.1 });
+  const out = join(folder(), "run");
+  const evaluation = { tasks: 4, every: 0 };
+  const { signal } = new AbortController();
+  const done = await train({ environment, method, engine, iterations: 5, out, evaluation }, () => {}, signal);
+  const found = done.health.findings.map(({ check }) => check);
+  for (const check of ["environment", "truncated", "rewarded", "groups"])
+    assert.ok(found.includes(check), check);
+});
