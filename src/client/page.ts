@@ -12,13 +12,27 @@ const listens = (x: unknown): x is Listens =>
   typeof x === "object" && x !== null && "addEventListener" in x && "removeEventListener" in x;
 const isPage = (x: unknown): x is Page => listens(x) && "visibilityState" in x;
 
+export interface Leaving {
+  readonly inPage: boolean;
+  /** The page may be gone before anything else runs. */
+  readonly hidden: boolean;
+  end(): void;
+}
+
 /** @param leave called each time the page is hidden: on phones nothing else comes before it is gone. */
-export function onLeave(leave: () => void): { readonly inPage: boolean; end(): void } {
+export function onLeave(leave: () => void): Leaving {
   const page: unknown = Reflect.get(globalThis, "document");
-  if (!isPage(page)) return { inPage: false, end() {} };
-  const hidden = (): void => {
-    if (page.visibilityState === "hidden") leave();
+  if (!isPage(page)) return { inPage: false, hidden: false, end() {} };
+  const isHidden = (): boolean => page.visibilityState === "hidden";
+  const changed = (): void => {
+    if (isHidden()) leave();
   };
-  page.addEventListener("visibilitychange", hidden);
-  return { inPage: true, end: () => page.removeEventListener("visibilitychange", hidden) };
+  page.addEventListener("visibilitychange", changed);
+  return {
+    inPage: true,
+    get hidden() {
+      return isHidden();
+    },
+    end: () => page.removeEventListener("visibilitychange", changed),
+  };
 }

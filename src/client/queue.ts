@@ -1,6 +1,6 @@
 /** Signals on their way: gathered, tried again with growing pauses, and handed over in one go when a page is left. */
 import { FeedbackError } from "./error.ts";
-import { type Address, post } from "./post.ts";
+import { type Address, type Posted, post } from "./post.ts";
 import type { Acknowledged } from "./types.ts";
 
 export interface Patience {
@@ -13,7 +13,7 @@ export interface Patience {
 }
 
 export interface Queue {
-  /** @param json of the signal, its key included: sent again it is the same signal. */
+  /** Signals are sent in the order in which they are added. @param json of the signal, its key included: sent again it is the same signal. */
   add(json: string, signal?: AbortSignal): Promise<Acknowledged>;
   /** All that waits now is delivered, or given up. Rejects with nothing: each `add` tells for itself. */
   flush(): Promise<void>;
@@ -24,134 +24,167 @@ export interface Queue {
 
 interface Waiting {
   readonly json: string;
+  readonly bytes: number;
   readonly until: number;
+  /** The browser sends it even when the page is gone, and has not said what came of it. */
+  left: boolean;
+  /** Called once it is delivered or given up. */
+  readonly whenSettled: (() => void)[];
   resolve(acknowledged: Acknowledged): void;
   reject(why: unknown): void;
 }
 
+/** What the queue does. Each function below that moves it from one state to another says so. */
+type State =
+  /** Nothing waits. */
+  | { readonly kind: "idle" }
+  /** More is gathered, or a failure is waited out. The timer sends. */
+  | { readonly kind: "pausing"; readonly timer: ReturnType<typeof setTimeout> }
+  /** One request is under way. What is added meanwhile goes with the next one. */
+  | { readonly kind: "sending" };
+
 /** In one request. The inbox takes 1,000 and 1 MiB. */
 const mostAtOnce = 200;
-const mostCharacters = 200_000;
+const mostBytes = 500_000;
 /** Browsers keep 64 KiB of requests alive beyond their page. */
 const mostLeaving = 60_000;
+/** Milliseconds: timers take no longer pause. */
+const longestPause = 2 ** 31 - 1;
 
 export function queue(address: Address, { gather, most, keepTrying }: Patience): Queue {
-  let waiting: readonly Waiting[] = [];
-  let sending: Promise<void> | undefined;
-  let hurry = (): void => {};
+  let state: State = { kind: "idle" };
+  /** In the order in which they came. */
+  const waiting = new Set<Waiting>();
+  /** Requests that failed one after the other. */
+  let failures = 0;
+  /** Signals in the next request: fewer while one that is wrong is looked for. */
+  let atOnce = mostAtOnce;
 
-  const drop = (gone: ReadonlySet<Waiting>): void => {
-    waiting = waiting.filter((w) => !gone.has(w));
-  };
+  /** idle → pausing. In every other state what was added is sent in time. */
+  function begin(): void {
+    if (state.kind === "idle") pause(gather);
+  }
 
-  /** Ends sooner once somebody hurries it. */
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** idle, sending → pausing */
+  function pause(ms: number): void {
+    state = { kind: "pausing", timer: setTimeout(sendNext, Math.min(ms, longestPause)) };
+  }
 
-  async function send(): Promise<void> {
-    await pause(gather);
-    for (let failures = 0; waiting.length > 0; ) {
-      const waits = await deliver(batchOf(waiting, mostAtOnce, mostCharacters));
-      if (waits === undefined) {
-        failures = 0;
-        continue;
-      }
-      await pause(Math.max(waits, backoff(failures++)));
+  /** pausing → sending, idle */
+  function hurry(): void {
+    if (state.kind !== "pausing") return;
+    clearTimeout(state.timer);
+    sendNext();
+  }
+
+  /** pausing, sending → sending, or idle where nothing waits */
+  function sendNext(): void {
+    const batch = batchOf(waiting, atOnce, mostBytes);
+    if (batch.length === 0) {
+      state = { kind: "idle" };
+      return;
+    }
+    state = { kind: "sending" };
+    void post(address, textsOf(batch)).then((posted) => goOn(batch, posted));
+  }
+
+  /** sending → sending, pausing, idle */
+  function goOn(batch: readonly Waiting[], posted: Posted): void {
+    switch (posted.kind) {
+      case "kept":
+        acknowledge(batch, posted.signals);
+        succeeded();
+        sendNext();
+        break;
+      case "refused":
+        // a list is refused whole: halves find the one that is wrong. Of a wrong key all are guilty
+        if (batch.length > 1 && posted.why.status !== 401) atOnce = batch.length >> 1;
+        else {
+          for (const one of batch) giveUp(one, posted.why);
+          succeeded();
+        }
+        sendNext();
+        break;
+      case "later":
+        // those that did not fit into this request have waited as long
+        for (const one of waiting) if (Date.now() + posted.afterMs >= one.until) giveUp(one, posted.why);
+        pause(Math.max(posted.afterMs, backoff(failures++)));
     }
   }
 
-  /** @returns milliseconds to wait before another try is worth while; nothing where these are done with. */
-  async function deliver(batch: readonly Waiting[]): Promise<number | undefined> {
-    const posted = await post(
-      address,
-      batch.map((w) => w.json),
-    );
-    if (posted.kind === "kept") {
-      drop(new Set(batch));
-      for (const [i, w] of batch.entries()) w.resolve(posted.signals[i]!);
-      return undefined;
-    }
-    if (posted.kind === "refused") {
-      // a list is refused whole: halves find the one that is wrong. Of a wrong key all are guilty
-      if (batch.length > 1 && posted.why.status !== 401) {
-        const half = batch.length >> 1;
-        const first = await deliver(batch.slice(0, half));
-        return first ?? (await deliver(batch.slice(half)));
-      }
-      drop(new Set(batch));
-      for (const w of batch) w.reject(posted.why);
-      return undefined;
-    }
-    const late = batch.filter((w) => Date.now() + posted.afterMs >= w.until);
-    drop(new Set(late));
-    for (const w of late) w.reject(posted.why);
-    return posted.afterMs;
+  /** A request was answered for good. */
+  function succeeded(): void {
+    failures = 0;
+    atOnce = Math.min(mostAtOnce, 2 * atOnce);
+  }
+
+  function acknowledge(batch: readonly Waiting[], signals: readonly Acknowledged[]): void {
+    for (const [i, one] of batch.entries()) settle(one, () => one.resolve(signals[i]!));
+  }
+
+  const giveUp = (one: Waiting, why: unknown): void => settle(one, () => one.reject(why));
+
+  /** Once: a page that is left sends what is under way again, and whatever ends first counts. */
+  function settle(one: Waiting, tell: () => void): void {
+    if (!waiting.delete(one)) return;
+    tell();
+    for (const settled of one.whenSettled) settled();
   }
 
   return {
     get size() {
-      return waiting.length;
+      return waiting.size;
     },
     add: (json, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        if (waiting.length >= most) return reject(full(most));
-        const aborted = (): void => {
-          drop(new Set([one]));
-          one.reject(signal?.reason);
-        };
-        // a signal may outlive many calls: none of them may stay on it
-        const done = (): void => signal?.removeEventListener("abort", aborted);
+        if (waiting.size >= most) return reject(full(most));
+        const abort = (): void => giveUp(one, signal?.reason);
         const one: Waiting = {
           json,
+          bytes: new TextEncoder().encode(json).length,
           until: Date.now() + keepTrying,
-          resolve(acknowledged) {
-            done();
-            resolve(acknowledged);
-          },
-          reject(why) {
-            done();
-            reject(why);
-          },
+          left: false,
+          // a signal for aborting may outlive many calls: none of them may stay on it
+          whenSettled: [() => signal?.removeEventListener("abort", abort)],
+          resolve,
+          reject,
         };
-        signal?.addEventListener("abort", aborted);
-        waiting = [...waiting, one];
-        sending ??= send().finally(() => {
-          sending = undefined;
-        });
+        signal?.addEventListener("abort", abort);
+        waiting.add(one);
+        begin();
       }),
     async flush() {
+      const settled = [...waiting].map((one) => new Promise<void>((go) => one.whenSettled.push(go)));
       hurry();
-      while (sending) await sending;
+      await Promise.all(settled);
     },
     leave() {
       // what is under way as well: nobody will hear its answer, and a key makes two of it one
-      const batch = batchOf(waiting, mostAtOnce, mostLeaving);
+      const staying = [...waiting].filter((one) => !one.left && one.bytes <= mostLeaving);
+      const batch = batchOf(staying, mostAtOnce, mostLeaving);
       if (batch.length === 0) return;
-      void post(
-        address,
-        batch.map((w) => w.json),
-        true,
-      ).then((posted) => {
-        if (posted.kind !== "kept") return;
-        drop(new Set(batch));
-        for (const [i, w] of batch.entries()) w.resolve(posted.signals[i]!);
+      for (const one of batch) one.left = true;
+      void post(address, textsOf(batch), true).then((posted) => {
+        for (const one of batch) one.left = false;
+        if (posted.kind === "kept") acknowledge(batch, posted.signals);
       });
     },
   };
 }
 
+const textsOf = (batch: readonly Waiting[]): readonly string[] => batch.map(({ json }) => json);
+
 /** The first ones that fit into a request; at least one. */
-function batchOf(waiting: readonly Waiting[], most: number, characters: number): readonly Waiting[] {
-  let length = 0;
-  const over = waiting.findIndex((w, i) => (length += w.json.length) > characters && i > 0);
-  return waiting.slice(0, Math.min(most, over < 0 ? waiting.length : over));
+function batchOf(waiting: Iterable<Waiting>, most: number, mostBytes: number): readonly Waiting[] {
+  const batch: Waiting[] = [];
+  let bytes = 0;
+  for (const one of waiting) {
+    bytes += one.bytes + 1;
+    if (batch.length === most || (bytes > mostBytes && batch.length > 0)) break;
+    batch.push(one);
+  }
+  return batch;
 }
 
 /** Half a second, doubled with every failure up to half a minute, and a part of it at random, so that clients spread. */

@@ -93,7 +93,10 @@ export function whetstone(options: ClientOptions): Client {
       at: feedback.at ?? Date.now(),
       key: feedback.key ?? randomKey(),
     };
-    return line.add(JSON.stringify(whole), signal);
+    const acknowledged = line.add(JSON.stringify(whole), signal);
+    // a page that is being left says its last words after we were told so
+    if (leaving.hidden) line.leave();
+    return acknowledged;
   }
   const give = ({ signal, ...more }: More, feedback: Feedback): Promise<Acknowledged> =>
     send({ ...more, ...feedback }, signal ? { signal } : {});

@@ -55,7 +55,17 @@
 
   const randomKey = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  /** Ends at once when the page is left: nothing runs in it later. */
+  const pause = (ms) =>
+    new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        document.removeEventListener("visibilitychange", end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      document.addEventListener("visibilitychange", end);
+    });
 
   /** Whether the server has it. Tried again a few times; with its key it is one signal however often it arrives. */
   async function send(about, said) {
@@ -127,15 +137,21 @@
       for (const b of [good, bad]) b.setAttribute("aria-pressed", String(b === button));
       form.hidden = false;
       if (await give({ kind: "reaction", reaction })) return;
+      if (button.getAttribute("aria-pressed") === "false") return;
       for (const b of [good, bad]) b.setAttribute("aria-pressed", String(b === before));
     }
     good.addEventListener("click", () => react(good, "thumbs_up"));
     bad.addEventListener("click", () => react(bad, "thumbs_down"));
+    let underway = "";
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const said = text.value.trim();
-      if (said === "") return;
-      if (!(await give({ kind: "comment", text: said }))) return;
+      // pressed twice, it is one comment
+      if (said === "" || said === underway) return;
+      underway = said;
+      const kept = await give({ kind: "comment", text: said });
+      underway = "";
+      if (!kept || text.value.trim() !== said) return;
       text.value = "";
       form.hidden = true;
       good.focus();

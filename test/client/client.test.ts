@@ -72,6 +72,22 @@ test("what comes together goes together", () =>
     assert.equal(asked.length, 1);
   }));
 
+test("one after the other, each is sent, however soon it follows the one before", () =>
+  withServer(async ({ kept }, client) => {
+    for (let microtasks = 0; microtasks < 6; microtasks++) {
+      const { feedback, flush } = client();
+      await feedback.score("r1", 0);
+      for (let i = 0; i < microtasks; i++) await undefined;
+      const second = feedback.score("r1", 1);
+      await flush();
+      assert.deepEqual(
+        kept.splice(0).map((s) => s.value),
+        [0, 1],
+      );
+      await second;
+    }
+  }));
+
 test("an answer that is lost on its way doubles nothing", () =>
   withServer(async ({ before, asked, kept, url }, client) => {
     // the first request is kept, and its answer broken off
@@ -118,6 +134,17 @@ test("one wrong signal costs itself alone", () =>
     assert.ok(wrong?.status === "rejected" && wrong.reason instanceof FeedbackError);
     const { kind, status, code, fields } = wrong.reason;
     assert.deepEqual([kind, status, code, fields[0]?.path], ["refused", 400, "invalid_feedback", "0.value"]);
+  }));
+
+test("one wrong signal among many is found in few requests", () =>
+  withServer(async ({ kept, asked }, client) => {
+    const { feedback } = client();
+    const given = Array.from({ length: 200 }, (_, i) => feedback.rating("r1", i === 60 ? 99 : 3));
+    const rejected = (await Promise.allSettled(given)).flatMap((r, i) =>
+      r.status === "rejected" ? [i] : [],
+    );
+    assert.deepEqual([rejected, kept.length], [[60], 199]);
+    assert.ok(asked.length <= 30, `${asked.length} requests`);
   }));
 
 test("a signal for many calls is left alone by those that have ended", () =>

@@ -88,3 +88,43 @@ pageTest(
     }
   },
 );
+
+pageTest(
+  "a comment sent twice in one go is one comment, and what is tried again goes when the page is left",
+  async () => {
+    const html = `<!doctype html><html lang="en"><title>Help</title><main>
+    <p data-whetstone-response="r1">A reply.</p></main><script src="/v1/feedback.js"></script></html>`;
+    const server = await listening();
+    const { promise: pressedTwice, resolve: answerNow } = Promise.withResolvers<void>();
+    let busy = true;
+    server.before.answer = async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/page") return new Response(html, { headers: { "content-type": "text/html" } });
+      if (request.method !== "POST") return undefined;
+      if (busy) return Response.json({}, { status: 503 });
+      await pressedTwice;
+      return undefined;
+    };
+    const tab = await (await browser()).newPage();
+    const posts = () => server.asked.filter(({ method }) => method === "POST").length;
+    try {
+      await tab.goto(`${server.url}/page`);
+      await tab.getByRole("button", { name: "Good reply" }).click();
+      while (posts() < 2) await tab.waitForTimeout(20);
+      busy = false;
+      await tab.getByLabel(/What was good or bad/).fill("to the point");
+      const send = tab.getByRole("button", { name: "Send" });
+      await send.click();
+      await send.click();
+      answerNow();
+      await tab.getByLabel(/What was good or bad/).waitFor({ state: "hidden" });
+      // the thumb waits for its third try, which is two seconds away
+      await tab.goto("about:blank");
+      for (let i = 0; i < 50 && server.kept.length < 2; i++) await tab.waitForTimeout(20);
+      assert.deepEqual(server.kept.map((s) => s.text).sort(), ["thumbs_up", "to the point"]);
+    } finally {
+      await tab.close();
+      await server.close();
+    }
+  },
+);

@@ -19,7 +19,7 @@ export async function listening(options: Partial<GateOptions> = {}) {
     .route("/", keyRoutes(production, door));
   const asked: Request[] = [];
   /** Stands before the app: what it returns is the answer. */
-  const before: { answer?: (request: Request) => Response | Promise<Response> | undefined } = {};
+  const before: { answer?: (request: Request) => Response | undefined | Promise<Response | undefined> } = {};
   const server = limitedServer(async (request, env) => {
     asked.push(request);
     return (await before.answer?.(request)) ?? app.fetch(request, env);
