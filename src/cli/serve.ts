@@ -14,6 +14,7 @@ interface OpenEnvFlags {
   readonly port?: string;
   readonly host: string;
   readonly keyEnv?: string;
+  readonly allowHost?: readonly string[];
   readonly sessions: string;
 }
 type ServeOptions = GatewayFlags &
@@ -43,7 +44,7 @@ export function addServe(program: Command, io: Io): void {
     .option("--upstream <url>", "gateway: base URL, with /v1, of any OpenAI-compatible server")
     .option(
       "--upstream-key-env <name>",
-      "environment variable that holds the upstream's key (default: the key that a client sends is passed on)",
+      "environment variable that holds the upstream's key (default: the key that a client sends is passed on, to this upstream alone)",
     )
     .option(
       "--model <name>",
@@ -74,7 +75,11 @@ export function addServe(program: Command, io: Io): void {
       "--redact <what>",
       "taken out before anything is stored: all, or some of secret,email,iban,card,ip,phone (default: none)",
     )
-    .option("--origin <url>", "pages of this site may send feedback; may be repeated", collected)
+    .option(
+      "--origin <url>",
+      "pages of this site may give feedback, and do nothing else; may be repeated",
+      collected,
+    )
     .option(
       "--allow-host <name>",
       "a name beside localhost that this machine is asked for under; may be repeated",
@@ -144,7 +149,7 @@ function refuseBoth(
 }
 
 async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
-  const { openenv, port = "8000", host, keyEnv, sessions } = flags;
+  const { openenv, port = "8000", host, keyEnv, allowHost, sessions } = flags;
   const environment = await requireEnvironment("--openenv", openenv);
   const key = keyIn(keyEnv, servedKey);
   const server = await serveOpenEnv({
@@ -152,6 +157,7 @@ async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
     host,
     port: statedNumber("--port", port),
     sessions: statedNumber("--sessions", sessions, 1),
+    ...(allowHost && { names: allowHost }),
     ...(key === undefined ? {} : { key }),
   });
   io.record({ type: "serving", environment: environment.name, url: server.url });

@@ -3,6 +3,7 @@ import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { oneLine } from "../core/oneLine.ts";
 import type { Version } from "../core/served.ts";
 import { releaseDesk, type Watch, watch } from "../release/index.ts";
+import { isLoopback } from "../serve/asker.ts";
 import { builtPages, dashboard } from "../serve/dashboard/index.ts";
 import {
   type Answerer,
@@ -12,7 +13,6 @@ import {
   serveProduction,
   versionOf,
 } from "../serve/gateway/index.ts";
-import { isLoopback } from "../serve/ownNames.ts";
 import { signingSecret } from "../serve/signing.ts";
 import { openProduction, openStore, recorder } from "../store/index.ts";
 import { keptVersion } from "../store/keptVersion.ts";
@@ -65,6 +65,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
           version,
           {
             environment: process.env,
+            ...(flags.upstream === undefined ? {} : { clientKeysFor: flags.upstream }),
             run: (folder, name) => runPolicy(folder, name, flags.store),
             artefact: production.artefacts.get,
           },
@@ -97,6 +98,7 @@ export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => P
       io.say(
         `${live.join(", ")} is served at ${server.url}/v1, and recorded in ${production.where}.`,
         `An agent needs this alone: OPENAI_BASE_URL=${server.url}/v1`,
+        ...(await withoutClientKeys(flags, live, production)),
         `The dashboard is at ${server.url}${isLoopback(flags.host) ? "" : ", and asks for a key of scope read"}.`,
         "Ctrl-C ends it, once the calls that run have ended; a second one, at once.",
       );
@@ -128,6 +130,23 @@ function guarding(production: Production, every: number, log: (line: string) => 
     onAction: ({ version, judgement }) => log(`guard: ${version} is rolled back: ${judgement.why}`),
     onError: (e) => log(`guard: this look failed, the next one is tried in time: ${messageOf(e)}`),
   });
+}
+
+/** For who is used to having the agent's key passed on. @param live versions that answer. */
+async function withoutClientKeys(
+  { upstream }: GatewayFlags,
+  live: readonly string[],
+  production: Production,
+): Promise<readonly string[]> {
+  if (upstream !== undefined) return [];
+  const keyless = (await production.versions()).filter(
+    ({ id, backend }) => live.includes(id) && backend.kind === "upstream" && backend.keyEnv === undefined,
+  );
+  if (keyless.length === 0) return [];
+  const ids = keyless.map(({ id }) => id).join(", ");
+  return [
+    `Agents' own keys are not passed on to ${ids}: name the upstream that they are meant for with --upstream.`,
+  ];
 }
 
 const names = (list: string): string[] =>

@@ -5,17 +5,19 @@ import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
-import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
-import { type Rate, said, tokenBuckets } from "./limits.ts";
-import { isLoopback, isOwnName } from "./ownNames.ts";
 import {
-  isOwnPage,
-  isOwnRequest,
-  type PageSession,
-  pageScopes,
-  sessionLasts,
-  sessionOf,
-} from "./pageSession.ts";
+  type Asker,
+  askerOf,
+  isLook,
+  isLoopback,
+  type Marks,
+  marksOf,
+  otherPage,
+  wrongName,
+} from "./asker.ts";
+import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
+import { type Rate, tokenBuckets } from "./limits.ts";
+import { type PageSession, pageScopes, sessionLasts, sessionOf } from "./pageSession.ts";
 import { type Refused, refusal } from "./refusal.ts";
 
 /** Somebody who may do something. */
@@ -26,6 +28,8 @@ export interface Caller {
   readonly only?: Only;
   /** Known by the session of a page of ours. */
   readonly session?: PageSession;
+  /** Asked by a page, without a key of its own: one of ours, or one of another site. */
+  readonly page?: "own" | "other";
 }
 
 /** What a Hono app behind the gate knows of a request. */
@@ -44,7 +48,7 @@ export interface GateOptions {
   readonly production: Pick<Production, "keys">;
   /** Whether callers on this machine need no key. For servers that bind to the loopback interface alone. */
   readonly open: boolean;
-  /** Pages that may ask, e.g. `https://app.example.com`; `*` for all. Default none: CORS is closed. */
+  /** Sites whose pages may give feedback, e.g. `https://app.example.com`; `*` for all. Default none. */
   readonly origins?: readonly string[];
   /** Names beside localhost under which an open server is asked for. */
   readonly hosts?: readonly string[];
@@ -77,8 +81,11 @@ export const defaultRates: Rates = {
 export interface Gate {
   /** For every path: refuses other sites' pages, and names that lead here by a trick of DNS. */
   readonly enter: MiddlewareHandler<Gated>;
-  /** For a path that asks something of the caller; sets `caller`. */
-  allow(scope: Scope): MiddlewareHandler<Gated>;
+  /**
+   * For a path that asks something of the caller; sets `caller`.
+   * @param narrowed whether keys that are narrowed open it: it looks at what they are narrowed to. Default: they do not.
+   */
+  allow(scope: Scope, narrowed?: "narrowed too"): MiddlewareHandler<Gated>;
   /** A session for our own pages, of a key that is shown once. Wrong ones count against the address that they come from. */
   admit(c: Context<Gated>, secret: string): Promise<PageSession | Refused>;
   readonly signing: Uint8Array;
@@ -103,18 +110,22 @@ export function gate(options: GateOptions): Gate {
   const listed = (origin: string): boolean => origins.includes("*") || origins.includes(origin);
   const crossOrigin = cors({
     origin: (origin) => (listed(origin) ? origin : null),
-    allowMethods: ["GET", "POST", "DELETE"],
+    allowMethods: ["GET", "POST"],
     // a page that may ask at all may ask with any header: those that it asks to send are listed back
-    exposeHeaders: ["retry-after", "x-whetstone-response", "x-whetstone-session", "x-whetstone-version"],
+    exposeHeaders: ["retry-after"],
     maxAge: 600,
   });
 
-  function strange(request: Request): Refused | undefined {
-    const host = request.headers.get("host") ?? "";
-    const origin = request.headers.get("origin");
-    if (open && !isOwnName(host, hosts)) return wrongHost(host);
-    if (origin !== null && !listed(origin) && !isOwnPage(origin, host)) return wrongOrigin(origin);
-    return undefined;
+  /** What a page of another site is refused with; nothing where it may ask. */
+  function closed(c: Context<Gated>, marks: Marks): Refused | undefined {
+    const { method, path } = c.req;
+    if (method === "GET" && path === script) return undefined;
+    if (!listed(marks.origin ?? ""))
+      return otherPage(marks, "Start the server with --origin to let it give feedback.");
+    const feedback = path === feedbackPath && (method === "POST" || method === "OPTIONS");
+    return feedback
+      ? undefined
+      : otherPage(marks, `Pages of other sites give feedback, at ${feedbackPath}, and nothing else.`);
   }
 
   /** The caller of a token, or why it opens nothing. */
@@ -142,52 +153,74 @@ export function gate(options: GateOptions): Gate {
       const caller = secret.startsWith("wst_") ? await identified(secret) : unauthorised(noSuchKey);
       if ("status" in caller) return refusedFor(c, caller);
       if (!caller.scopes.has("read")) return outOfScope("read", caller);
-      if (caller.only || caller.key === undefined) return narrowPages;
+      if (caller.only || caller.key === undefined) return narrow;
       return { key: caller.key, expires: now() + sessionLasts };
     },
     changed: keys.forget,
     enter: async (c, next) => {
-      const refused = strange(c.req.raw);
-      if (refused) return refusal(refused);
+      const marks = marksOf(c.req.raw);
+      const strange = open ? wrongName(marks, hosts) : undefined;
+      if (strange) return refusal(strange);
       const answer = async (): Promise<void> => {
         await next();
         c.res.headers.set("x-content-type-options", "nosniff");
       };
-      // what is no page's business needs no headers for pages, which would have every answer made anew
-      if (c.req.raw.headers.get("origin") === null && c.req.method !== "OPTIONS") return answer();
+      if (askerOf(marks) !== "other page") return answer();
+      // who follows a link sees a page of ours, and the other one does not
+      const refused = isLinkFollowed(c.req.raw) ? undefined : closed(c, marks);
+      if (refused) return refusal(refused);
       return crossOrigin(c, answer);
     },
-    allow: (scope) => async (c, next) => {
+    allow: (scope, narrowed) => async (c, next) => {
       const { headers } = c.req.raw;
+      const marks = marksOf(c.req.raw);
+      const asker = askerOf(marks);
+      const foreign = asker === "other page" ? closed(c, marks) : undefined;
+      if (foreign) return refusal(foreign);
       const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
       const forwarded = forwarders.some((name) => headers.has(name));
       if (open && !forwarded && !isOurs(token)) {
-        // a page's pictures, scripts and frames come without an Origin
-        const site = headers.get("sec-fetch-site");
-        const foreign = site !== null && site !== "same-origin" && site !== "none";
-        if (foreign && !listed(headers.get("origin") ?? "")) return refusal(wrongOrigin(site));
-        c.set("caller", anyone);
+        const caller = withoutKey[asker];
+        if (!caller.scopes.has(scope)) return refusal(notForPages(scope, caller));
+        c.set("caller", caller);
         return next();
       }
       const session = token === "" ? sessionOf(c, signing) : undefined;
-      if (session && !isOwnRequest(c.req.raw)) return refusal(wrongOrigin(headers.get("origin") ?? "none"));
+      // a cookie comes along with what other sites' pages ask, too; what changes something says where it comes from
+      const own = asker === "own page" || (asker === "program" && isLook(marks.method));
+      if (session && !own)
+        return refusal(otherPage(marks, "Ask from this server's own pages, or show a key."));
       if (token === "" && !session) return refusal(open ? fromOutside : noKey);
       const caller = session ? ofSession(session, await keys.find(), now()) : await identified(token);
       if ("status" in caller) return refusal(session ? caller : refusedFor(c, caller));
       if (!caller.scopes.has(scope)) return refusal(outOfScope(scope, caller));
+      if (caller.only && !narrowed) return refusal(narrow);
       const wait = token.startsWith("wsb_")
         ? buckets.token.take(token, now()) || buckets.address.take(addressOfCaller(c), now())
         : buckets.key.take(caller.key ?? "", now());
       const refused = limited(wait);
       if (refused) return refusal(refused);
-      c.set("caller", caller);
+      c.set("caller", asker === "other page" ? { ...caller, page: "other" } : caller);
       return next();
     },
   };
 }
 
-/** On this machine, without a key. */
-const anyone: Caller = { scopes: new Set(scopes) };
+/** All that pages of other sites may ask for, so that every other route is closed to them, new ones included. */
+const [feedbackPath, script] = ["/v1/feedback", "/v1/feedback.js"];
+
+/** Whether a person leaves one page for another: what comes is shown to that person, and not to the page that was left. */
+const isLinkFollowed = ({ method, headers }: Request): boolean =>
+  method === "GET" &&
+  headers.get("sec-fetch-mode") === "navigate" &&
+  headers.get("sec-fetch-dest") === "document";
+
+/** On this machine, without a key. Pages may do what they may with a key that was shown to them. */
+const withoutKey: Readonly<Record<Asker, Caller>> = {
+  program: { scopes: new Set(scopes) },
+  "own page": { scopes: pageScopes, page: "own" },
+  "other page": { scopes: new Set<Scope>(["feedback"]), page: "other" },
+};
 
 type Find = (id: string) => AccessKey | undefined;
 
@@ -239,7 +272,8 @@ function ofToken(token: BrowserToken | undefined, find: Find, now: number): Call
 function ofSession(session: PageSession, find: Find, now: number): Caller | Refused {
   const key = find(session.key);
   if (session.expires <= now || !key || !isLive(key, now)) return unauthorised(sessionOver);
-  return { key: key.id, scopes: new Set(key.scopes.filter((scope) => pageScopes.has(scope))), session };
+  const scopes = key.scopes.filter((scope) => pageScopes.has(scope));
+  return { key: key.id, scopes: new Set(scopes), session, page: "own" };
 }
 
 /** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */
@@ -276,11 +310,11 @@ function networkOf(address: string): string {
 const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });
 const noSuchKey = "This key is not known here.";
 const sessionOver = "This session is over, or the key that it began with is no more. Log in again.";
-/** Pages show what everybody said. */
-export const narrowPages: Refused = {
+const narrow: Refused = {
   status: 403,
   code: "narrowed_key",
-  message: "This key is for one session, response or user. The pages are seen with one that is not narrowed.",
+  message:
+    "This key is for one session, response or user, and this is about more. Use one that is not narrowed.",
 };
 const noKey = unauthorised("No key was sent. Send one as: authorization: Bearer wst_…");
 const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({
@@ -298,13 +332,8 @@ function limited(wait: number): Refused | undefined {
   const message = `Too many requests. Try again in ${Math.ceil(wait)} s.`;
   return { status: 429, code: "too_many_requests", message, retryAfter: wait };
 }
-const wrongHost = (host: string): Refused => ({
+const notForPages = (scope: Scope, { scopes }: Caller): Refused => ({
   status: 403,
-  code: "host_refused",
-  message: `Asked for under the name ${said(host)}, expected localhost: without keys, this server answers to this machine alone. Start it with --allow-host, or with keys.`,
-});
-const wrongOrigin = (origin: string): Refused => ({
-  status: 403,
-  code: "origin_refused",
-  message: `A page of another site asks (${said(origin)}), and no other site may. Start the server with --origin to let it.`,
+  code: "out_of_scope",
+  message: `A page asks, which may do ${[...scopes].join(", ")}, and this is ${scope}. Use a program, or a key that has the scope ${scope}.`,
 });

@@ -31,15 +31,16 @@ export interface AcknowledgedList {
  * is taken whole or not at all, so that it can be sent again without doubling anything.
  */
 export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated> {
-  const app = new Hono<Gated>().post("/v1/feedback", gate.allow("feedback"), async (c) => {
+  const app = new Hono<Gated>().post("/v1/feedback", gate.allow("feedback", "narrowed too"), async (c) => {
     const key = c.req.header("idempotency-key");
     if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key)) return refusal(wrongKey);
     const read = await readJson(c.req.raw, feedbackBody);
     if (isRefused(read)) return refusal(read);
     const feedback = readFeedback(read.json, { now: gate.now(), ...(key === undefined ? {} : { key }) });
     if ("wrong" in feedback) return refusal(invalid(feedback.wrong));
-    const { only } = c.var.caller;
-    if (only && feedback.signals.some((s) => reviewed(s) !== undefined)) return refusal(noReviewer);
+    const { only, page } = c.var.caller;
+    if ((only || page === "other") && feedback.signals.some((s) => reviewed(s) !== undefined))
+      return refusal(noReviewer);
     const signals = only ? feedback.signals.map((s) => narrowed(s, only)) : feedback.signals;
     try {
       if (only) {
@@ -110,7 +111,7 @@ const noReviewer: Refused = {
   status: 403,
   code: "narrowed_key",
   message:
-    "This key is for one session, response or user, and reviews say what becomes of anybody's feedback. Nothing was kept.",
+    "Reviews say what becomes of anybody's feedback, and neither a key for one session, response or user nor a page of another site gives them. Nothing was kept.",
 };
 const notYours: Refused = {
   status: 403,

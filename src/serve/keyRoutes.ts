@@ -49,10 +49,8 @@ type Keys = Pick<Production, "keys" | "putKey">;
 export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
     .use("/v1/keys/*", gate.allow("admin"), async (c, next) => {
-      // else one that is for a session could make itself one that is for all
-      if (c.var.caller.only) return refusal(narrowAdmin);
       // else whoever gets hold of a page for a moment stays for ever
-      return c.var.caller.session ? refusal(pageAdmin) : next();
+      return c.var.caller.page ? refusal(pageAdmin) : next();
     })
     .post("/v1/keys", async (c) => {
       const body = await checked(c.req.raw, keyBody);
@@ -76,9 +74,7 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
     })
     .post("/v1/feedback/tokens", gate.allow("feedback"), async (c) => {
       const { caller } = c.var;
-      // else a page could keep itself a key for ever
-      if (caller.only) return refusal(alreadyNarrow);
-      if (caller.session) return refusal(pageAdmin);
+      if (caller.page) return refusal(pageAdmin);
       const body = await checked(c.req.raw, tokenBody);
       if (isRefused(body)) return refusal(body);
       const { expiresIn = 3600, session, response, user } = body;
@@ -113,20 +109,10 @@ const noSuchKey: Refused = {
   code: "no_such_key",
   message: "There is no key of this id. GET /v1/keys lists them.",
 };
-const narrowAdmin: Refused = {
-  status: 403,
-  code: "narrowed_key",
-  message: "A narrowed key neither makes nor sees keys. Use one that is not narrowed.",
-};
 const pageAdmin: Refused = {
   status: 403,
   code: "page_session",
   message: "Pages neither make nor see keys. Use: whetstone keys, or send the key itself.",
-};
-const alreadyNarrow: Refused = {
-  status: 403,
-  code: "narrowed_key",
-  message: "A narrowed key makes no tokens. Ask for them on your server, with a key of scope feedback.",
 };
 const unnarrowed: Refused = {
   status: 400,

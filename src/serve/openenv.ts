@@ -1,6 +1,6 @@
 /** An environment served over OpenEnv: every WebSocket is a session that plays one episode at a time. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, STATUS_CODES } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -10,8 +10,9 @@ import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
+import { askerOf, isLoopback, otherPage, wrongName } from "./asker.ts";
 import { bound } from "./bound.ts";
-import { isLoopback } from "./ownNames.ts";
+import type { Refused } from "./refusal.ts";
 
 /** Settings of {@link serveOpenEnv}. */
 export interface OpenEnvServerOptions {
@@ -20,6 +21,8 @@ export interface OpenEnvServerOptions {
   readonly port?: number;
   /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
   readonly host?: string;
+  /** Names beside localhost under which this machine is asked, where there is no key. */
+  readonly names?: readonly string[];
   /** Wanted as `authorization: Bearer …`; an empty one is none. */
   readonly key?: string;
   /** Sessions at a time; further ones are told CAPACITY_REACHED. Default 64. */
@@ -76,7 +79,7 @@ const schemas = {
  * @throws WhetstoneError `config.invalid` for an address that is not this machine's own, without a key.
  */
 export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Served> {
-  const { environment, port = 0, host = "127.0.0.1", key = "", sessions = 64 } = options;
+  const { environment, port = 0, host = "127.0.0.1", names = [], key = "", sessions = 64 } = options;
   if (!isLoopback(host) && key === "") {
     throw new WhetstoneError("config.invalid", {
       where: "serveOpenEnv",
@@ -92,7 +95,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   const answer = getRequestListener(app.fetch);
   // clients that vanished without a word are found out in the end, and their sessions freed
   const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 }, (request, response) => {
-    if (!mayEnter(request, key)) response.writeHead(401).end();
+    const refused = refusedAt(request, { key, names });
+    if (refused) response.writeHead(refused.status).end(refused.message);
     else void answer(request, response);
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 20 });
@@ -101,14 +105,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     // whoever hangs up at once is nobody's error; nor is a path that is none
     socket.on("error", () => socket.destroy());
     const [path] = (request.url ?? "").split("?");
-    const refused = !mayEnter(request, key)
-      ? "401 Unauthorized"
-      : isForeign(request)
-        ? "403 Forbidden"
-        : path === "/ws"
-          ? undefined
-          : "404 Not Found";
-    if (refused) return void socket.end(`HTTP/1.1 ${refused}\r\n\r\n`);
+    const refused = refusedAt(request, { key, names }) ?? (path === "/ws" ? undefined : nowhere);
+    if (refused) return void socket.end(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}\r\n\r\n`);
     sockets.handleUpgrade(request, socket, head, (client) => {
       // a client that breaks the protocol or the connection costs its own session
       client.on("error", () => client.terminate());
@@ -132,15 +130,25 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
 
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-function mayEnter(request: IncomingMessage, key: string): boolean {
-  if (key === "") return true;
-  return timingSafeEqual(digest(request.headers.authorization ?? ""), digest(`Bearer ${key}`));
+/** Browsers let any page open sockets to this machine, and say which page it is. */
+function refusedAt(
+  { method = "GET", headers }: IncomingMessage,
+  { key, names }: { readonly key: string; readonly names: readonly string[] },
+): Refused | undefined {
+  const marks = { method, host: headers.host, origin: headers.origin, site: headers["sec-fetch-site"] };
+  const isRight = timingSafeEqual(digest(headers.authorization ?? ""), digest(`Bearer ${key}`));
+  if (key !== "" && !isRight) return noKey;
+  const strange = key === "" ? wrongName(marks, names) : undefined;
+  if (strange) return strange;
+  return askerOf(marks) === "other page" ? otherPage(marks, "Ask from a program.") : undefined;
 }
 
-/** Browsers let any page open sockets to this machine, and say which page it is. */
-function isForeign({ headers: { origin, host } }: IncomingMessage): boolean {
-  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host);
-}
+const noKey: Refused = {
+  status: 401,
+  code: "invalid_api_key",
+  message: "Send the key as: authorization: Bearer …",
+};
+const nowhere: Refused = { status: 404, code: "unknown_url", message: "The socket is at /ws." };
 
 const failure = (code: string, message: string, more: Readonly<Record<string, Json>> = {}): string =>
   JSON.stringify({ type: "error", data: { message, code, ...more } });

@@ -51,15 +51,3 @@ function attributes(c: Context) {
   const always = { path: "/", httpOnly: true, sameSite: "Strict" } as const;
   return https ? ({ ...always, secure: true, prefix: "host" } as const) : always;
 }
-
-export const isOwnPage = (origin: string, host: string): boolean =>
-  URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
-
-/** Whether a page of this very origin asks. A cookie comes along with what other sites' pages ask, too. */
-export function isOwnRequest({ headers, method }: Request): boolean {
-  const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
-  if (site !== null && site !== "same-origin") return false;
-  // browsers say where anything but a look comes from
-  if (origin === null) return method === "GET" || method === "HEAD";
-  return isOwnPage(origin, headers.get("host") ?? "");
-}

@@ -40,7 +40,7 @@ type Reading = Pick<Production, "response" | "responses" | "signals" | "sessions
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
 export function records(production: Reading, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
-    .get("/v1/feedback", gate.allow("read"), async (c) => {
+    .get("/v1/feedback", gate.allow("read", "narrowed too"), async (c) => {
       const filter = filterOf(c);
       const limit = countOf(c, "limit", 100);
       if (isRefused(filter)) return refusal(filter);
@@ -51,7 +51,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const { items, more } = await firstOf(production.signals(filter), limit, sizeOfSignal);
       return c.json({ signals: items, more });
     })
-    .get("/v1/responses/:id", gate.allow("read"), async (c) => {
+    .get("/v1/responses/:id", gate.allow("read", "narrowed too"), async (c) => {
       const found = await production.response(c.req.param("id"));
       if (!found || !maySee(c, found)) return refusal(unknown);
       const { items, more } = await firstOf(
@@ -62,7 +62,6 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       return c.json({ response: responseBody(found), signals: items, more });
     })
     .get("/v1/sessions", gate.allow("read"), async (c) => {
-      if (c.var.caller.only) return refusal(narrow);
       const limit = countOf(c, "limit", 100);
       const offset = countOf(c, "offset", 0, Number.MAX_SAFE_INTEGER);
       if (isRefused(limit)) return refusal(limit);
@@ -70,7 +69,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const body: SessionsBody = { sessions: await production.sessions({ limit, offset }) };
       return c.json(body);
     })
-    .get("/v1/sessions/:id", gate.allow("read"), async (c) => {
+    .get("/v1/sessions/:id", gate.allow("read", "narrowed too"), async (c) => {
       const session = c.req.param("id");
       const responses = await firstOf(production.responses({ session }), mostRead, newlySaid());
       const [first] = responses.items;

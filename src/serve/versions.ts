@@ -72,13 +72,11 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
   const judged = rarely(desk.state, gate.now);
   return new Hono<Gated>()
     .get("/v1/versions", gate.allow("read"), async (c) => {
-      if (c.var.caller.only) return refusal(narrow);
       const split = (await production.splits()).at(-1) ?? null;
       const body: VersionsBody = { versions: await production.versions(), split };
       return c.json(body);
     })
     .get("/v1/versions/judgement", gate.allow("read"), async (c) => {
-      if (c.var.caller.only) return refusal(narrow);
       return c.json(await judged());
     })
     .post("/v1/versions", gate.allow("admin"), async (c) => {
@@ -93,7 +91,6 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
       return c.json(version, added ? 201 : 200);
     })
     .get("/v1/splits", gate.allow("read"), async (c) => {
-      if (c.var.caller.only) return refusal(narrow);
       return c.json({ splits: await production.splits() });
     })
     .post("/v1/splits", gate.allow("admin"), async (c) => {
@@ -231,11 +228,6 @@ function rarely<T>(work: () => Promise<T>, now: () => number): (() => Promise<T>
   });
 }
 
-const narrow: Refused = {
-  status: 403,
-  code: "narrowed_key",
-  message: "This key is for one session, response or user. Versions are seen with one that is not narrowed.",
-};
 const newSecret: Refused = {
   status: 400,
   code: "invalid_request",

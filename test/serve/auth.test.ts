@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Hono } from "hono";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { AccessKey, Scope } from "../../src/core/served.ts";
+import { askerOf } from "../../src/serve/asker.ts";
 import { type Gated, type GateOptions, gate, requireKeys } from "../../src/serve/auth.ts";
 import { mintKey, signToken } from "../../src/serve/keys.ts";
 
@@ -23,7 +24,11 @@ function door(options: Partial<GateOptions> = {}) {
   const app = new Hono<Gated>()
     .use(at.enter)
     .get("/read", at.allow("read"), (c) => c.json({ key: c.var.caller.key ?? null }))
-    .post("/feedback", at.allow("feedback"), (c) => c.json({ only: c.var.caller.only ?? null }));
+    .post("/chat", at.allow("chat"), (c) => c.text("said"))
+    .post("/change", at.allow("admin"), (c) => c.text("changed"))
+    .post("/v1/feedback", at.allow("feedback", "narrowed too"), (c) =>
+      c.json({ only: c.var.caller.only ?? null }),
+    );
   const mint = (scopes: readonly Scope[], more: Partial<AccessKey> = {}): string => {
     const { secret, key } = mintKey({ label: "k", scopes }, clock.now);
     keys.set(key.id, { ...key, ...more });
@@ -44,7 +49,7 @@ test("a key opens what its scopes say, until it is revoked or expires", async ()
   const { mint, status, ask, keys, at, clock } = door();
   const reader = mint(["read"]);
   assert.equal(await status("/read", reader), 200);
-  assert.equal(await status("/feedback", reader), 403);
+  assert.equal(await status("/v1/feedback", reader), 403);
   assert.equal(await status("/read", `${reader.slice(0, -1)}${reader.endsWith("A") ? "E" : "A"}`), 401);
   const none = await ask("/read");
   assert.equal(none.status, 401);
@@ -81,17 +86,17 @@ test("a page's token opens feedback alone, and ends with its time or with the ke
   mint(["feedback"]);
   const [parent] = keys.keys();
   const token = signToken({ key: parent!, expires: clock.now + 60_000, only: { session: "s" } }, signing);
-  const opened = await ask("/feedback", { authorization: `Bearer ${token}` });
+  const opened = await ask("/v1/feedback", { authorization: `Bearer ${token}` });
   assert.deepEqual(await opened.json(), { only: { session: "s" } });
   assert.equal(await status("/read", token), 403);
   const orphan = signToken({ key: "gone", expires: clock.now + 60_000, only: {} }, signing);
-  assert.equal(await status("/feedback", orphan), 401);
+  assert.equal(await status("/v1/feedback", orphan), 401);
   keys.set(parent!, { ...keys.get(parent!)!, revoked: clock.now });
   at.changed();
-  assert.equal(await status("/feedback", token), 401);
+  assert.equal(await status("/v1/feedback", token), 401);
   keys.set(parent!, mintKey({ label: "k", scopes: ["feedback"] }, 0).key);
   clock.now += 60_000;
-  assert.equal(await status("/feedback", token), 401);
+  assert.equal(await status("/v1/feedback", token), 401);
 });
 
 test("on this machine no key is needed, and a wrong one of ours still opens nothing", async () => {
@@ -121,10 +126,68 @@ test("a name that leads here by a trick of DNS, and pages of other sites, are re
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
   ]) {
-    assert.equal((await ask("/feedback", { host, ...headers })).status, 403, JSON.stringify(headers));
+    assert.equal((await ask("/v1/feedback", { host, ...headers })).status, 403, JSON.stringify(headers));
   }
-  assert.equal((await ask("/feedback", { host, origin: `http://${host}` })).status, 200);
+  assert.equal((await ask("/v1/feedback", { host, origin: `http://${host}` })).status, 200);
   assert.equal((await ask("/read", { host, "sec-fetch-site": "same-origin" })).status, 200);
+});
+
+test("browsers say who asks, and what they leave out opens nothing to pages of other sites", () => {
+  const host = "localhost:8600";
+  const own = `http://${host}`;
+  for (const [asker, method, origin, site] of [
+    ["program", "GET", undefined, undefined],
+    ["program", "POST", undefined, undefined],
+    // an address that was typed
+    ["program", "GET", undefined, "none"],
+    ["own page", "GET", undefined, "same-origin"],
+    ["own page", "POST", own, "same-origin"],
+    // an old browser, or an address that is no secure one
+    ["own page", "POST", own, undefined],
+    ["other page", "POST", undefined, "none"],
+    ["other page", "GET", undefined, "cross-site"],
+    ["other page", "GET", undefined, "same-site"],
+    ["other page", "POST", "http://localhost:3000", "same-site"],
+    ["other page", "POST", own, "cross-site"],
+    ["other page", "POST", "null", "cross-site"],
+    ["other page", "POST", "null", undefined],
+    ["other page", "POST", "", undefined],
+    ["other page", "GET", "https://evil.example", undefined],
+  ] as const) {
+    assert.equal(askerOf({ method, host, origin, site }), asker, `${method} ${origin} ${site}`);
+  }
+});
+
+test("without keys, a page of ours does what it does with one that was shown to it, and calls no model", async () => {
+  const { ask } = door({ open: true, origins: ["https://app.example.com"] });
+  const host = "localhost:8600";
+  const statuses = async (headers: Record<string, string>): Promise<number[]> => {
+    const found: number[] = [];
+    for (const path of ["/read", "/change", "/v1/feedback", "/chat"]) {
+      found.push((await ask(path, { host, ...headers })).status);
+    }
+    return found;
+  };
+  assert.deepEqual(await statuses({}), [200, 200, 200, 200]);
+  const ours = { origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+  assert.deepEqual(await statuses(ours), [200, 200, 200, 403]);
+  const listed = { origin: "https://app.example.com", "sec-fetch-site": "cross-site" };
+  assert.deepEqual(await statuses(listed), [403, 403, 200, 403]);
+  const followed = {
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+  };
+  assert.deepEqual(await statuses(followed), [403, 403, 403, 403]);
+});
+
+test("a narrowed key opens only what looks at what it is narrowed to", async () => {
+  const { mint, status } = door();
+  const narrow = mint(["read", "admin", "feedback"], { only: { session: "s" } });
+  assert.deepEqual(
+    [await status("/read", narrow), await status("/change", narrow), await status("/v1/feedback", narrow)],
+    [403, 403, 200],
+  );
 });
 
 test("what came by way of a proxy is not from this machine", async () => {
@@ -147,7 +210,7 @@ test("behind proxies of our own, rates go by the address that the last of them w
     for (const [i, address] of addresses.entries()) {
       const token = signToken({ expires: clock.now + 1e6, only: { session: `${i}` } }, signing);
       const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": address };
-      statuses.push((await ask("/feedback", headers)).status);
+      statuses.push((await ask("/v1/feedback", headers)).status);
     }
     return statuses;
   };
@@ -165,18 +228,18 @@ test("CORS is closed unless an origin is named, and open to that one alone", asy
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization",
   };
-  const preflight = await ask("/feedback", { origin: page, ...asked }, "OPTIONS");
+  const preflight = await ask("/v1/feedback", { origin: page, ...asked }, "OPTIONS");
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers.get("access-control-allow-origin"), page);
   assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /authorization/);
-  const posted = await ask("/feedback", { origin: page, authorization });
+  const posted = await ask("/v1/feedback", { origin: page, authorization });
   assert.equal(posted.headers.get("access-control-allow-origin"), page);
   assert.equal(posted.headers.get("access-control-allow-credentials"), null);
   assert.equal(posted.headers.get("x-content-type-options"), "nosniff");
   // a page may read why it was refused
-  const refused = await ask("/feedback", { origin: page });
+  const refused = await ask("/v1/feedback", { origin: page });
   assert.deepEqual([refused.status, refused.headers.get("access-control-allow-origin")], [401, page]);
-  const other = await ask("/feedback", { origin: `${page}.evil.example`, ...asked }, "OPTIONS");
+  const other = await ask("/v1/feedback", { origin: `${page}.evil.example`, ...asked }, "OPTIONS");
   assert.deepEqual([other.status, other.headers.get("access-control-allow-origin")], [403, null]);
 });
 
@@ -191,8 +254,8 @@ test("rates: by key, by token, and by address for keys that are none", async () 
   clock.now += 1000;
   assert.deepEqual(await all(2, () => status("/read", key)), [200, 429]);
   const token = (session: string) => signToken({ expires: clock.now + 1e6, only: { session } }, signing);
-  assert.deepEqual(await all(3, () => status("/feedback", token("a"))), [200, 200, 429]);
-  assert.deepEqual(await all(2, () => status("/feedback", token("b"))), [200, 429]);
+  assert.deepEqual(await all(3, () => status("/v1/feedback", token("a"))), [200, 200, 429]);
+  assert.deepEqual(await all(2, () => status("/v1/feedback", token("b"))), [200, 429]);
   // who guesses keys waits; a right one passes all the same, since all may come through one proxy
   const guess = `wst_${"0".repeat(16)}_${"A".repeat(43)}`;
   assert.deepEqual(await all(3, () => status("/read", guess)), [401, 401, 429]);

@@ -1,39 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { endpointsOf } from "../../bench/fuzz/endpoints.ts";
 import { fuzz } from "../../bench/fuzz/fuzz.ts";
 import { malformed } from "../../bench/fuzz/requests.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { dashboard } from "../../src/serve/dashboard/index.ts";
-import {
-  type Answerer,
-  liveVersions,
-  openVersion,
-  serveProduction,
-  versionOf,
-} from "../../src/serve/gateway/index.ts";
-import { openProduction, openStore, recorder } from "../../src/store/index.ts";
-import { ran } from "./dashboard/world.ts";
-
-const answer = JSON.stringify({
-  id: "x",
-  object: "chat.completion",
-  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
-});
-const answerer: Answerer = {
-  chat: async () => ({
-    status: 200,
-    headers: { "content-type": "application/json" },
-    body: (async function* () {
-      yield new TextEncoder().encode(answer);
-    })(),
-  }),
-  models: async () => ["m"],
-  async close() {},
-};
+import { alwaysHi, wholeServer } from "./wholeServer.ts";
 
 const there = { version: "v", artefact: "a", response: "r", session: "s", key: "k", run: "r" };
 
@@ -47,31 +18,12 @@ test("equal seeds make equal requests", () => {
 });
 
 test("every route, two thousand malformed requests: no crash, no hang, no 500, and good ones are answered in between", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "whetstone-fuzz-"));
-  const where = join(folder, "fuzz.sqlite");
-  const store = await openStore(where, "own thread");
-  await ran(store, "run", 3, () => 0.5);
-  const production = await openProduction(where);
-  const writing = recorder(production);
-  await production.addVersion(versionOf({ kind: "local", name: "m" }, 1));
-  const openers = { environment: {}, local: { m: answerer }, artefact: production.artefacts.get };
-  const versions = await liveVersions({
-    production,
-    open: (version, on) => openVersion(version, openers, on),
-  });
-  writeFileSync(join(folder, "index.html"), "<!doctype html>");
   const log: string[] = [];
-  const server = await serveProduction({
-    production,
-    recorder: writing,
-    versions,
-    signing: new Uint8Array(32),
-    // what is about a request, not a session
+  // what is about a request, not a session
+  const { server, close } = await wholeServer(alwaysHi(), {
     log: (line) => {
       if (/^[A-Z]+ \//.test(line)) log.push(line);
     },
-    grace: 100,
-    pages: (gate) => dashboard({ store, production, folder, gate }),
   });
   try {
     // a route that is new is one more to be sent malformed requests
@@ -86,11 +38,6 @@ test("every route, two thousand malformed requests: no crash, no hang, no 500, a
       2000,
     );
   } finally {
-    await server.close();
-    await versions.close();
-    await writing.close();
-    await production.close();
-    await store.close();
-    rmSync(folder, { recursive: true });
+    await close();
   }
 });

@@ -196,8 +196,9 @@ test("a page's token is good for its session's feedback, in its user's name, and
   assert.equal((await ask("POST", "/v1/keys", { label: "x", scopes: ["admin"] }, bearer(token))).status, 403);
 });
 
-test("who gives feedback in one place alone reviews nobody's", async () => {
-  const { post, kept, production } = server({ open: false });
+test("neither who gives feedback in one place alone nor a page of another site reviews anybody's", async () => {
+  const origin = "https://app.example.com";
+  const { post, kept, production } = server({ open: false, origins: [origin] });
   const whole = mintKey({ label: "reviewer", scopes: ["feedback"] }, now);
   const narrow = mintKey({ label: "page", scopes: ["feedback"], only: { session: "s1" } }, now);
   for (const { key } of [whole, narrow]) await production.putKey(key);
@@ -211,8 +212,11 @@ test("who gives feedback in one place alone reviews nobody's", async () => {
   const refused = await post(review, { authorization: `Bearer ${narrow.secret}` });
   assert.equal(refused.status, 403);
   assert.equal((await json<ErrorBody>(refused)).error.code, "narrowed_key");
+  const authorization = `Bearer ${whole.secret}`;
+  assert.equal((await post(review, { authorization, origin })).status, 403);
+  assert.equal((await server({ origins: [origin] }).post(review, { origin })).status, 403);
   assert.equal(kept.length, 0);
-  assert.equal((await post(review, { authorization: `Bearer ${whole.secret}` })).status, 201);
+  assert.equal((await post(review, { authorization })).status, 201);
 });
 
 test("a key for one response reads that one, and not the session that it begins", async () => {

@@ -154,7 +154,7 @@ test("reading needs read, changing needs admin, and narrowed keys see nothing", 
     return { authorization: `Bearer ${minted.secret}` };
   };
   const read = await bearer({ label: "read", scopes: ["read"] });
-  const narrow = await bearer({ label: "narrow", scopes: ["read"], only: { session: "s" } });
+  const narrow = await bearer({ label: "narrow", scopes: ["read", "admin"], only: { session: "s" } });
   const status = async (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
     (await ask(method, path, body, headers)).status;
   for (const path of ["/v1/versions", "/v1/versions/judgement", "/v1/splits"]) {
@@ -165,4 +165,6 @@ test("reading needs read, changing needs admin, and narrowed keys see nothing", 
   const told = { artefact: { name: "a", kind: "instructions", files: {} } };
   assert.equal(await status("POST", "/v1/versions", read, told), 403);
   assert.equal(await status("POST", "/v1/splits", read, { shares: {} }), 403);
+  assert.equal(await status("POST", "/v1/versions", narrow, upstream), 403);
+  assert.equal(await status("POST", "/v1/splits", narrow, { shares: {} }), 403);
 });

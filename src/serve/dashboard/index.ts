@@ -1,8 +1,7 @@
 /** The dashboard: its pages and what they ask for, as one app. */
 import { Hono } from "hono";
 import type { Production, Store } from "../../store/index.ts";
-import { type Gate, type Gated, narrowPages } from "../auth.ts";
-import { refusal } from "../refusal.ts";
+import type { Gate, Gated } from "../auth.ts";
 import { dashboardApi } from "./api.ts";
 import type { ArtefactSources } from "./artefacts.ts";
 import { inboxRoutes } from "./inbox.ts";
@@ -25,7 +24,7 @@ export interface DashboardOptions {
 export function dashboard({ store, production, folder, gate }: DashboardOptions): Hono<Gated> {
   return new Hono<Gated>()
     .route("/", loginRoutes(gate))
-    .use("/api/*", gate.allow("read"), async (c, next) => (c.var.caller.only ? refusal(narrowPages) : next()))
+    .use("/api/*", gate.allow("read"))
     .route("/", inboxRoutes(production, gate))
     .route("/api", dashboardApi(store, production, gate))
     .route("/", dashboardPages(folder));

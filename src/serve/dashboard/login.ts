@@ -1,9 +1,10 @@
 /** Logging in and out of the pages: a key is shown once, and a cookie stands for it from then on. */
 import { Hono } from "hono";
 import { z } from "zod";
+import { askerOf, marksOf } from "../asker.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
-import { endSession, isOwnRequest, keepSession } from "../pageSession.ts";
+import { endSession, keepSession } from "../pageSession.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import type { WhoBody } from "./types.ts";
 
@@ -19,7 +20,7 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
     })
     .post("/api/session", async (c) => {
       // another site's page could log somebody in as somebody else
-      if (c.req.header("origin") === undefined || !isOwnRequest(c.req.raw)) return refusal(notOurs);
+      if (askerOf(marksOf(c.req.raw)) !== "own page") return refusal(notOurs);
       const body = await checked(c.req.raw, loginBody);
       if (isRefused(body)) return refusal(body);
       const session = await gate.admit(c, body.key.trim());
@@ -28,7 +29,7 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
       return c.json({ expires: session.expires }, 201, { "cache-control": "no-store" });
     })
     .delete("/api/session", (c) => {
-      if (!isOwnRequest(c.req.raw)) return refusal(notOurs);
+      if (askerOf(marksOf(c.req.raw)) !== "own page") return refusal(notOurs);
       endSession(c);
       return c.body(null, 204);
     });

@@ -6,8 +6,10 @@ import type { LogprobMode } from "./assemble.ts";
 export interface Call {
   /** JSON text. */
   readonly body: string | Uint8Array;
-  /** The client's, by lower-case name, of those that may be passed on. */
+  /** The client's, by lower-case name, of those that anybody may see who answers. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The client's own keys and accounts, by lower-case name of their header: for the server that they are meant for. */
+  readonly credentials: Readonly<Record<string, string>>;
   /** Aborted once nobody waits for the answer any more. */
   readonly gone: AbortSignal;
 }
@@ -32,6 +34,6 @@ export interface Answerer {
   /** @throws Error where nothing answers. */
   chat(call: Call): Promise<Answered>;
   /** Names that a client may ask for. */
-  models(call: Pick<Call, "headers" | "gone">): Promise<readonly string[]>;
+  models(call: Omit<Call, "body">): Promise<readonly string[]>;
   close(): Promise<void>;
 }

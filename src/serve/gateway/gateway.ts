@@ -185,7 +185,7 @@ export function gateway(options: GatewayOptions): Gateway {
     try {
       answered = await answerer.chat({
         body: ask.body ?? read.bytes,
-        headers: passedOn(c),
+        ...passedOn(c),
         gone,
       });
     } catch (e) {
@@ -206,9 +206,9 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 
   const v1 = new Hono<Gated>()
-    .post("/chat/completions", gate.allow("chat"), chat)
-    .get("/models", gate.allow("chat"), async (c) => {
-      const call = { headers: passedOn(c), gone: c.req.raw.signal };
+    .post("/chat/completions", gate.allow("chat", "narrowed too"), chat)
+    .get("/models", gate.allow("chat", "narrowed too"), async (c) => {
+      const call = { ...passedOn(c), gone: c.req.raw.signal };
       const lists = await Promise.allSettled(versions.answerers().map((one) => one.models(call)));
       const names = new Set(lists.flatMap((list) => (list.status === "fulfilled" ? list.value : [])));
       const data = [...names].map((id) => ({ id, object: "model", created: 0, owned_by: "whetstone" }));

@@ -1,31 +1,29 @@
 /** Headers that pass the gateway, each way. */
 import type { Context } from "hono";
 import { isOurs } from "../keys.ts";
+import type { Call } from "./answerer.ts";
 
-/** Of the client's headers, those that are for whoever answers; a key of ours is not. */
-export function passedOn(c: Context): Record<string, string> {
+/** Of the client's headers, those that are for whoever answers. */
+export function passedOn(c: Context): Pick<Call, "headers" | "credentials"> {
+  const credentials = named(c, theirOwn);
+  // a key of ours is for us alone
+  if (isOurs((credentials.authorization ?? "").replace(/^Bearer +/i, ""))) delete credentials.authorization;
+  return { headers: named(c, forUpstream), credentials };
+}
+
+function named(c: Context, names: readonly string[]): Record<string, string> {
   const out: Record<string, string> = {};
-  for (const name of forUpstream) {
+  for (const name of names) {
     const value = c.req.header(name);
     if (value !== undefined) out[name] = value;
-  }
-  const authorization = c.req.header("authorization");
-  if (authorization !== undefined && !isOurs(authorization.replace(/^Bearer +/i, ""))) {
-    out.authorization = authorization;
   }
   return out;
 }
 
-const forUpstream = [
-  "accept",
-  "openai-organization",
-  "openai-project",
-  "openai-beta",
-  "http-referer",
-  "x-title",
-  "traceparent",
-  "tracestate",
-];
+/** What an account is opened with, and which one. */
+const theirOwn = ["authorization", "openai-organization", "openai-project"];
+
+const forUpstream = ["accept", "openai-beta", "http-referer", "x-title", "traceparent", "tracestate"];
 
 export const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(

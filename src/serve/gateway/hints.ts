@@ -48,6 +48,7 @@ async function ask(
     const { status, body } = await guide.chat({
       body: JSON.stringify({ model, messages: opening, max_tokens: tokens }),
       headers: {},
+      credentials: {},
       gone: late,
     });
     const chunks: Uint8Array[] = [];

@@ -16,6 +16,8 @@ type Backing<Kind> = Extract<Backend, { readonly kind: Kind }>;
 export interface Openers {
   /** Where keys of upstreams stand. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Base URL of the upstream that clients' own keys are meant for. Default: none; every other one has a key of its own, or needs none. */
+  readonly clientKeysFor?: string;
   /** @param name what it is listed as. */
   readonly run?: (folder: string, name: string) => Promise<Answerer>;
   readonly local?: Readonly<Record<string, Answerer>>;
@@ -37,7 +39,7 @@ export async function openVersion(
 ): Promise<Answerer> {
   switch (backend.kind) {
     case "upstream":
-      return openUpstream(id, backend, openers.environment);
+      return openUpstream(id, backend, openers);
     case "run":
       if (openers.run) return await openers.run(backend.folder, name);
       throw cannot(id, "a run's weights", "Serve it with: whetstone serve");
@@ -90,7 +92,7 @@ function kept<T>(first: T, read: () => Promise<T | undefined>): () => Promise<T>
 function openUpstream(
   id: string,
   { url, model, keyEnv, exact }: Backing<"upstream">,
-  environment: Openers["environment"],
+  { environment, clientKeysFor }: Openers,
 ): Answerer {
   const key = keyEnv === undefined ? undefined : environment[keyEnv];
   if (keyEnv !== undefined && (key === undefined || key === "")) {
@@ -103,6 +105,7 @@ function openUpstream(
   }
   return upstream({
     url,
+    clientKeys: clientKeysFor !== undefined && upstreamBase(clientKeysFor) === upstreamBase(url),
     ...(model === undefined ? {} : { model }),
     ...(key === undefined ? {} : { key }),
     ...(exact === undefined ? {} : { exact }),

@@ -2,6 +2,7 @@
 import { type Env, Hono } from "hono";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
+import { isLoopback } from "../asker.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
 import { bound } from "../bound.ts";
 import { failed } from "../failed.ts";
@@ -9,7 +10,6 @@ import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
 import { limitedServer } from "../limits.ts";
 import { traces } from "../otlp.ts";
-import { isLoopback } from "../ownNames.ts";
 import { type Refused, refusal } from "../refusal.ts";
 import { versionRoutes } from "../versions.ts";
 import { type GatewayState, gateway } from "./gateway.ts";

@@ -2,7 +2,7 @@
 import { Pool } from "undici";
 import { listOf, objectOf, textOf } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
-import type { Answerer } from "./answerer.ts";
+import type { Answerer, Call } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
 import { guardedLookup, upstreamBase } from "./target.ts";
 
@@ -11,8 +11,10 @@ export interface UpstreamOptions {
   /** With `/v1`. */
   readonly url: string;
   readonly model?: string;
-  /** Sent as a bearer token, in place of the client's. */
+  /** Sent as a bearer token, in place of what clients send. */
   readonly key?: string;
+  /** Where there is no key: clients' own are meant for this server, and passed on. Default: they are not. */
+  readonly clientKeys?: boolean;
   readonly exact?: LogprobMode;
   /** Milliseconds until an answer begins, and between its pieces. Default 10 minutes: long thoughts are silent. */
   readonly patience?: number;
@@ -23,7 +25,7 @@ export interface UpstreamOptions {
  * @throws WhetstoneError `config.invalid` for an address that may not be called.
  */
 export function upstream(options: UpstreamOptions): Answerer {
-  const { key, model, exact, patience = 600_000 } = options;
+  const { key, clientKeys = false, model, exact, patience = 600_000 } = options;
   const base = upstreamBase(options.url);
   const { origin, pathname } = new URL(base);
   const path = pathname === "/" ? "" : pathname;
@@ -33,12 +35,16 @@ export function upstream(options: UpstreamOptions): Answerer {
     headersTimeout: patience,
     bodyTimeout: patience,
   });
-  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const credentialsOf = ({ credentials }: Pick<Call, "credentials">): Call["credentials"] => {
+    if (key !== undefined) return { authorization: `Bearer ${key}` };
+    return clientKeys ? credentials : {};
+  };
   return {
     ...(model === undefined ? {} : { model }),
     ...(exact === undefined ? {} : { exact }),
 
-    async chat({ body, headers, gone }) {
+    async chat(call) {
+      const { body, headers, gone } = call;
       const send = () =>
         pool.request({
           path: `${path}/chat/completions`,
@@ -47,7 +53,7 @@ export function upstream(options: UpstreamOptions): Answerer {
           // plain bytes, since they are looked at
           headers: {
             ...headers,
-            ...authorization,
+            ...credentialsOf(call),
             "content-type": "application/json",
             "accept-encoding": "identity",
           },
@@ -64,12 +70,13 @@ export function upstream(options: UpstreamOptions): Answerer {
       return { status: answer.statusCode, headers: single(answer.headers), body: answer.body };
     },
 
-    async models({ headers, gone }) {
+    async models(call) {
+      const { headers, gone } = call;
       const answer = await pool.request({
         path: `${path}/models`,
         method: "GET",
         signal: AbortSignal.any([gone, AbortSignal.timeout(10_000)]),
-        headers: { ...headers, ...authorization },
+        headers: { ...headers, ...credentialsOf(call) },
       });
       const list = objectOf(parsed(await answer.body.text()));
       return listOf(list?.data).flatMap((one) => textOf(objectOf(one)?.id) ?? []);

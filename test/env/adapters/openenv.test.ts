@@ -1,10 +1,10 @@
 /** Our environments over OpenEnv, and OpenEnv servers as environments: through real sockets. */
 import assert from "node:assert/strict";
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, get } from "node:http";
 import { connect, createServer } from "node:net";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { WebSocketServer } from "ws";
+import { WebSocket as Socket, WebSocketServer } from "ws";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { openEnv } from "../../../src/env/adapters/openenv.ts";
@@ -16,7 +16,7 @@ import { echo } from "../../train/world.ts";
 
 async function served(
   environment: Environment,
-  more: { port?: number; sessions?: number; key?: string } = {},
+  more: { port?: number; sessions?: number; key?: string; names?: readonly string[] } = {},
 ) {
   const server = await serveOpenEnv({ environment, ...more });
   after(() => server.close());
@@ -229,7 +229,7 @@ test("no message ends the server", async () => {
 
 /** A request for a WebSocket, in bytes. */
 const handshake = (path: string): string =>
-  `GET ${path} HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${btoa("0123456789abcdef")}\r\n\r\n`;
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${btoa("0123456789abcdef")}\r\n\r\n`;
 
 /** What a connection hears until it is closed. @param hangsUp at once, without a word. */
 const heard = (url: string, bytes: readonly (string | Uint8Array)[], hangsUp = false): Promise<string> =>
@@ -322,15 +322,33 @@ test("a port that is taken, or is none, is one clear error", async () => {
   );
 });
 
-test("a page of another site is no client", async () => {
-  const { url } = await served(echo());
-  const opened = (origin: string): Promise<string> =>
-    new Promise((done) => {
-      const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers: { origin } });
-      socket.addEventListener("open", () => done("open"));
-      socket.addEventListener("error", () => done("refused"));
+test("a page of another site is no client, nor is one whose own name leads here", async () => {
+  const { url } = await served(echo(), { names: ["box.local"] });
+  const { port } = new URL(url);
+  /** Statuses of a socket and of a plain question. */
+  const asked = async (headers: Record<string, string>): Promise<readonly unknown[]> => {
+    const socket = await new Promise((done) => {
+      const opening = new Socket(`${url.replace("http", "ws")}/ws`, { headers });
+      opening.on("open", () => {
+        opening.terminate();
+        done("open");
+      });
+      opening.on("unexpected-response", (request, { statusCode }) => {
+        request.destroy();
+        done(statusCode);
+      });
     });
-  assert.equal(await opened("https://example.com"), "refused");
-  assert.equal(await opened("null"), "refused");
-  assert.equal(await opened(url), "open");
+    const plain = await new Promise((done, reject) => {
+      get(`${url}/schema`, { headers }, (answer) => done(answer.resume().statusCode)).on("error", reject);
+    });
+    return [socket, plain];
+  };
+  assert.deepEqual(await asked({ origin: "https://example.com" }), [403, 403]);
+  assert.deepEqual(await asked({ origin: "null" }), [403, 403]);
+  assert.deepEqual(await asked({ "sec-fetch-site": "cross-site" }), [403, 403]);
+  assert.deepEqual(await asked({ origin: url }), ["open", 200]);
+  const rebound = `evil.example:${port}`;
+  assert.deepEqual(await asked({ host: rebound }), [403, 403]);
+  assert.deepEqual(await asked({ host: rebound, origin: `http://${rebound}` }), [403, 403]);
+  assert.deepEqual(await asked({ host: `box.local:${port}` }), ["open", 200]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -111,6 +112,46 @@ test("serve: an agent is recorded by its base URL alone, rated, and goes on afte
   );
   assert.doesNotMatch(first.words.join("") + second.words.join(""), /sk-upstream/);
   await upstream.close();
+});
+
+test("serve: an agent's own key goes to the upstream that was named at the start, and to no other", async () => {
+  const hi = (_: unknown, response: ServerResponse) =>
+    response.end(JSON.stringify({ choices: [{ message: { content: "hi" }, finish_reason: "stop" }] }));
+  const [meant, other] = [await scripted(hi), await scripted(hi)];
+  const fresh = join(folder, "keys.sqlite");
+  const { begun, end } = await serve("--upstream", meant.url, "--store", fresh);
+  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${begun.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    assert.ok(answer.ok, `${path} ${answer.status}`);
+    return JSON.parse(await answer.text());
+  };
+  const theirs = { authorization: "Bearer sk-agent", "openai-organization": "org-agent", "x-title": "agent" };
+  const ask = () => post("/v1/chat/completions", { messages: [{ role: "user", content: "hello" }] }, theirs);
+  try {
+    const added = await post("/v1/versions", { url: other.url, model: "other" });
+    const sameServer = await post("/v1/versions", { url: `${meant.url}/`, model: "same server" });
+    await ask();
+    for (const id of [added.id, sameServer.id]) {
+      const { id: split } = await post("/v1/splits", { shares: { [id]: 1 } });
+      for (let now = ""; now !== split; ) {
+        await new Promise((go) => setTimeout(go, 100));
+        now = JSON.parse(await (await fetch(`${begun.url}/healthz`)).text()).split;
+      }
+      await ask();
+      await (await fetch(`${begun.url}/v1/models`, { headers: theirs })).text();
+    }
+    const sent = ({ headers }: typeof meant) =>
+      headers.map((all) => [all.authorization, all["openai-organization"], all["x-title"]]);
+    assert.deepEqual(sent(other), Array(2).fill([undefined, undefined, "agent"]));
+    assert.deepEqual(sent(meant), Array(3).fill(["Bearer sk-agent", "org-agent", "agent"]));
+  } finally {
+    await end("SIGTERM");
+    await Promise.all([meant.close(), other.close()]);
+  }
 });
 
 test("serve: whoever writes about runs waits for a version that is being written, and nobody else does", async () => {

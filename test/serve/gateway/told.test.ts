@@ -137,7 +137,8 @@ test("a guide's hint is told and recorded; it gets no key, and what it does not 
       : saying("Ask the date.")(asked, response),
   );
   const behind = await scripted(saying("When?"));
-  const [over, guide] = [upstream({ url: behind.url }), upstream({ url: guides.url })];
+  const over = upstream({ url: behind.url, clientKeys: true });
+  const guide = upstream({ url: guides.url, clientKeys: true });
   const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
   const w = await world({ main: told({ artefact, over, guide }) });
   await post(w.url, { messages: [{ role: "user", content: "Two tickets" }] });
@@ -168,7 +169,8 @@ test("a guide is asked once a conversation, for its opening; what it did not say
     broken ? response.writeHead(500).end("broken") : saying("Ask the date.")(asked, response),
   );
   const behind = await scripted(saying("When?"));
-  const [over, guide] = [upstream({ url: behind.url }), upstream({ url: guides.url })];
+  const over = upstream({ url: behind.url, clientKeys: true });
+  const guide = upstream({ url: guides.url, clientKeys: true });
   const artefact = always({ kind: "guide", policy: "small", frame: "Hint: {hint}" });
   const w = await world({ main: told({ artefact, over, guide }) });
   const opening = [{ role: "user", content: "Two tickets" }];

@@ -136,7 +136,7 @@ export async function before(
   }: Partial<GatewayOptions> & { readonly of?: Partial<Parameters<typeof upstream>[0]> } = {},
 ): Promise<World & { readonly upstream: Upstream }> {
   const behind = await scripted(answer);
-  const made = await world({ main: upstream({ url: behind.url, ...of }) }, options);
+  const made = await world({ main: upstream({ url: behind.url, clientKeys: true, ...of }) }, options);
   return {
     ...made,
     upstream: behind,

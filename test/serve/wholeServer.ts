@@ -1,0 +1,96 @@
+/** All that `whetstone serve` serves, over a store in a folder of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dashboard } from "../../src/serve/dashboard/index.ts";
+import {
+  type Answerer,
+  liveVersions,
+  openVersion,
+  type ProductionServer,
+  type ProductionServerOptions,
+  serveProduction,
+  versionOf,
+} from "../../src/serve/gateway/index.ts";
+import { openProduction, openStore, type Production, recorder, type Store } from "../../src/store/index.ts";
+import { ran } from "./dashboard/world.ts";
+
+export interface WholeServer {
+  readonly server: ProductionServer;
+  readonly production: Production;
+  readonly store: Store;
+  /** Id of the version that answers. */
+  readonly version: string;
+  close(): Promise<void>;
+}
+
+/** @param answerer answers all calls. With a run named "run" on the dashboard. */
+export async function wholeServer(
+  answerer: Answerer,
+  options: Partial<ProductionServerOptions> = {},
+  prepare: (production: Production) => Promise<void> = async () => {},
+): Promise<WholeServer> {
+  const folder = mkdtempSync(join(tmpdir(), "whetstone-serve-"));
+  const where = join(folder, "serve.sqlite");
+  const store = await openStore(where, "own thread");
+  await ran(store, "run", 3, () => 0.5);
+  const production = await openProduction(where);
+  await prepare(production);
+  const writing = recorder(production);
+  const version = versionOf({ kind: "local", name: "m" }, 1);
+  await production.addVersion(version);
+  const openers = { environment: {}, local: { m: answerer }, artefact: production.artefacts.get };
+  const versions = await liveVersions({
+    production,
+    open: (version, on) => openVersion(version, openers, on),
+  });
+  writeFileSync(join(folder, "index.html"), "<!doctype html>");
+  const server = await serveProduction({
+    production,
+    recorder: writing,
+    versions,
+    signing: new Uint8Array(32),
+    grace: 100,
+    pages: (gate) => dashboard({ store, production, folder, gate }),
+    ...options,
+  });
+  return {
+    server,
+    production,
+    store,
+    version: version.id,
+    async close() {
+      await server.close();
+      await versions.close();
+      await writing.close();
+      await production.close();
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const hi = JSON.stringify({
+  id: "x",
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+});
+
+/** Says hi to everybody. @param asked is told of every call, and of every question for models. */
+export const alwaysHi = (asked: (what: string) => void = () => {}): Answerer => ({
+  chat: async () => {
+    asked("chat");
+    return {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: (async function* () {
+        yield new TextEncoder().encode(hi);
+      })(),
+    };
+  },
+  models: async () => {
+    asked("models");
+    return ["m"];
+  },
+  async close() {},
+});
