@@ -23,7 +23,15 @@ function named(c: Context, names: readonly string[]): Record<string, string> {
 /** What an account is opened with, and which one. */
 const theirOwn = ["authorization", "openai-organization", "openai-project"];
 
-const forUpstream = ["accept", "openai-beta", "http-referer", "x-title", "traceparent", "tracestate"];
+const forUpstream = [
+  "accept",
+  "idempotency-key",
+  "openai-beta",
+  "http-referer",
+  "x-title",
+  "traceparent",
+  "tracestate",
+];
 
 export const passedBack = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(

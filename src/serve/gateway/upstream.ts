@@ -21,7 +21,8 @@ export interface UpstreamOptions {
 }
 
 /**
- * Calls go to that address alone: redirects are answers like any other, and are not followed. Connections are kept.
+ * Calls go to that address alone: redirects are answers like any other, and are not followed. Connections are kept. A call is sent
+ * once; one with an `Idempotency-Key` once more, where the connection breaks before an answer begins.
  * @throws WhetstoneError `config.invalid` for an address that may not be called.
  */
 export function upstream(options: UpstreamOptions): Answerer {
@@ -60,7 +61,8 @@ export function upstream(options: UpstreamOptions): Answerer {
           body,
         });
       const answer = await send().catch((e: unknown) => {
-        if (!wasClosed(e) || gone.aborted) throw e;
+        if (!hasBroken(e) || gone.aborted) throw e;
+        if (headers["idempotency-key"] === undefined) throw new Error(maybeTaken(e.message), { cause: e });
         return send();
       });
       if (!isAnswer(answer.statusCode)) {
@@ -86,9 +88,18 @@ export function upstream(options: UpstreamOptions): Answerer {
   };
 }
 
-/** A connection that was kept is closed by its server at the very moment that it is used again: no answer has begun. */
-const wasClosed = (e: unknown): boolean =>
-  e instanceof Error && "code" in e && (e.code === "UND_ERR_SOCKET" || e.code === "ECONNRESET");
+/**
+ * A connection broke before an answer began, and the call was on its way: the server may have taken it, and is paid for it. undici
+ * looks whether a kept connection is still there before it writes, and takes another one for what it has not begun to write. What
+ * fails here was written, and nothing that a client sees tells a server that has read it from one that has not.
+ */
+const hasBroken = (e: unknown): e is Error =>
+  e instanceof Error && "code" in e && typeof e.code === "string" && broken.has(e.code);
+
+const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
+const maybeTaken = (why: string): string =>
+  `the connection broke before an answer (${why}), and the upstream may have taken the call. It is sent again only with an Idempotency-Key`;
 
 /** A status that can be handed on with a body. */
 const isAnswer = (status: number): boolean =>
