@@ -18,11 +18,12 @@ const [lf, cr] = [10, 13];
  * @throws RangeError for an event above {@link mostEventBytes}.
  */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
+  const append = appender();
   let held: Buffer = Buffer.alloc(0);
   // where the search for a blank line goes on
   let from = 0;
   for await (const chunk of body) {
-    held = held.length === 0 ? bufferOf(chunk) : Buffer.concat([held, chunk]);
+    held = append(held, bufferOf(chunk));
     const whole: ServerEvent[] = [];
     let begin = 0;
     for (let end = blankLine(held, from); end > 0; end = blankLine(held, begin)) {
@@ -38,6 +39,23 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Joins what is held and what came: where it is not whole yet, in memory with room for more, so that each byte is copied a few times. */
+function appender(): (held: Buffer, chunk: Buffer) => Buffer {
+  let room: Buffer = Buffer.alloc(0);
+  return (held, chunk) => {
+    if (held.length === 0) return chunk;
+    const length = held.length + chunk.length;
+    let from = held.buffer === room.buffer ? held.byteOffset - room.byteOffset : room.length;
+    if (from + length > room.length) {
+      room = Buffer.allocUnsafeSlow(2 * length);
+      held.copy(room);
+      from = 0;
+    }
+    chunk.copy(room, from + held.length);
+    return room.subarray(from, from + length);
+  };
+}
 
 const lineFeeds = Buffer.from("\n\n");
 

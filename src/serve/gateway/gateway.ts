@@ -5,6 +5,7 @@ import type { Id } from "../../core/words.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { handed } from "../handed.ts";
+import type { Only } from "../keys.ts";
 import { chatBody, readJson } from "../limits.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
@@ -95,6 +96,18 @@ export function gateway(options: GatewayOptions): Gateway {
     return reading;
   }
 
+  /** A key for one user calls nobody in a session of another's. @param resumed whether what is stored of the session could be read. */
+  async function strangerTo(
+    session: Id | undefined,
+    only: Only | undefined,
+    resumed: Promise<boolean> | undefined,
+  ): Promise<Refused | undefined> {
+    if (session === undefined || only?.user === undefined || only.session !== undefined) return undefined;
+    if (resumed && !(await resumed)) return unread;
+    const owner = sessions.ownerOf(session);
+    return owner === undefined || owner.user === only.user ? undefined : othersSession;
+  }
+
   async function chat(c: Context<Gated>): Promise<Response> {
     if (draining) return refusal(closing);
     const at = now();
@@ -106,8 +119,10 @@ export function gateway(options: GatewayOptions): Gateway {
     if (!asked) return refusal(noMessages);
     const who = identityOf(c, c.var.caller.only, asked.user);
     if (isRefused(who)) return refusal(who);
-    const opened = sessions.open({ ...who, prompt: asked.prompt });
     const resumed = who.session === undefined ? undefined : resume(who.session);
+    const refused = await strangerTo(who.session, c.var.caller.only, resumed);
+    if (refused) return refusal(refused);
+    const opened = sessions.open({ ...who, prompt: asked.prompt });
     const id = `chatcmpl-${orderedId(at)}`;
     const { user } = who;
     const call = { session: opened.session, response: id, ...(user === undefined ? {} : { user }) };
@@ -123,11 +138,12 @@ export function gateway(options: GatewayOptions): Gateway {
       at,
     };
     const durable = c.req.header("x-whetstone-durable") === "1";
-    counts.calls++;
-    running++;
     const { answerer } = chosen;
     const ask = asking(asked, answerer);
     const growing = assembler(answerer.exact ?? "raw", isPlain(asked, answerer));
+    sessions.begin(opened);
+    counts.calls++;
+    running++;
     let ended: Promise<void> | undefined;
     let answered: Answered | undefined;
 
@@ -158,6 +174,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const ending = now();
       const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
       // alone, where nobody knows which trajectories there are: two of one name would be taken for one
+      if (!known) sessions.abandon(opened);
       const place: Place = known
         ? sessions.place(theirs, choices)
         : { trajectory: `${opened.session}/${id}`, turn: 0 };
@@ -252,6 +269,18 @@ const closing: Refused = {
   code: "closing",
   message: "The server is closing. Ask again in a moment.",
   retryAfter: 1,
+};
+const unread: Refused = {
+  status: 503,
+  code: "store_failed",
+  message: "Whose session this is cannot be read at the moment. Send it again later.",
+  retryAfter: 5,
+};
+const othersSession: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message:
+    "This key is for one user, and the session is not that user's. Name another session, or use another key.",
 };
 const noMessages: Refused = {
   status: 400,

@@ -28,6 +28,8 @@ export function identityOf(
   ] as const) {
     if (value !== undefined && !isName(value)) return wrongName(name);
   }
+  // what is said next is another response
+  if (only?.response !== undefined) return narrowed("response");
   if (only?.session !== undefined && session !== only.session) return narrowed("session");
   if (only?.user !== undefined && user !== only.user) return narrowed("user");
   return { ...(session === undefined ? {} : { session }), ...(user === undefined ? {} : { user }) };

@@ -6,6 +6,7 @@ import type { Id } from "../../core/words.ts";
 import type { Head } from "../handed.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
+import { requireBounded } from "./answerBody.ts";
 import type { Answered } from "./answerer.ts";
 import { type Asking, withId, withoutExtra } from "./asking.ts";
 import type { Assembler } from "./assemble.ts";
@@ -28,12 +29,6 @@ export interface Passing {
   /** The client's. */
   readonly socket?: { destroy?(): void };
   end(how: HowEnded): Promise<void>;
-}
-
-/** Bytes of an answer, in one piece or event by event: whoever never ends one must not fill the memory. */
-const mostAnswerBytes = 64 << 20;
-function requireBounded(bytes: number): void {
-  if (bytes > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
 }
 
 /**

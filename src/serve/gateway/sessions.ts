@@ -1,8 +1,8 @@
 /** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
 import type { Id, Message, TurnTokens } from "../../core/words.ts";
+import { type Path, pathOf, step, stepOnce } from "./path.ts";
 
 /**
  * Why a call begins another trajectory of its session. Retried: the same prompt as before. Branched: it goes on from a reply
@@ -26,21 +26,21 @@ export interface Place {
 export interface Opened {
   readonly session: Id;
   readonly path: Path;
+  readonly underway: Underway;
+}
+
+/** A call from its beginning to its place. */
+interface Underway {
+  /** The conversation that it goes on from, where that alone says which session it is of. */
+  readonly from: string | undefined;
+  readonly user: Id | undefined;
+  begun: boolean;
 }
 
 /** Whose call it was, and when it ended, in milliseconds since 1970. */
 export interface Ended {
   readonly user?: Id;
   readonly at: number;
-}
-
-/** A conversation as digests. */
-interface Path {
-  readonly tools: string;
-  /** Of the conversation up to each message, that one included. */
-  readonly upTo: readonly string[];
-  /** Of it up to the first message that is not the system's. */
-  readonly root: string;
 }
 
 /** A prompt and one reply to it. */
@@ -91,12 +91,19 @@ export interface SessionOptions {
 
 export interface SessionTable {
   /**
-   * The session of a call: the one that is named, else that of the reply which the prompt goes on from, else a new one.
+   * The session of a call: the one that is named, else that of the reply which the prompt goes on from, else a new one. Where
+   * several conversations are alike to the last word, it is the latest of those that no other call goes on from: each goes on once.
    * @param user conversations of different users are never one.
    */
   open(call: { readonly session?: Id; readonly user?: Id; readonly prompt: readonly Message[] }): Opened;
+  /** The call is made. Until it is placed or abandoned, others know of it. */
+  begin(call: Opened): void;
+  /** It gets no place. */
+  abandon(call: Opened): void;
   /** Whether it is remembered; if not, hand what is stored of it to {@link remember}. */
   knows(session: Id): boolean;
+  /** Whose session it is: of who called first, and was answered or may be yet. Nothing where nobody has called. */
+  ownerOf(session: Id): { readonly user?: Id | undefined } | undefined;
   /**
    * Where an answered call stands, which is remembered. Where there is no answer, it says where one would have stood.
    * Calls are placed in the order of their ends: a reply is placed before anything can go on from it.
@@ -111,8 +118,12 @@ export interface SessionTable {
 export function sessionTable(options: SessionOptions = {}): SessionTable {
   const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
-  /** Sessions by the conversations that can go on. */
-  const conversations = new Map<string, Id>();
+  /** Sessions by the conversations that can go on, the latest last: several may be alike. */
+  const conversations = new Map<string, Id[]>();
+  /** Calls that go on from a conversation of a session. */
+  const goingOn = new Map<string, number>();
+  /** Sessions of calls under way, each with who called first. */
+  const running = new Map<Id, { readonly user: Id | undefined; calls: number }>();
   let replies = 0;
 
   /** The session, now the last active one. */
@@ -124,9 +135,19 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     return session;
   }
 
+  function link(digest: string, { id, user }: Session): void {
+    const key = scoped(digest, user);
+    const alike = conversations.get(key);
+    if (alike === undefined) conversations.set(key, [id]);
+    else if (!alike.includes(id)) alike.push(id);
+  }
+
   function unlink(digest: string, { id, user }: Session): void {
     const key = scoped(digest, user);
-    if (conversations.get(key) === id) conversations.delete(key);
+    const alike = conversations.get(key) ?? [];
+    const at = alike.indexOf(id);
+    if (at >= 0) alike.splice(at, 1);
+    if (alike.length === 0) conversations.delete(key);
   }
 
   function drop(digest: string, session: Session): void {
@@ -143,7 +164,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       const digest = step(asked, message);
       if (!session.heads.has(digest)) replies++;
       session.heads.set(digest, { ...at, ...(tokens ? { tokens: digestOf(tokens) } : {}) });
-      conversations.set(scoped(digest, session.user), session.id);
+      link(digest, session);
     }
     for (const digest of session.heads.keys()) {
       if (session.heads.size <= mostOfOne) break;
@@ -155,6 +176,18 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       for (const digest of oldest.heads.keys()) drop(digest, oldest);
       table.delete(oldest.id);
     }
+  }
+
+  /** It is under way no more. */
+  function abandon({ session, underway }: Pick<Opened, "session" | "underway">): void {
+    if (!underway.begun) return;
+    underway.begun = false;
+    const place = `${underway.from}\n${session}`;
+    const others = (goingOn.get(place) ?? 0) - 1;
+    if (others > 0) goingOn.set(place, others);
+    else goingOn.delete(place);
+    const first = running.get(session);
+    if (first && --first.calls === 0) running.delete(session);
   }
 
   /** All replies to its prompt are gone on from at once. */
@@ -169,15 +202,32 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   return {
     open({ session, user, prompt }) {
       const path = pathOf(prompt);
-      if (session !== undefined) return { session, path };
+      const underway = { from: undefined, user, begun: false };
+      if (session !== undefined) return { session, path, underway };
       const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
-      const id = known === undefined ? undefined : conversations.get(scoped(known, user));
-      return { session: id ?? `s_${randomUUID()}`, path };
+      const from = known === undefined ? undefined : scoped(known, user);
+      const alike = from === undefined ? [] : (conversations.get(from) ?? []);
+      const free = alike.findLast((id) => !goingOn.has(`${from}\n${id}`)) ?? alike.at(-1);
+      return { session: free ?? `s_${randomUUID()}`, path, underway: { ...underway, from } };
     },
+
+    begin({ session, underway }) {
+      underway.begun = true;
+      const place = `${underway.from}\n${session}`;
+      if (underway.from !== undefined) goingOn.set(place, (goingOn.get(place) ?? 0) + 1);
+      const first = running.get(session) ?? { user: underway.user, calls: 0 };
+      first.calls++;
+      running.set(session, first);
+    },
+
+    abandon,
 
     knows: (session) => table.has(session),
 
-    place({ session: id, path, user, at }, choices) {
+    ownerOf: (session) => table.get(session) ?? running.get(session),
+
+    place({ session: id, path, underway, user, at }, choices) {
+      abandon({ session: id, underway });
       // of what nobody answered nothing is kept: else an upstream that is down would fill the memory
       const kept = choices.length > 0 || table.has(id);
       const session = kept ? touch(id, user, at) : begun(id, user);
@@ -262,34 +312,6 @@ function whyCut(session: Session, path: Path, head: Head | undefined): Cut {
   if (session.prompts.has(path.upTo.at(-1) ?? "")) return "retried";
   if (head) return head.tools === path.tools ? "branched" : "tools";
   return session.roots.has(path.root) ? "edited" : "unrelated";
-}
-
-function pathOf(prompt: readonly Message[], next = step): Path {
-  const said = prompt.filter((message) => !onlyOffers(message));
-  const upTo: string[] = [];
-  for (const message of said) upTo.push(next(upTo.at(-1) ?? "", message));
-  const first = said.findIndex(({ role }) => role !== "system");
-  return {
-    tools: hash("sha1", JSON.stringify(prompt.flatMap(({ tools = [] }) => tools)), "base64"),
-    upTo,
-    root: upTo[first] ?? upTo.at(-1) ?? "",
-  };
-}
-
-/** Of a conversation with one more message. */
-function step(before: string, { tools: _, ...message }: Message): string {
-  return hash("sha1", `${before}${keyOf(message)}`, "base64");
-}
-
-const stepped = new WeakMap<Message, { readonly before: string; readonly digest: string }>();
-
-/** The same, for messages that the next prompt shares, as the store reads them: a long session costs its length, not its square. */
-function stepOnce(before: string, message: Message): string {
-  const known = stepped.get(message);
-  if (known?.before === before) return known.digest;
-  const digest = step(before, message);
-  stepped.set(message, { before, digest });
-  return digest;
 }
 
 function digestOf({ prompt, action }: TurnTokens): NonNullable<Head["tokens"]> {

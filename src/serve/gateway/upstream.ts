@@ -1,7 +1,9 @@
 /** An OpenAI-compatible server that answers. */
 import { Pool } from "undici";
-import { listOf, objectOf, textOf } from "../../core/json.ts";
+import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
+import { said } from "../limits.ts";
+import { decoded, textOf } from "./answerBody.ts";
 import type { Answerer, Call } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";
 import { guardedLookup, upstreamBase } from "./target.ts";
@@ -69,7 +71,14 @@ export function upstream(options: UpstreamOptions): Answerer {
         await answer.body.dump();
         throw new Error(`it answered with status ${answer.statusCode}, which no answer has`);
       }
-      return { status: answer.statusCode, headers: single(answer.headers), body: answer.body };
+      const read = single(answer.headers);
+      const encoding = read["content-encoding"] ?? "";
+      const plain = decoded(answer.body, encoding);
+      if (!plain) {
+        await answer.body.dump();
+        throw new Error(`it answered in the encoding ${said(encoding)}, and was asked for none`);
+      }
+      return { status: answer.statusCode, headers: read, body: plain };
     },
 
     async models(call) {
@@ -80,13 +89,17 @@ export function upstream(options: UpstreamOptions): Answerer {
         signal: AbortSignal.any([gone, AbortSignal.timeout(10_000)]),
         headers: { ...headers, ...credentialsOf(call) },
       });
-      const list = objectOf(parsed(await answer.body.text()));
-      return listOf(list?.data).flatMap((one) => textOf(objectOf(one)?.id) ?? []);
+      const plain = decoded(answer.body, single(answer.headers)["content-encoding"] ?? "");
+      const list = plain && objectOf(parsed(await textOf(plain, mostListBytes)));
+      return listOf(list?.data).flatMap((one) => textIn(objectOf(one)?.id) ?? []);
     },
 
     close: () => pool.close(),
   };
 }
+
+/** Of names of models. */
+const mostListBytes = 4 << 20;
 
 /**
  * A connection broke before an answer began, and the call was on its way: the server may have taken it, and is paid for it. undici

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { WhetstoneError } from "../../../src/core/errors.ts";
 import type { ServedResponse } from "../../../src/core/served.ts";
 import type { Answerer } from "../../../src/serve/gateway/index.ts";
+import { mintKey } from "../../../src/serve/keys.ts";
 import { before, world } from "./world.ts";
 
 const question = { role: "user", content: "hello" };
@@ -372,6 +373,108 @@ test("identity: header before path before the body's user; names that are none a
     assert.equal(refused.status, 400, body);
   }
   assert.equal(g.responses.length, 3);
+  await g.close();
+});
+
+test("a key for one user writes into no session of another's, whether it runs, is remembered or stored", async () => {
+  const stored: ServedResponse[] = [];
+  const before = await world({ v: says("v") }, {}, stored);
+  const of = (session: string, more: Record<string, string> = {}) => ({
+    "x-whetstone-session": session,
+    ...more,
+  });
+  await ask(before.url, { messages: [question] }, of("stored", { "x-whetstone-user": "bob" }));
+  await before.close();
+
+  const { promise: answering, resolve: answerNow } = Promise.withResolvers<void>();
+  let waiting = (): void => {};
+  const slow: Answerer = {
+    ...says("v"),
+    async chat(call) {
+      if (String(call.body).includes("slow") || Buffer.from(call.body).includes("slow")) {
+        waiting();
+        await answering;
+      }
+      return await says("v").chat(call);
+    },
+  };
+  const g = await world({ v: slow }, {}, stored);
+  const { secret, key } = mintKey({ label: "ann", scopes: ["chat"], only: { user: "ann" } }, Date.now());
+  const one = mintKey({ label: "one", scopes: ["chat"], only: { response: "r" } }, Date.now());
+  g.keys.push(key, one.key);
+  const ann = { authorization: `Bearer ${secret}` };
+  const status = async (headers: Record<string, string>, body: object = { messages: [question] }) => {
+    const answer = await ask(g.url, body, headers);
+    await answer.text();
+    return answer.status;
+  };
+  assert.equal(await status(of("hers", ann)), 200);
+  assert.equal(await status(of("bobs", { "x-whetstone-user": "bob" })), 200);
+  assert.equal(await status(of("nobodys")), 200);
+  const begun = new Promise<void>((go) => {
+    waiting = go;
+  });
+  const running = status(of("running", { "x-whetstone-user": "bob" }), {
+    messages: [{ role: "user", content: "slow" }],
+  });
+  await begun;
+  const written = stored.length;
+  for (const session of ["stored", "bobs", "nobodys", "running"]) {
+    assert.equal(await status(of(session, ann)), 403, session);
+  }
+  assert.equal(await status({ authorization: `Bearer ${one.secret}` }), 403);
+  assert.equal(stored.length, written);
+  assert.equal(await status(of("hers", ann)), 200);
+  assert.equal(await status(of("new", ann)), 200);
+  assert.equal(await status(ann), 200);
+  answerNow();
+  assert.equal(await running, 200);
+  assert.deepEqual(
+    new Set(stored.filter(({ user }) => user === "ann").map(({ session }) => session)).size,
+    3,
+  );
+  await g.close();
+});
+
+test("a key for one user calls no model where its session cannot be read", async () => {
+  const production = {
+    // biome-ignore lint/correctness/useYield: it fails before
+    async *responses(): AsyncGenerator<ServedResponse> {
+      throw new WhetstoneError("store.failed", { where: "store", got: "x", expected: "y", mend: "Z." });
+    },
+  };
+  const g = await world({ v: says("v") }, { production });
+  const { secret, key } = mintKey({ label: "ann", scopes: ["chat"], only: { user: "ann" } }, Date.now());
+  g.keys.push(key);
+  const headers = { authorization: `Bearer ${secret}`, "x-whetstone-session": "s" };
+  const refused = await ask(g.url, { messages: [question] }, headers);
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "5"]);
+  assert.equal(g.state().calls, 0);
+  await g.close();
+});
+
+test("two whom nothing names and whose conversations begin alike are two sessions, also at once", async () => {
+  const g = await world({ v: says("v") });
+  const opening = [question, { role: "assistant", content: "v" }];
+  const talk = async (messages: object[]) =>
+    (await ask(g.url, { messages })).headers.get("x-whetstone-session");
+  const begun = [await talk([question]), await talk([question])];
+  const on = await Promise.all(["a", "b"].map((content) => talk([...opening, { role: "user", content }])));
+  assert.deepEqual([new Set(begun).size, new Set(on)], [2, new Set(begun)]);
+  const placed = (await g.recorded(4)).map(({ session, turn, trajectory }) => [
+    session,
+    turn,
+    trajectory.endsWith("/0"),
+  ]);
+  for (const session of begun) {
+    assert.deepEqual(
+      placed.filter(([of]) => of === session),
+      [
+        [session, 0, true],
+        [session, 1, true],
+      ],
+    );
+  }
   await g.close();
 });
 

@@ -35,6 +35,23 @@ test("law: events are the same wherever the bytes are cut, and no byte is lost",
   );
 });
 
+test("an event in many pieces costs its length, not its square", async () => {
+  const piece = Buffer.alloc(256, "a");
+  async function* many(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("data: ");
+    for (let i = 0; i < 32_768; i++) yield piece;
+    yield Buffer.from("\n\ndata: end\n\n");
+  }
+  const began = performance.now();
+  const sizes: number[] = [];
+  for await (const together of serverEvents(many()))
+    sizes.push(...together.map(({ data = "" }) => data.length));
+  const ms = performance.now() - began;
+  assert.deepEqual(sizes, [8 << 20, 3]);
+  // copied whole for every piece it would be 137 GB
+  assert.ok(ms < 5000, `${ms} ms`);
+});
+
 const exactChunk = (ids: readonly number[], logps: readonly number[], more: object = {}) => ({
   id: "u",
   choices: [

@@ -46,6 +46,57 @@ test("without a name, a prompt that goes on from a reply is of its session; ever
   assert.equal(table.open({ prompt }).session, first.session);
 });
 
+test("conversations that begin alike, replies and all, are as many sessions, one after the other and at once", () => {
+  for (const atOnce of [false, true]) {
+    const table = sessionTable();
+    const begun = ["hi", "hi", "hi"].map((said) => ask(table, [user(said)], ["hello"]).session);
+    assert.equal(new Set(begun).size, 3);
+    const opening = [user("hi"), assistant("hello")];
+    const calls = ["a", "b", "a"].map((said) => {
+      const opened = table.open({ prompt: [...opening, user(said)] });
+      table.begin(opened);
+      if (atOnce) return { opened, place: undefined };
+      return { opened, place: table.place({ ...opened, at: 0 }, [choice("on")]) };
+    });
+    assert.deepEqual(new Set(calls.map(({ opened }) => opened.session)), new Set(begun));
+    for (const { opened, place } of calls) {
+      const { turn, cut } = place ?? table.place({ ...opened, at: 0 }, [choice("on")]);
+      assert.deepEqual([turn, cut], [1, undefined]);
+    }
+  }
+});
+
+test("one conversation that is asked twice at once is one session, and so is one that is asked again after it failed", () => {
+  const table = sessionTable();
+  const { session } = ask(table, [user("hi")], ["hello"]);
+  const prompt = [user("hi"), assistant("hello"), user("a")];
+  const [first, second] = [table.open({ prompt }), table.open({ prompt })];
+  table.begin(first);
+  table.begin(second);
+  assert.deepEqual([first.session, second.session], [session, session]);
+  table.abandon(second);
+  assert.equal(table.place({ ...first, at: 0 }, []).turn, 1);
+  assert.equal(table.open({ prompt }).session, session);
+});
+
+test("a session is whose call came first, from its beginning on", () => {
+  const table = sessionTable();
+  assert.equal(table.ownerOf("s"), undefined);
+  const opened = table.open({ session: "s", user: "ann", prompt: [user("hi")] });
+  table.begin(opened);
+  const other = table.open({ session: "s", user: "bob", prompt: [user("hi")] });
+  table.begin(other);
+  assert.equal(table.ownerOf("s")?.user, "ann");
+  table.abandon(other);
+  assert.equal(table.ownerOf("s")?.user, "ann");
+  table.place({ ...opened, user: "ann", at: 0 }, [choice("hello")]);
+  assert.equal(table.ownerOf("s")?.user, "ann");
+  const failed = table.open({ session: "t", user: "ann", prompt: [user("hi")] });
+  table.begin(failed);
+  table.place({ ...failed, user: "ann", at: 0 }, []);
+  assert.equal(table.ownerOf("t"), undefined);
+});
+
 test("of several replies the conversation may go on from any, once", () => {
   const table = sessionTable();
   ask(table, [user("a")], ["b", "c"], "s");

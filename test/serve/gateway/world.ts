@@ -52,6 +52,7 @@ export interface World {
   readonly lines: string[];
   readonly splits: Split[];
   readonly versions: Version[];
+  readonly keys: AccessKey[];
   /** Looks for new splits now. */
   refresh(): Promise<void>;
   /** Until so many calls are recorded. */
@@ -109,6 +110,7 @@ export async function world(
     lines,
     splits,
     versions,
+    keys,
     refresh: live.refresh,
     state: served.state,
     drain: served.drain,
