@@ -28,7 +28,8 @@ export type Asker = "program" | "own page" | "other page";
 export function askerOf({ method, host, origin, site }: Marks): Asker {
   const isSame = site === "same-origin";
   if (typeof origin === "string") {
-    const own = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+    // proxies may end TLS before us
+    const own = ["http", "https"].some((scheme) => origin === `${scheme}://${host?.toLowerCase()}`);
     return own && (isSame || typeof site !== "string") ? "own page" : "other page";
   }
   if (isSame) return "own page";

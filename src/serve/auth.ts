@@ -97,8 +97,10 @@ export interface Gate {
 /** Milliseconds for which keys are remembered. */
 const fresh = 2000;
 
+/** @throws WhetstoneError `config.invalid` for an origin that no browser says. */
 export function gate(options: GateOptions): Gate {
   const { production, open, origins = [], hosts = [], proxies = 0, signing, now = Date.now } = options;
+  for (const origin of origins) requireOrigin(origin);
   const rates = { ...defaultRates, ...options.rates };
   const buckets = {
     key: tokenBuckets(rates.key),
@@ -274,6 +276,19 @@ function ofSession(session: PageSession, find: Find, now: number): Caller | Refu
   if (session.expires <= now || !key || !isLive(key, now)) return unauthorised(sessionOver);
   const scopes = key.scopes.filter((scope) => pageScopes.has(scope));
   return { key: key.id, scopes: new Set(scopes), session, page: "own" };
+}
+
+function requireOrigin(origin: string): void {
+  const said = /^https?:/i.test(origin) && URL.canParse(origin) ? new URL(origin).origin : undefined;
+  // those of extensions and apps have schemes of their own
+  const other = said === undefined && /^[a-z][a-z\d+.-]*:\/\/[^/?#]+$/.test(origin);
+  if (origin === "*" || origin === said || other) return;
+  throw new WhetstoneError("config.invalid", {
+    where: "--origin",
+    got: `"${origin}", which no page says that it is of`,
+    expected: "scheme, name and port of a site, such as https://app.example.com, or * for all",
+    mend: said === undefined ? "Write the whole address." : `Write ${said}.`,
+  });
 }
 
 /** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */

@@ -152,6 +152,7 @@ test("browsers say who asks, and what they leave out opens nothing to pages of o
     ["other page", "POST", "null", "cross-site"],
     ["other page", "POST", "null", undefined],
     ["other page", "POST", "", undefined],
+    ["other page", "POST", `app://${host}`, undefined],
     ["other page", "GET", "https://evil.example", undefined],
   ] as const) {
     assert.equal(askerOf({ method, host, origin, site }), asker, `${method} ${origin} ${site}`);
@@ -218,6 +219,21 @@ test("behind proxies of our own, rates go by the address that the last of them w
   assert.deepEqual(await asking(1, ["1.1.1.1", "2.2.2.2", "9.9.9.9, 2.2.2.2"]), [200, 200, 429]);
   assert.deepEqual(await asking(0, ["1.1.1.1", "2.2.2.2"]), [200, 429]);
   assert.deepEqual(await asking(1, ["2001:db8:1:2:3::1", "2001:db8:1:2:4::9"]), [200, 429]);
+});
+
+test("an origin that no browser says is refused at the start", () => {
+  for (const origin of ["*", "https://a.example", "http://a.example:8080", "chrome-extension://abcdef"]) {
+    door({ origins: [origin] });
+  }
+  for (const origin of [
+    "https://a.example/",
+    "HTTPS://a.example",
+    "https://a.example:443",
+    "a.example",
+    "null",
+  ]) {
+    assert.throws(() => door({ origins: [origin] }), /--origin/, origin);
+  }
 });
 
 test("CORS is closed unless an origin is named, and open to that one alone", async () => {

@@ -197,6 +197,8 @@ test("serve says at the door what cannot be served", async () => {
     [["--upstream", "http://a/v1", "--upstream-key-env", "NOT_SET"], /NOT_SET/],
     [["--upstream", "http://a/v1", "--host", "0.0.0.0"], /keys create/],
     [["--upstream", "http://a/v1", "--redact", "emial"], /Did you mean email/],
+    [["--upstream", "http://a/v1", "--origin", "https://a.example/app"], /Write https:\/\/a\.example\./],
+    [["--upstream", "http://a/v1", "--origin", "a.example"], /scheme, name and port/],
     [["--policy", join(folder, "none")], /none/],
   ] as const) {
     const { code, err } = await inProcess(["serve", ...flags, ...other]);
