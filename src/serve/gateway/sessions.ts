@@ -118,8 +118,8 @@ export interface SessionTable {
 export function sessionTable(options: SessionOptions = {}): SessionTable {
   const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
-  /** Sessions by the conversations that can go on, the latest last: several may be alike. */
-  const conversations = new Map<string, Id[]>();
+  /** Sessions by the conversations that can go on: mostly one; of several that are alike, the latest last. */
+  const conversations = new Map<string, Id | Set<Id>>();
   /** Calls that go on from a conversation of a session. */
   const goingOn = new Map<string, number>();
   /** Sessions of calls under way, each with who called first. */
@@ -138,16 +138,25 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   function link(digest: string, { id, user }: Session): void {
     const key = scoped(digest, user);
     const alike = conversations.get(key);
-    if (alike === undefined) conversations.set(key, [id]);
-    else if (!alike.includes(id)) alike.push(id);
+    if (alike === undefined) conversations.set(key, id);
+    else if (alike instanceof Set) alike.add(id);
+    else if (alike !== id) conversations.set(key, new Set([alike, id]));
   }
 
   function unlink(digest: string, { id, user }: Session): void {
     const key = scoped(digest, user);
-    const alike = conversations.get(key) ?? [];
-    const at = alike.indexOf(id);
-    if (at >= 0) alike.splice(at, 1);
-    if (alike.length === 0) conversations.delete(key);
+    const alike = conversations.get(key);
+    if (alike === id || (alike instanceof Set && alike.delete(id) && alike.size === 0)) {
+      conversations.delete(key);
+    }
+  }
+
+  /** The latest session of a conversation that no call goes on from, else the latest. */
+  function sessionOf(conversation: string): Id | undefined {
+    const alike = conversations.get(conversation);
+    if (!(alike instanceof Set)) return alike;
+    const ids = [...alike];
+    return ids.findLast((id) => !goingOn.has(`${conversation}\n${id}`)) ?? ids.at(-1);
   }
 
   function drop(digest: string, session: Session): void {
@@ -182,10 +191,12 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   function abandon({ session, underway }: Pick<Opened, "session" | "underway">): void {
     if (!underway.begun) return;
     underway.begun = false;
-    const place = `${underway.from}\n${session}`;
-    const others = (goingOn.get(place) ?? 0) - 1;
-    if (others > 0) goingOn.set(place, others);
-    else goingOn.delete(place);
+    if (underway.from !== undefined) {
+      const place = `${underway.from}\n${session}`;
+      const others = (goingOn.get(place) ?? 0) - 1;
+      if (others > 0) goingOn.set(place, others);
+      else goingOn.delete(place);
+    }
     const first = running.get(session);
     if (first && --first.calls === 0) running.delete(session);
   }
@@ -206,15 +217,16 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       if (session !== undefined) return { session, path, underway };
       const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
       const from = known === undefined ? undefined : scoped(known, user);
-      const alike = from === undefined ? [] : (conversations.get(from) ?? []);
-      const free = alike.findLast((id) => !goingOn.has(`${from}\n${id}`)) ?? alike.at(-1);
-      return { session: free ?? `s_${randomUUID()}`, path, underway: { ...underway, from } };
+      const id = from === undefined ? undefined : sessionOf(from);
+      return { session: id ?? `s_${randomUUID()}`, path, underway: { ...underway, from } };
     },
 
     begin({ session, underway }) {
       underway.begun = true;
-      const place = `${underway.from}\n${session}`;
-      if (underway.from !== undefined) goingOn.set(place, (goingOn.get(place) ?? 0) + 1);
+      if (underway.from !== undefined) {
+        const place = `${underway.from}\n${session}`;
+        goingOn.set(place, (goingOn.get(place) ?? 0) + 1);
+      }
       const first = running.get(session) ?? { user: underway.user, calls: 0 };
       first.calls++;
       running.set(session, first);
