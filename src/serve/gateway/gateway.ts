@@ -99,10 +99,10 @@ export function gateway(options: GatewayOptions): Gateway {
   /** A key for one user calls nobody in a session of another's. @param resumed whether what is stored of the session could be read. */
   async function strangerTo(
     session: Id | undefined,
-    only: Only | undefined,
+    only: Only,
     resumed: Promise<boolean> | undefined,
   ): Promise<Refused | undefined> {
-    if (session === undefined || only?.user === undefined || only.session !== undefined) return undefined;
+    if (session === undefined || only.user === undefined || only.session !== undefined) return undefined;
     if (resumed && !(await resumed)) return unread;
     const owner = sessions.ownerOf(session);
     return owner === undefined || owner.user === only.user ? undefined : othersSession;
@@ -117,10 +117,11 @@ export function gateway(options: GatewayOptions): Gateway {
     if (isRefused(read)) return refusal(read);
     const asked = readAsked(read.json);
     if (!asked) return refusal(noMessages);
-    const who = identityOf(c, c.var.caller.only, asked.user);
+    const { only } = c.var.caller;
+    const who = identityOf(c, only, asked.user);
     if (isRefused(who)) return refusal(who);
     const resumed = who.session === undefined ? undefined : resume(who.session);
-    const refused = await strangerTo(who.session, c.var.caller.only, resumed);
+    const refused = only && (await strangerTo(who.session, only, resumed));
     if (refused) return refusal(refused);
     const opened = sessions.open({ ...who, prompt: asked.prompt });
     const id = `chatcmpl-${orderedId(at)}`;
