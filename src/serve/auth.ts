@@ -1,22 +1,13 @@
 /** Who asks, and what they may do: keys, browsers' tokens, sessions of our pages, other sites' pages, rates. */
 import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
-import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
 import type { Production } from "../store/production.ts";
-import {
-  type Asker,
-  askerOf,
-  isLook,
-  isLoopback,
-  type Marks,
-  marksOf,
-  otherPage,
-  wrongName,
-} from "./asker.ts";
+import { type Asker, askerOf, isLook, isLoopback, marksOf, otherPage, wrongName } from "./asker.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
 import { type Rate, tokenBuckets } from "./limits.ts";
+import { isLinkFollowed, otherPages } from "./otherPages.ts";
 import { type PageSession, pageScopes, sessionLasts, sessionOf } from "./pageSession.ts";
 import { type Refused, refusal } from "./refusal.ts";
 
@@ -100,7 +91,6 @@ const fresh = 2000;
 /** @throws WhetstoneError `config.invalid` for an origin that no browser says. */
 export function gate(options: GateOptions): Gate {
   const { production, open, origins = [], hosts = [], proxies = 0, signing, now = Date.now } = options;
-  for (const origin of origins) requireOrigin(origin);
   const rates = { ...defaultRates, ...options.rates };
   const buckets = {
     key: tokenBuckets(rates.key),
@@ -109,26 +99,7 @@ export function gate(options: GateOptions): Gate {
     failed: tokenBuckets(rates.failed),
   };
   const keys = keyring(production, now);
-  const listed = (origin: string): boolean => origins.includes("*") || origins.includes(origin);
-  const crossOrigin = cors({
-    origin: (origin) => (listed(origin) ? origin : null),
-    allowMethods: ["GET", "POST"],
-    // a page that may ask at all may ask with any header: those that it asks to send are listed back
-    exposeHeaders: ["retry-after"],
-    maxAge: 600,
-  });
-
-  /** What a page of another site is refused with; nothing where it may ask. */
-  function closed(c: Context<Gated>, marks: Marks): Refused | undefined {
-    const { method, path } = c.req;
-    if (method === "GET" && path === script) return undefined;
-    if (!listed(marks.origin ?? ""))
-      return otherPage(marks, "Start the server with --origin to let it give feedback.");
-    const feedback = path === feedbackPath && (method === "POST" || method === "OPTIONS");
-    return feedback
-      ? undefined
-      : otherPage(marks, `Pages of other sites give feedback, at ${feedbackPath}, and nothing else.`);
-  }
+  const others = otherPages(origins);
 
   /** The caller of a token, or why it opens nothing. */
   async function identified(token: string): Promise<Caller | Refused> {
@@ -169,15 +140,15 @@ export function gate(options: GateOptions): Gate {
       };
       if (askerOf(marks) !== "other page") return answer();
       // who follows a link sees a page of ours, and the other one does not
-      const refused = isLinkFollowed(c.req.raw) ? undefined : closed(c, marks);
+      const refused = isLinkFollowed(c.req.raw) ? undefined : others.refusedAt(c.req, marks);
       if (refused) return refusal(refused);
-      return crossOrigin(c, answer);
+      return others.crossOrigin(c, answer);
     },
     allow: (scope, narrowed) => async (c, next) => {
       const { headers } = c.req.raw;
       const marks = marksOf(c.req.raw);
       const asker = askerOf(marks);
-      const foreign = asker === "other page" ? closed(c, marks) : undefined;
+      const foreign = asker === "other page" ? others.refusedAt(c.req, marks) : undefined;
       if (foreign) return refusal(foreign);
       const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
       const forwarded = forwarders.some((name) => headers.has(name));
@@ -207,15 +178,6 @@ export function gate(options: GateOptions): Gate {
     },
   };
 }
-
-/** All that pages of other sites may ask for, so that every other route is closed to them, new ones included. */
-const [feedbackPath, script] = ["/v1/feedback", "/v1/feedback.js"];
-
-/** Whether a person leaves one page for another: what comes is shown to that person, and not to the page that was left. */
-const isLinkFollowed = ({ method, headers }: Request): boolean =>
-  method === "GET" &&
-  headers.get("sec-fetch-mode") === "navigate" &&
-  headers.get("sec-fetch-dest") === "document";
 
 /** On this machine, without a key. Pages may do what they may with a key that was shown to them. */
 const withoutKey: Readonly<Record<Asker, Caller>> = {
@@ -276,19 +238,6 @@ function ofSession(session: PageSession, find: Find, now: number): Caller | Refu
   if (session.expires <= now || !key || !isLive(key, now)) return unauthorised(sessionOver);
   const scopes = key.scopes.filter((scope) => pageScopes.has(scope));
   return { key: key.id, scopes: new Set(scopes), session, page: "own" };
-}
-
-function requireOrigin(origin: string): void {
-  const said = /^https?:/i.test(origin) && URL.canParse(origin) ? new URL(origin).origin : undefined;
-  // those of extensions and apps have schemes of their own
-  const other = said === undefined && /^[a-z][a-z\d+.-]*:\/\/[^/?#]+$/.test(origin);
-  if (origin === "*" || origin === said || other) return;
-  throw new WhetstoneError("config.invalid", {
-    where: "--origin",
-    got: `"${origin}", which no page says that it is of`,
-    expected: "scheme, name and port of a site, such as https://app.example.com, or * for all",
-    mend: said === undefined ? "Write the whole address." : `Write ${said}.`,
-  });
 }
 
 /** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */
