@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { Hono } from "hono";
 import { oneLine } from "../core/oneLine.ts";
-import { listen } from "../env/agent/listen.ts";
+import { listen } from "../http/listen.ts";
 import { type Gated, gate } from "../serve/auth.ts";
 import { builtPages, dashboard } from "../serve/dashboard/index.ts";
 import { failed } from "../serve/failed.ts";

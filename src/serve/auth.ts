@@ -4,9 +4,11 @@ import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
+import { said } from "../http/body.ts";
+import { networkOf } from "../http/server.ts";
 import type { Production } from "../store/production.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
-import { type Rate, said, tokenBuckets } from "./limits.ts";
+import { type Rate, tokenBuckets } from "./limits.ts";
 import { isLoopback, isOwnName } from "./ownNames.ts";
 import {
   isOwnPage,
@@ -265,12 +267,6 @@ const forwarders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"] as const
 function addressOf(peer: string | undefined, headers: Headers, proxies: number): string {
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   return networkOf(((proxies > 0 ? hops.at(-proxies) : undefined) ?? peer ?? "").slice(0, 64));
-}
-
-/** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
-function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:/i, "");
-  return plain.includes(":") ? plain.split(":").slice(0, 4).join(":") : plain;
 }
 
 const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });

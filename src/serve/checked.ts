@@ -1,6 +1,7 @@
 /** A request's body, once it is known to be what was asked for. */
 import type { z } from "zod";
-import { feedbackBody, readJson } from "./limits.ts";
+import { readJson } from "../http/body.ts";
+import { feedbackBody } from "./limits.ts";
 import { isRefused, type Refused } from "./refusal.ts";
 
 /**

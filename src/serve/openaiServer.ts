@@ -5,8 +5,8 @@ import type { Model, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { tokenTexts } from "../core/turns.ts";
 import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
-import { listen } from "../env/agent/listen.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
+import { listen } from "../http/listen.ts";
 
 export interface OpenAIServerOptions {
   /** Default 0: any port that is free. */

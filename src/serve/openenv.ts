@@ -1,6 +1,6 @@
 /** An environment served over OpenEnv: every WebSocket is a session that plays one episode at a time. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -10,7 +10,8 @@ import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
-import { bound } from "./bound.ts";
+import { bound } from "../http/bound.ts";
+import { limitedListener } from "../http/server.ts";
 import { isLoopback } from "./ownNames.ts";
 
 /** Settings of {@link serveOpenEnv}. */
@@ -90,8 +91,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   app.get("/metadata", (c) => c.json({ name: environment.name, description: environment.summary }));
   app.get("/schema", (c) => c.json(schemas));
   const answer = getRequestListener(app.fetch);
-  // clients that vanished without a word are found out in the end, and their sessions freed
-  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 }, (request, response) => {
+  const server = limitedListener((request, response) => {
     if (!mayEnter(request, key)) response.writeHead(401).end();
     else void answer(request, response);
   });

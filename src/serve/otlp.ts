@@ -5,12 +5,12 @@ import type { ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import { readSpans } from "../exchange/otlp/otlp.ts";
+import { type BodyLimits, readJson } from "../http/body.ts";
 import type { Production, Write } from "../store/production.ts";
 import { recent } from "../store/recent.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { type Place, type SessionTable, sessionTable } from "./gateway/sessions.ts";
 import { storeRefusal } from "./inbox.ts";
-import { type BodyLimits, readJson } from "./limits.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 export interface TracesOptions {
@@ -22,7 +22,7 @@ export interface TracesOptions {
 
 /** Calls whose places are remembered. */
 const mostPlaced = 10_000;
-const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64 };
+const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64, values: 300_000, names: 10_000 };
 
 /**
  * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. All of a request is written in one transaction, so that an

@@ -4,9 +4,9 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../core/words.ts";
+import { type Listening, listen } from "../../http/listen.ts";
 import { defineEnvironment, type Environment, type SplitName, type Step } from "../environment.ts";
 import { type Backend, endpoint } from "./endpoint.ts";
-import { type Listening, listen } from "./listen.ts";
 import { agentSession, type Session } from "./session.ts";
 
 /** A task of one's own: plain data, such as `{ question, answer }`. */

@@ -2,10 +2,10 @@
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/words.ts";
+import { chatBody, readJson } from "../../http/body.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { handed } from "../handed.ts";
-import { chatBody, readJson } from "../limits.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import type { Answered } from "./answerer.ts";

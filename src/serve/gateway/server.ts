@@ -1,13 +1,13 @@
 /** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
 import { type Env, Hono } from "hono";
+import { bound } from "../../http/bound.ts";
+import { limitedServer } from "../../http/server.ts";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
-import { bound } from "../bound.ts";
 import { failed } from "../failed.ts";
 import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
-import { limitedServer } from "../limits.ts";
 import { traces } from "../otlp.ts";
 import { isLoopback } from "../ownNames.ts";
 import { type Refused, refusal } from "../refusal.ts";

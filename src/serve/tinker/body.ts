@@ -7,7 +7,7 @@ import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import { readPass, readTurn } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
-import { readBytes } from "../limits.ts";
+import { readBytes } from "../../http/body.ts";
 
 /** Tells a request from another. */
 export const digestOf = (body: unknown): string =>
