@@ -1,6 +1,7 @@
 /** HTTP servers that no client holds up: slow ones are given up, greedy ones leave room for others. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 
 export interface ServerLimits {
@@ -70,7 +71,7 @@ function shareConnections(server: Server, most: number, perAddress: number): voi
   /** @returns whether there was one that waited for its client. */
   function closeOldest(held: Client["held"]): boolean {
     for (const [socket, request] of held) {
-      if (request?.complete) continue;
+      if (request?.complete || upgraded.has(socket)) continue;
       forget(socket);
       socket.destroy();
       return true;
@@ -100,8 +101,12 @@ function shareConnections(server: Server, most: number, perAddress: number): voi
     changed(socket, request);
     response.once("close", () => changed(socket, undefined));
   });
-  server.on("upgrade", (request) => changed(request.socket, request));
 }
+
+/** Connections that went over to another protocol. */
+const upgraded = new WeakSet<Duplex>();
+/** What an `upgrade` listener takes over waits for nothing that HTTP knows of, and is not closed for others. */
+export const keepUpgraded = (socket: Duplex): void => void upgraded.add(socket);
 
 /** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
 export function networkOf(address: string): string {

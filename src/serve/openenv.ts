@@ -11,7 +11,7 @@ import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
 import { bound } from "../http/bound.ts";
-import { limitedListener } from "../http/server.ts";
+import { keepUpgraded, limitedListener } from "../http/server.ts";
 import { isLoopback } from "./ownNames.ts";
 
 /** Settings of {@link serveOpenEnv}. */
@@ -109,6 +109,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
           ? undefined
           : "404 Not Found";
     if (refused) return void socket.end(`HTTP/1.1 ${refused}\r\n\r\n`);
+    keepUpgraded(socket);
     sockets.handleUpgrade(request, socket, head, (client) => {
       // a client that breaks the protocol or the connection costs its own session
       client.on("error", () => client.terminate());
