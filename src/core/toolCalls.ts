@@ -112,6 +112,8 @@ function typed(text: string, key: string, tool: Tool): Json {
 
 /** The value of a JSON text; undefined where it is none. */
 export function parsed(text: string): Json | undefined {
+  // an error costs a hundred times what reading costs
+  if (!/^\s*[[{"\d\-tfn]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -125,8 +127,14 @@ export function jsonOrText(text: string): Json {
   return value === undefined ? text : value;
 }
 
+/** Calls of one message, and characters of their arguments, that are compared by what they say, however they are written. */
+const [mostCalls, mostCharacters] = [256, 2 ** 16];
+
 /** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
 export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
-  const calls = toolCalls.map((call) => [call.name, jsonOrText(call.arguments)]);
+  const calls = toolCalls.map(({ name, arguments: given }) => [
+    name,
+    toolCalls.length > mostCalls || given.length > mostCharacters ? given : jsonOrText(given),
+  ]);
   return JSON.stringify([role, content, name, calls, tools]);
 }

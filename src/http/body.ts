@@ -1,5 +1,6 @@
 /** Bodies of requests, read no further than they may be long, and parsed only where that is cheap. */
 import type { Json } from "../core/json.ts";
+import { ownTurn } from "../core/slices.ts";
 
 /** What one body may hold. A few bytes can be a value of their own, and cost a hundred times what they weigh. */
 export interface BodyLimits {
@@ -13,7 +14,7 @@ export interface BodyLimits {
 }
 
 /** A chat completion request: the conversation of a day, with its tools. */
-export const chatBody: BodyLimits = { bytes: 10 * 2 ** 20, depth: 100, values: 150_000, names: 10_000 };
+export const chatBody: BodyLimits = { bytes: 10 * 2 ** 20, depth: 100, values: 100_000, names: 10_000 };
 
 /** Why a body is not read: in the shape of every refusal. */
 export interface Unread {
@@ -37,6 +38,8 @@ export async function readJson(
   }
   const bytes = await readBytes(request, limits.bytes);
   if ("status" in bytes) return bytes;
+  // of several that came at once, each is parsed in a turn of its own
+  if (bytes.body.length > long) await ownTurn();
   const beyond = beyondLimits(bytes.body, limits);
   if (beyond) return beyond;
   let text: string;
@@ -53,6 +56,8 @@ export async function readJson(
   }
 }
 
+/** Bytes of a body that takes its time. */
+const long = 2 ** 18;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const bad = (status: Unread["status"], code: string, message: string): Unread => ({ status, code, message });
 /** A client's own words in an answer: short, and nothing that a terminal would act on. */

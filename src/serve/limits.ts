@@ -1,8 +1,10 @@
 /** What one client may ask of the server: sizes and rates. */
 import type { BodyLimits } from "../http/body.ts";
 
-/** A list of feedback, or a few settings. */
+/** A list of feedback. */
 export const feedbackBody: BodyLimits = { bytes: 2 ** 20, depth: 16, values: 50_000, names: 1000 };
+/** A few settings, among which may be the files of an artefact. */
+export const settingsBody: BodyLimits = { bytes: 2 ** 20, depth: 16, values: 2000, names: 1000 };
 
 /** Requests a second in the long run, and how many at once after a pause. */
 export interface Rate {

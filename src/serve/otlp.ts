@@ -70,10 +70,10 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
   async function placed(draft: Draft): Promise<ServedResponse> {
     const { session, user, prompt, choices } = draft;
     if (!sessions.knows(session)) {
-      for await (const before of production.responses({ session })) sessions.remember(before);
+      for await (const before of production.responses({ session })) await sessions.remember(before);
     }
     const whose = user === undefined ? {} : { user };
-    const opened = sessions.open({ session, ...whose, prompt });
+    const opened = await sessions.open({ session, ...whose, prompt });
     const place =
       places.get(draft.id) ?? sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
     places.set(draft.id, place);

@@ -82,7 +82,7 @@ export function gateway(options: GatewayOptions): Gateway {
     if (sessions.knows(session)) return undefined;
     const reading = (async () => {
       try {
-        for await (const response of production.responses({ session })) sessions.remember(response);
+        for await (const response of production.responses({ session })) await sessions.remember(response);
         return true;
       } catch (e) {
         log(`session ${session} could not be read: ${messageOf(e)}`);
@@ -106,7 +106,7 @@ export function gateway(options: GatewayOptions): Gateway {
     if (!asked) return refusal(noMessages);
     const who = identityOf(c, c.var.caller.only, asked.user);
     if (isRefused(who)) return refusal(who);
-    const opened = sessions.open({ ...who, prompt: asked.prompt });
+    const opened = await sessions.open({ ...who, prompt: asked.prompt });
     const resumed = who.session === undefined ? undefined : resume(who.session);
     const id = `chatcmpl-${orderedId(at)}`;
     const { user } = who;

@@ -62,7 +62,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
   const silence = options.silence ?? 3_600_000;
   const sessions = sessionTable({ silence });
   for await (const response of production.responses({ from: Date.now() - silence }))
-    sessions.remember(response);
+    await sessions.remember(response);
   const passing = gateway({
     production,
     recorder,

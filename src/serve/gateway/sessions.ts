@@ -1,6 +1,7 @@
 /** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
+import { type Interruptible, inSlices } from "../../core/slices.ts";
 import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
 import type { Id, Message, TurnTokens } from "../../core/words.ts";
 
@@ -94,7 +95,11 @@ export interface SessionTable {
    * The session of a call: the one that is named, else that of the reply which the prompt goes on from, else a new one.
    * @param user conversations of different users are never one.
    */
-  open(call: { readonly session?: Id; readonly user?: Id; readonly prompt: readonly Message[] }): Opened;
+  open(call: {
+    readonly session?: Id;
+    readonly user?: Id;
+    readonly prompt: readonly Message[];
+  }): Promise<Opened>;
   /** Whether it is remembered; if not, hand what is stored of it to {@link remember}. */
   knows(session: Id): boolean;
   /**
@@ -103,7 +108,7 @@ export interface SessionTable {
    */
   place(call: Opened & Ended, choices: readonly ServedChoice[]): Place;
   /** A response that is stored already; a session's own in the order of their times. */
-  remember(response: ServedResponse): void;
+  remember(response: ServedResponse): Promise<void>;
   state(session: Id): SessionState | undefined;
   readonly size: number;
 }
@@ -167,8 +172,8 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   }
 
   return {
-    open({ session, user, prompt }) {
-      const path = pathOf(prompt);
+    async open({ session, user, prompt }) {
+      const path = await inSlices(pathOf(prompt));
       if (session !== undefined) return { session, path };
       const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
       const id = known === undefined ? undefined : conversations.get(scoped(known, user));
@@ -203,11 +208,11 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       };
     },
 
-    remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
+    async remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
       const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
       if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
+      const path = await inSlices(pathOf(prompt, stepOnce));
       const session = touch(id, user, at);
-      const path = pathOf(prompt, stepOnce);
       close(session, { trajectory, turn: turn - 1 });
       session.trajectories = Math.max(session.trajectories, trajectory + 1);
       const cut = cuts.find((c) => c === tags[cutTag]);
@@ -264,10 +269,13 @@ function whyCut(session: Session, path: Path, head: Head | undefined): Cut {
   return session.roots.has(path.root) ? "edited" : "unrelated";
 }
 
-function pathOf(prompt: readonly Message[], next = step): Path {
+function* pathOf(prompt: readonly Message[], next = step): Interruptible<Path> {
   const said = prompt.filter((message) => !onlyOffers(message));
   const upTo: string[] = [];
-  for (const message of said) upTo.push(next(upTo.at(-1) ?? "", message));
+  for (const message of said) {
+    upTo.push(next(upTo.at(-1) ?? "", message));
+    yield;
+  }
   const first = said.findIndex(({ role }) => role !== "system");
   return {
     tools: hash("sha1", JSON.stringify(prompt.flatMap(({ tools = [] }) => tools)), "base64"),
