@@ -20,7 +20,9 @@ export async function checked<T>(
   const schema = typeof schemaOf === "function" ? schemaOf(read.json) : schemaOf;
   const parsed = schema.safeParse(read.json);
   if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.slice(0, mostTold).map(({ path, message }) => ({ path: path.join("."), message }));
+  const fields = parsed.error.issues
+    .slice(0, mostTold)
+    .map(({ path, message }) => ({ path: path.join("."), message }));
   const message = fields.map((f) => `${f.path || "body"}: ${f.message}`).join("; ");
   return { status: 400, code: "invalid_request", message: `${message}.`, fields };
 }

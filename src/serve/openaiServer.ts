@@ -33,7 +33,7 @@ export interface OpenAIServer {
 }
 
 /** What of a model is needed to serve it. */
-export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "sample">;
+export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "read" | "sample">;
 
 /** Serves a model until closed. Requests that come together are sampled together, as far as the engine batches them. */
 export async function openaiServer(model: Sampler, options: OpenAIServerOptions = {}): Promise<OpenAIServer> {
@@ -76,9 +76,11 @@ async function complete(
 ): Promise<Answer> {
   const { codec, contextTokens } = model;
   try {
-    const prompt = codec.open(call.messages);
+    const characters = call.messages.reduce((n, { content }) => n + content.length, 0);
+    if (characters > mostPerToken * contextTokens) return tooLong(`${characters} characters`, contextTokens);
+    const prompt = (await model.read?.(call.messages)) ?? codec.open(call.messages);
     const room = contextTokens - prompt.length;
-    if (room < 1) return tooLong(prompt.length, contextTokens);
+    if (room < 1) return tooLong(`${prompt.length} tokens`, contextTokens);
     const { temperature, topP, stop } = call;
     const requests = made.seeds.map(
       (seed): SampleRequest => ({
@@ -109,6 +111,9 @@ async function complete(
   }
 }
 
+/** Characters of a token, on average: in no text that says anything are there more. */
+const mostPerToken = 50;
+
 /** What only another request can mend. */
 const clientsFault: ReadonlySet<string> = new Set([
   "template.failed",
@@ -121,8 +126,8 @@ const refused = (code: string, message: string): Answer => {
   return { kind: "refused", ...refusal };
 };
 
-const tooLong = (length: number, most: number): Answer =>
+const tooLong = (length: string, most: number): Answer =>
   refused(
     "context_length_exceeded",
-    `The conversation takes ${length} tokens, and a reply has to fit into the same ${most}. Shorten the messages.`,
+    `The conversation takes ${length}, and with its reply it has to fit into ${most} tokens. Shorten the messages.`,
   );
