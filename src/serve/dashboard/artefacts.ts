@@ -8,7 +8,7 @@ import {
   type Origins,
 } from "../../core/artefact.ts";
 import { artefactDiff, artefactParts } from "../../core/artefactDiff.ts";
-import { foldedDiff } from "../../core/lineDiff.ts";
+import { foldedDiff, mostPairs } from "../../core/lineDiff.ts";
 import type { Split, Version } from "../../core/served.ts";
 import type { Id } from "../../core/words.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
@@ -134,11 +134,12 @@ async function contentsOf(
   version: ArtefactVersion,
 ): Promise<Pick<ArtefactDetail, "contents" | "changes">> {
   const parents = await Promise.all(version.parents.map((id) => versionIn(sources, id)));
+  const spend = { pairs: mostPairs };
   return {
     contents: artefactParts(version.artefact),
     changes: parents.flatMap((before) => {
       if (!before) return [];
-      const { changes, same } = artefactDiff(before, version);
+      const { changes, same } = artefactDiff(before, version, spend);
       const parts = changes.map((change) => ({ ...change, lines: foldedDiff(change.lines, around) }));
       return [{ before: before.id, parts, same }];
     }),

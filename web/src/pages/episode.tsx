@@ -10,6 +10,7 @@ import type {
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Long } from "../parts/long.tsx";
+import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { type Layer, spaced, Tokens } from "../parts/tokens.tsx";
 import { digits } from "../parts/words.ts";
@@ -199,9 +200,9 @@ const Turn = memo(({ turn, index, layer, scale, chosen, choose }: TurnProps) => 
   };
   return (
     <li class="turn" id={`turn-${index}`}>
-      {turn.read.map((message, i) => (
-        <Said key={i} message={message} />
-      ))}
+      <Many items={turn.read} what="messages" first={50}>
+        {(message, i) => <Said key={i} message={message} />}
+      </Many>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: arrow keys walk over tokens, see above */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a click is a second way */}
       <div class="said acted" onClick={clicked}>
