@@ -28,28 +28,41 @@ export async function readJson(
   request: Request,
   limits: BodyLimits,
 ): Promise<{ readonly json: Json; readonly bytes: Uint8Array } | Unread> {
-  const type = request.headers.get("content-type");
-  if (type !== null && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) {
-    return bad(
-      415,
-      "not_json",
-      `got the content type ${said(type)}, expected application/json. Send the header content-type: application/json.`,
-    );
-  }
-  const bytes = await readBytes(request, limits.bytes);
-  if ("status" in bytes) return bytes;
+  const read = await readJsonBytes(request, limits.bytes);
+  if ("status" in read) return read;
+  const { body } = read;
   // of several that came at once, each is parsed in a turn of its own
-  if (bytes.body.length > long) await ownTurn();
-  const beyond = beyondLimits(bytes.body, limits);
+  if (body.length > long) await ownTurn();
+  const parsed = parseJson(body, limits);
+  return "status" in parsed ? parsed : { ...parsed, bytes: body };
+}
+
+/** The bytes of a body that is said to be JSON. */
+export function readJsonBytes(
+  request: Request,
+  most: number,
+): Promise<{ readonly body: Uint8Array } | Unread> {
+  const type = request.headers.get("content-type");
+  if (type === null || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) return readBytes(request, most);
+  const message = `got the content type ${said(type)}, expected application/json. Send the header content-type: application/json.`;
+  return Promise.resolve(bad(415, "not_json", message));
+}
+
+/** The JSON of bytes, where it is one and within the limits. */
+export function parseJson(
+  bytes: Uint8Array,
+  limits: Omit<BodyLimits, "bytes">,
+): { readonly json: Json } | Unread {
+  const beyond = beyondLimits(bytes, limits);
   if (beyond) return beyond;
   let text: string;
   try {
-    text = utf8.decode(bytes.body);
+    text = utf8.decode(bytes);
   } catch {
     return bad(400, "invalid_utf8", "the body is no UTF-8. Encode it as UTF-8.");
   }
   try {
-    return { json: JSON.parse(text), bytes: bytes.body };
+    return { json: JSON.parse(text) };
   } catch {
     const got = text.length === 0 ? "the body is empty" : "the body is no JSON";
     return bad(400, "invalid_json", `${got}. Send a JSON object with content-type application/json.`);
@@ -57,7 +70,7 @@ export async function readJson(
 }
 
 /** Bytes of a body that takes its time. */
-const long = 2 ** 18;
+export const long = 2 ** 18;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const bad = (status: Unread["status"], code: string, message: string): Unread => ({ status, code, message });
 /** A client's own words in an answer: short, and nothing that a terminal would act on. */

@@ -13,6 +13,8 @@ import type { Split, Version } from "../../core/served.ts";
 import type { Id } from "../../core/words.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
 import type { Production, SignalFilter, Store } from "../../store/index.ts";
+import type { Gated } from "../auth.ts";
+import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";
 import { range } from "./values.ts";
 
@@ -26,9 +28,9 @@ export interface ArtefactSources {
 const [mostListed, mostRelatives, mostHeard] = [2000, 300, 200];
 
 /** Routes below `/api/artefacts`. */
-export function artefactRoutes(sources: ArtefactSources): Hono {
-  return new Hono()
-    .get("/", async (c) => {
+export function artefactRoutes(sources: ArtefactSources): Hono<Gated> {
+  return new Hono<Gated>()
+    .get("/", takes(), async (c) => {
       const { rows } = await lineages(sources);
       return c.json({
         artefacts: rows.slice(-mostListed),

@@ -8,6 +8,7 @@ import type { Trajectory } from "../../core/words.ts";
 import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
 import type { Production } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
+import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
 type Reading = Pick<Production, "response" | "responses" | "signals">;
@@ -25,7 +26,7 @@ const [lookEvery, answered] = [1000, 10 * 60_000];
 /** `GET /api/inbox`, and `/api/inbox/live`: the same now and whenever something has arrived. */
 export function inboxRoutes(production: Reading, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
-    .get("/api/inbox", gate.allow("read"), async (c) =>
+    .get("/api/inbox", gate.allow("read"), takes(), async (c) =>
       c.json(await pageOf(production, await newest(production, gate.now()))),
     )
     .get("/api/inbox/live", gate.allow("read"), (c) =>

@@ -27,7 +27,7 @@ export function Episode() {
   const { params, query } = useRoute();
   const run = params.id ?? "";
   const loaded = useLoaded<EpisodeDetail>(
-    `/api/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams(query)}`,
+    `/api/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams(named(query))}`,
   );
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="the episode" />;
@@ -36,6 +36,13 @@ export function Episode() {
     <Whole key={`${now.data.phase} ${now.data.iteration} ${now.data.id}`} episode={now.data} run={run} />
   );
 }
+
+/** What names an episode; an address may say more. */
+const named = ({ id = "", phase = "", iteration = "" }: Readonly<Record<string, string>>) => ({
+  id,
+  phase,
+  iteration,
+});
 
 /** Turn and token that the address points at, as in `#t2.17`. */
 function pointedAt(): { readonly turn: number; readonly token: number } | undefined {
