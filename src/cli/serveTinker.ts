@@ -3,7 +3,7 @@ import { makeFolder } from "../core/files.ts";
 import type { FetchProgress } from "../engine/local/index.ts";
 import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
-import { statedNumber } from "./options.ts";
+import { highestPort, statedNumber } from "./options.ts";
 import { type Io, progressLine } from "./output.ts";
 
 export interface TinkerFlags {
@@ -19,7 +19,7 @@ export interface TinkerFlags {
 export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const { model, port = "8000", host, keyEnv, checkpoints, allowHost } = flags;
   const key = keyIn(keyEnv, servedKey);
-  const number = statedNumber("--port", port);
+  const number = statedNumber("--port", port, 0, highestPort);
   await makeFolder(checkpoints, "--checkpoints");
   const from = model === undefined ? [await tinyBase(checkpoints)] : model.split(",");
   const bases: Base[] = [];
