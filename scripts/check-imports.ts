@@ -20,7 +20,7 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   engine: ["core"],
   "engine/index.ts": ["core", "engine"],
   "engine/tabular": engines,
-  "engine/local": [...engines, "tensor", "sandbox/pool.ts"],
+  "engine/local": [...engines, "tensor", "sandbox/thread.ts"],
   "engine/tinker": engines,
   "engine/chat": engines,
   sandbox: ["core"],

@@ -60,11 +60,11 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
     key: options.key ?? randomBytes(24).toString("hex"),
     model: name,
     created: () => Math.floor(Date.now() / 1000),
-    complete(call) {
+    complete(call, gone) {
       const index = answered++;
       const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
       const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
-      return complete(model, call, { id: `${index}`, maxTokens, seeds });
+      return complete(model, call, gone, { id: `${index}`, maxTokens, seeds });
     },
   };
 }
@@ -72,6 +72,7 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
 async function complete(
   model: Sampler,
   call: ChatCall,
+  gone: AbortSignal,
   made: { readonly id: string; readonly maxTokens: number; readonly seeds: readonly number[] },
 ): Promise<Answer> {
   const { codec, contextTokens } = model;
@@ -81,11 +82,15 @@ async function complete(
     const prompt = (await model.read?.(call.messages)) ?? codec.open(call.messages);
     const room = contextTokens - prompt.length;
     if (room < 1) return tooLong(`${prompt.length} tokens`, contextTokens);
+    const longest = Math.min(room, call.maxTokens ?? made.maxTokens);
+    if (call.n * longest > mostTokens) return tooMany(call.n, longest);
+    // nobody waits for it any more
+    if (gone.aborted) return refused("client_gone", "The client went away before an answer was begun.");
     const { temperature, topP, stop } = call;
     const requests = made.seeds.map(
       (seed): SampleRequest => ({
         prompt,
-        maxTokens: Math.min(room, call.maxTokens ?? made.maxTokens),
+        maxTokens: longest,
         seed,
         ...(temperature === undefined ? {} : { temperature }),
         ...(topP === undefined ? {} : { topP }),
@@ -110,6 +115,14 @@ async function complete(
     throw e;
   }
 }
+
+/** Tokens of all replies to one request: they are in memory together, and others wait for them. */
+const mostTokens = 2 ** 17;
+const tooMany = (n: number, each: number): Answer =>
+  refused(
+    "too_many_tokens",
+    `The request asks for ${n} replies of up to ${each} tokens, and all together may have ${mostTokens}. Ask for fewer, or give a smaller max_tokens.`,
+  );
 
 /** Characters of a token, on average: in no text that says anything are there more. */
 const mostPerToken = 50;

@@ -1,9 +1,7 @@
 /** Spans out of the body of a request: long ones in a thread of their own, since texts within them are JSON again. */
-import { Worker } from "node:worker_threads";
-import { messageOf } from "../core/errors.ts";
 import { type ReadSpans, readSpans } from "../exchange/otlp/otlp.ts";
 import { type BodyLimits, long, parseJson, type Unread } from "../http/body.ts";
-import { pool } from "../sandbox/pool.ts";
+import { oneThread } from "../sandbox/thread.ts";
 import type { Refused } from "./refusal.ts";
 
 export const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64, values: 500_000, names: 10_000 };
@@ -24,26 +22,9 @@ export function readSpanBytes({ bytes, received }: ReadRequest): Read {
 
 /** The thread is started by the first long request, and keeps no process alive. */
 export function spanReader(): (request: ReadRequest) => Promise<ReadSpans | Refused> {
-  // run from source the worker is TypeScript too; in the published package both are JavaScript
-  const file = import.meta.url.endsWith(".ts") ? "./otlpWorker.ts" : "./otlpWorker.js";
-  const threads = pool<ReadRequest, Read>({
-    size: 1,
-    seconds: longest,
-    open: ({ ready, reply, died }) => {
-      const worker = new Worker(new URL(file, import.meta.url), { execArgv: [] });
-      worker.unref();
-      worker.on("message", (told: Read | "ready") => (told === "ready" ? ready() : reply(told, false)));
-      worker.on("error", (e) => died(messageOf(e)));
-      worker.on("exit", (code) => died(`the thread ended with ${code}`));
-      return {
-        send: (request) => worker.postMessage(request),
-        kill: () => void worker.terminate(),
-        hold: (busy) => (busy ? worker.ref() : worker.unref()),
-      };
-    },
-  });
+  const thread = oneThread<ReadRequest, Read>(import.meta.url, "otlpWorker", { seconds: longest });
   return async (request) => {
-    const read = request.bytes.length <= long ? readSpanBytes(request) : await threads.run(request);
+    const read = request.bytes.length <= long ? readSpanBytes(request) : await thread.run(request);
     if (read === "no spans") return noSpans;
     return "lost" in read ? tooLong : read;
   };

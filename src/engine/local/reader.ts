@@ -2,10 +2,9 @@
  * Conversations of strangers as tokens, in a thread of its own: a long one takes seconds, and the expressions of some tokenizers
  * take for ever on some texts.
  */
-import { Worker } from "node:worker_threads";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/words.ts";
-import { pool } from "../../sandbox/pool.ts";
+import { oneThread } from "../../sandbox/thread.ts";
 import type { Read } from "./readerWorker.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
 
@@ -20,29 +19,13 @@ const longest = 20;
 
 /** Its thread is started by the first conversation, and keeps no process alive. @param seconds for one conversation. */
 export function startReader(files: TokenizerFiles, seconds = longest): Reader {
-  // run from source the worker is TypeScript too; in the published package both are JavaScript
-  const file = import.meta.url.endsWith(".ts") ? "./readerWorker.ts" : "./readerWorker.js";
-  const threads = pool<readonly Message[], Read>({
-    size: 1,
+  const thread = oneThread<readonly Message[], Read>(import.meta.url, "readerWorker", {
     seconds,
-    open: ({ ready, reply, died }) => {
-      const worker = new Worker(new URL(file, import.meta.url), {
-        workerData: withoutOrigin(files),
-        execArgv: [],
-      });
-      worker.on("message", (told: Read | "ready") => (told === "ready" ? ready() : reply(told, false)));
-      worker.on("error", (e) => died(messageOf(e)));
-      worker.on("exit", (code) => died(`the thread ended with ${code}`));
-      return {
-        send: (messages) => worker.postMessage(messages),
-        kill: () => void worker.terminate(),
-        hold: (busy) => (busy ? worker.ref() : worker.unref()),
-      };
-    },
+    workerData: withoutOrigin(files),
   });
   return {
     async read(messages) {
-      const told = await threads.run(messages);
+      const told = await thread.run(messages);
       if ("tokens" in told) return told.tokens;
       if (!("lost" in told))
         throw told.ours ? new WhetstoneError(told.ours.code, told.ours.parts) : new Error(told.message);
@@ -53,6 +36,6 @@ export function startReader(files: TokenizerFiles, seconds = longest): Reader {
         mend: "Send shorter messages. Where short ones take as long, the checkpoint's tokenizer.json or chat template is at fault: use another.",
       });
     },
-    close: threads.close,
+    close: thread.close,
   };
 }

@@ -8,7 +8,7 @@ import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
 import { isLoopback, isOwnName } from "../ownNames.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
-import { type Asked, isProtobuf, read, readAsked, readForward } from "./body.ts";
+import { type Asked, isProtobuf, passReader, read, readAsked, readPrompt } from "./body.ts";
 import { downloads, restRoutes } from "./rest.ts";
 import { type Pending, type Service, type ServiceOptions, service } from "./service.ts";
 
@@ -179,8 +179,9 @@ function routes(api: Service, { names, key, patience, flags }: Door): Hono {
         return c.json(api.refuse(turn, digest, e.message, path === "/forward_backward"));
       }
     });
-  numbered("/forward_backward", (c) => readForward(c, wire.forwardBackwardRequest), api.pass);
-  numbered("/forward", (c) => readForward(c, wire.forwardRequest), api.pass);
+  const readPass = passReader();
+  numbered("/forward_backward", (c) => readPass(c, "forward_backward"), api.pass);
+  numbered("/forward", (c) => readPass(c, "forward"), api.pass);
   numbered("/optim_step", (c) => readAsked(c, wire.optimStepRequest), api.step);
   numbered("/save_weights", (c) => readAsked(c, wire.saveWeightsRequest), api.save);
   numbered("/load_weights", (c) => readAsked(c, wire.loadWeightsRequest), api.load);
@@ -196,7 +197,7 @@ function routes(api: Service, { names, key, patience, flags }: Door): Hono {
     return c.json({ type: "join_sampling_session", client_counter: api.join(sampling_session_id) });
   });
   app.get("/samplers/:id", (c) => c.json(api.sampler(c.req.param("id"))));
-  app.post("/asample", async (c) => c.json(api.sample(await read(c, sampleBody))));
+  app.post("/asample", async (c) => c.json(api.sample(await readPrompt(c, sampleBody))));
 
   app.post("/retrieve_future", async (c) => {
     const { request_id } = await read(c, wire.retrieveFutureRequest);
