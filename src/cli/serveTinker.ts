@@ -1,5 +1,6 @@
 /** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
 import { makeFolder } from "../core/files.ts";
+import { oneLine } from "../core/oneLine.ts";
 import type { FetchProgress } from "../engine/local/index.ts";
 import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
@@ -30,7 +31,8 @@ export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Pro
     bases.push(await openBase(one, { hub: { progress } }));
     line.close();
   }
-  const options = { bases, folder: checkpoints, host, port: number };
+  const log = (line: string): void => io.error(oneLine(line));
+  const options = { bases, folder: checkpoints, host, port: number, log };
   const server = await tinkerServer({
     ...options,
     ...(allowHost && { names: allowHost }),
