@@ -103,6 +103,54 @@ const values: Readonly<Record<string, (random: Random, size: number) => string>>
 const inner = ["many small values", "many names", "messages of patterns", "deep"] as const;
 export const kinds = Object.keys(values);
 
+const hole = "\u0001";
+/** What stands where a kind of value does most: a conversation, what is said in it, the arguments of a call, a span. */
+const places: Readonly<Record<string, object>> = {
+  "text of patterns": { messages: [{ role: "user", content: hole }], text: hole, tokens: hole },
+  "many small values": { messages: hole, tools: hole, resourceSpans: hole, data: hole },
+  "many names": { messages: [{ role: "user", content: "a" }], metadata: hole, tags: hole, parameters: hole },
+  "few names, many objects": { tools: hole, data: hole },
+  "JSON within a text": {
+    messages: [
+      {
+        role: "assistant",
+        tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: hole } }],
+      },
+    ],
+  },
+  "messages of patterns": { messages: hole },
+  "calls of tools": { messages: hole },
+  "attributes of a span": {
+    resourceSpans: [
+      {
+        scopeSpans: [
+          {
+            spans: [
+              {
+                name: "chat",
+                traceId: "t",
+                spanId: "s",
+                startTimeUnixNano: "1",
+                endTimeUnixNano: "2",
+                attributes: hole,
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+};
+
+/** The body with the value where it would stand, if it has such a place. */
+function inItsPlace(body: unknown, what: string, value: string): string | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const fits = Object.entries(places[what] ?? {}).filter(([name]) => name in body);
+  if (fits.length === 0) return undefined;
+  const text = JSON.stringify({ ...body, ...Object.fromEntries(fits.slice(0, 1)) });
+  return text.replace(JSON.stringify(hole), () => value);
+}
+
 /** @returns the n-th of a seed's requests; every kind comes up equally often. */
 export function heavy(endpoints: readonly Endpoint[]): (random: Random, n: number) => Heavy {
   const takers = endpoints.filter(({ body }) => body !== undefined);
@@ -112,7 +160,8 @@ export function heavy(endpoints: readonly Endpoint[]): (random: Random, n: numbe
     const endpoint = pick(takers, random);
     const size = pick(sizes, random);
     const value = values[what]!(random, size);
-    const body = mutated(JSON.stringify(endpoint.body), random, () => value);
+    const aimed = random.below(2) === 0 ? inItsPlace(endpoint.body, what, value) : undefined;
+    const body = aimed ?? mutated(JSON.stringify(endpoint.body), random, () => value);
     return { what, endpoint, body };
   };
 }
