@@ -1,17 +1,27 @@
 /** Sends malformed requests over raw sockets, with good ones in between, and says how each was taken. */
 import { connect } from "node:net";
 import { request as ask } from "undici";
-import { z } from "zod";
 import { type Random, randomStream } from "../../src/core/random.ts";
-import { artefactFiles, type There } from "./endpoints.ts";
+import type { Endpoint } from "./endpoints.ts";
 import { type Malformed, malformed } from "./requests.ts";
+
+/** A request that every server has to answer at any time, and how. */
+export interface GoodRequest {
+  readonly path: string;
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly status: number;
+}
 
 export interface FuzzOptions {
   readonly port: number;
+  /** What malformed requests begin as. */
+  readonly endpoints: readonly Endpoint[];
+  readonly good: readonly GoodRequest[];
+  /** Of a server that takes artefacts over it. */
+  readonly version?: string;
   readonly requests: number;
   readonly seed: number;
-  /** A run on the server's dashboard. */
-  readonly run?: string;
   /** Requests at a time. */
   readonly parallel?: number;
   /** Milliseconds after which an answer is missed. */
@@ -46,9 +56,9 @@ const between = 50;
 const mostSlow = 5;
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
-  const { port, requests, seed, parallel = 16, patience = 20_000, from = 0, progress } = options;
+  const { port, endpoints, requests, seed, parallel = 16, patience = 20_000, from = 0, progress } = options;
   const random = randomStream(seed);
-  const nth = malformed(await there(port, options.run));
+  const nth = malformed(endpoints, options.version);
   const answers = new Map<string, Map<string, number>>();
   const hangs: string[] = [];
   const failures: string[] = [];
@@ -69,8 +79,9 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
     if (status === "hang") hangs.push(`request ${n}: ${request.what}`);
     if (/^5/.test(status)) failures.push(`request ${n}: ${request.what}: ${status}`);
     if (n % between === 0) {
-      for (const wrong of await goodOnes(port, n, patience)) wronged.push(`beside request ${n}: ${wrong}`);
-      good += goodRequests.length;
+      for (const wrong of await goodOnes(port, options.good, n, patience))
+        wronged.push(`beside request ${n}: ${wrong}`);
+      good += options.good.length;
     }
     progress?.(++done);
   }
@@ -80,40 +91,6 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
     }),
   );
   return { answers, hangs, failures, slowest, good, wronged };
-}
-
-/** Makes one of everything that requests name, and lets half of the sessions be answered by a version that is told something. */
-async function there(port: number, run = "none"): Promise<There> {
-  const session = "s1";
-  async function post<T>(path: string, body: object, shape: z.ZodType<T>): Promise<T> {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
-      headers: { ...json, "x-whetstone-session": session },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${path}: ${answer.status}: ${text}`);
-    return shape.parse({ ...JSON.parse(text), headers: Object.fromEntries(answer.headers) });
-  }
-  const called = z.object({
-    headers: z.object({ "x-whetstone-response": z.string(), "x-whetstone-version": z.string() }),
-  });
-  const { headers } = await post("/v1/chat/completions", goodRequests[0].body, called);
-  const version = headers["x-whetstone-version"];
-  const made = z.object({ id: z.string() });
-  const key = await post("/v1/keys", { label: "k", scopes: ["read"] }, made);
-  const inline = { name: "first", kind: "instructions", files: artefactFiles.instructions };
-  const stated = z.object({ id: z.string(), backend: z.object({ artefact: z.string() }) });
-  const told = await post("/v1/versions", { artefact: inline, over: version }, stated);
-  await post("/v1/splits", { shares: { [version]: 0.5, [told.id]: 0.5 } }, made);
-  return {
-    version,
-    artefact: told.backend.artefact,
-    response: headers["x-whetstone-response"],
-    session,
-    key: key.id,
-    run,
-  };
 }
 
 /**
@@ -162,37 +139,26 @@ function sent(
   });
 }
 
-const json = { "content-type": "application/json" };
-const goodRequests = [
-  {
-    path: "/v1/chat/completions",
-    body: { model: "m", messages: [{ role: "user", content: "hello" }] },
-    status: 200,
-  },
-  {
-    path: "/v1/feedback",
-    body: { kind: "reaction", response: "r1", reaction: "thumbs_up" },
-    status: 201,
-  },
-  { path: "/v1/feedback?response=r1&limit=1", status: 200 },
-] as const;
-
-async function goodOnes(port: number, n: number, patience: number): Promise<string[]> {
+/** @param n makes the session of each another. @returns what was wrong with the answers. */
+async function goodOnes(
+  port: number,
+  good: readonly GoodRequest[],
+  n: number,
+  patience: number,
+): Promise<string[]> {
   const wrong: string[] = [];
-  for (const request of goodRequests) {
-    const { path, status } = request;
+  for (const { path, body, headers, status } of good) {
     try {
       const answer = await ask(`http://127.0.0.1:${port}${path}`, {
         signal: AbortSignal.timeout(patience),
         // a connection that is kept may be closed by the server just when it is used again
         reset: true,
-        ...("body" in request
-          ? {
-              method: "POST",
-              headers: { ...json, "x-whetstone-session": `good-${n}` },
-              body: JSON.stringify(request.body),
-            }
-          : {}),
+        method: body ? "POST" : "GET",
+        headers: {
+          ...headers,
+          ...(body && { "content-type": "application/json", "x-whetstone-session": `good-${n}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
       });
       await answer.body.dump();
       if (answer.statusCode !== status) wrong.push(`${path}: ${answer.statusCode}`);

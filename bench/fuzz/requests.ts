@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Random } from "../../src/core/random.ts";
 import { oddArtefact } from "./artefacts.ts";
-import { asked, type Endpoint, endpointsOf, type There } from "./endpoints.ts";
+import { asked, type Endpoint } from "./endpoints.ts";
 import {
   bytes,
   damaged,
@@ -127,7 +127,6 @@ const oddHeaders: readonly string[] = [
 
 /** What requests are made of. */
 interface Known {
-  readonly there: There;
   readonly all: readonly Endpoint[];
   /** Those that take a body. */
   readonly takers: readonly Endpoint[];
@@ -196,10 +195,6 @@ const ways: readonly Make[] = [
     const endpoint = taker(random, known);
     const text = mutated(jsonOf(endpoint), random, large);
     return { what: "large values", pieces: to(endpoint, bytes(text)) };
-  },
-  (random, known) => {
-    const body = bytes(oddArtefact(known.there.version, random));
-    return { what: "odd artefacts", pieces: framed("POST", "/v1/versions", body) };
   },
   (random, known) => {
     const endpoint = pick(known.naming, random);
@@ -315,14 +310,28 @@ const ways: readonly Make[] = [
   },
 ];
 
-/** @returns the n-th of a seed's requests; every way comes up equally often. */
-export function malformed(there: There): (random: Random, n: number) => Malformed {
-  const all = endpointsOf(there);
+/** Artefacts, of servers that take them over this version. */
+const artefacts =
+  (version: string): Make =>
+  (random) => ({
+    what: "odd artefacts",
+    pieces: framed("POST", "/v1/versions", bytes(oddArtefact(version, random))),
+  });
+
+/**
+ * @param version of a server that takes artefacts over it.
+ * @returns the n-th of a seed's requests; every way comes up equally often.
+ */
+export function malformed(
+  all: readonly Endpoint[],
+  version?: string,
+): (random: Random, n: number) => Malformed {
+  const named = all.filter(({ path }) => path !== undefined);
   const known: Known = {
-    there,
     all,
     takers: all.filter(({ body }) => body !== undefined),
-    naming: all.filter(({ path }) => path !== undefined),
+    naming: named.length > 0 ? named : all,
   };
-  return (random, n) => ways[n % ways.length]!(random.split("request", n), known);
+  const mine = version === undefined ? ways : [...ways, artefacts(version)];
+  return (random, n) => mine[n % mine.length]!(random.split("request", n), known);
 }

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../src/core/random.ts";
-import { bound } from "../../src/serve/bound.ts";
+import { bound } from "../../src/http/bound.ts";
 
 /** Shares of requests, each in [0, 1], together at most 1. */
 export interface Weather {

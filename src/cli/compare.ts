@@ -105,7 +105,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     iterations,
     ...(options.episodes === undefined ? {} : { episodes: statedNumber("--episodes", options.episodes, 1) }),
     tasks: statedNumber("--tasks", options.tasks, 1),
-    contextTokens: statedNumber("--context-tokens", options.contextTokens, 8),
+    contextTokens: statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
     stop: control.signal,
     io,
   };

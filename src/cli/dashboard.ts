@@ -3,14 +3,14 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { Hono } from "hono";
 import { oneLine } from "../core/oneLine.ts";
-import { listen } from "../env/agent/listen.ts";
+import { listen } from "../http/listen.ts";
 import { type Gated, gate } from "../serve/auth.ts";
 import { builtPages, dashboard } from "../serve/dashboard/index.ts";
 import { failed } from "../serve/failed.ts";
 import { inbox } from "../serve/inbox.ts";
 import { versionRoutes } from "../serve/versions.ts";
 import { openProduction, recorder } from "../store/index.ts";
-import { statedNumber } from "./options.ts";
+import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { existingStore, storeOption } from "./runs.ts";
 
@@ -34,7 +34,9 @@ export function addDashboard(program: Command, io: Io): void {
           .route("/", versionRoutes({ production, gate: door }))
           .route("/", dashboard({ store, production, folder: await builtPages(), gate: door }))
           .onError(failed((line) => io.error(oneLine(line))));
-        const server = await listen((request) => app.fetch(request), { port: statedNumber("--port", port) });
+        const server = await listen((request) => app.fetch(request), {
+          port: statedNumber("--port", port, 0, highestPort),
+        });
         io.record({ type: "serving", url: server.url });
         io.say(`The dashboard is at ${server.url}. Ctrl-C ends it.`);
         await new Promise<void>((go) => {

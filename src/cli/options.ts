@@ -9,7 +9,7 @@ import type { DecoderSize, LoraOptions } from "../engine/local/index.ts";
 import { type Reduction, reductions } from "../engine/tinker/datum.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/index.ts";
-import { type Settings, settingRows } from "../method/settings.ts";
+import { highestRate, type Settings, settingRows } from "../method/settings.ts";
 import type { EvaluationSettings, WarmStartSettings } from "../train/settings.ts";
 import { type EngineName, engineNames } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
@@ -87,13 +87,19 @@ interface Row<T> {
 const isObject = <T>(what: string, ...keys: string[]) =>
   z.custom<T>((v) => typeof v === "object" && v !== null && keys.every((key) => key in v), what);
 const text = z.string("a text").min(1, "a text that is not empty");
-const count = (low: number) => {
-  const words = `a whole number of ${low} or more`;
-  return z.number(words).int(words).min(low, words);
+const count = (low: number, high = Number.MAX_SAFE_INTEGER) => {
+  const words =
+    high === Number.MAX_SAFE_INTEGER
+      ? `a whole number of ${low} or more`
+      : `a whole number from ${low} to ${high}`;
+  return z.number(words).int(words).min(low, words).max(high, words);
 };
 const atLeast = (low: number) =>
   z.number(`a number of ${low} or more`).min(low, `a number of ${low} or more`);
 const above = z.number("a number above 0").positive("a number above 0");
+
+/** Of a sequence: no model has room for more. */
+const mostTokens = 2 ** 24;
 
 /** An object of numbers, each of which may be absent. */
 function partial<T extends object>(numbers: { readonly [K in keyof T]: z.ZodNumber }) {
@@ -108,7 +114,7 @@ function partial<T extends object>(numbers: { readonly [K in keyof T]: z.ZodNumb
 }
 
 const warmStart = partial<WarmStartSettings>({
-  learningRate: above,
+  learningRate: above.max(highestRate, `a number above 0, ${highestRate} at most`),
   drop: above.max(1, "a factor above 0, 1 at most"),
   drops: count(0),
   weightDecay: atLeast(0),
@@ -247,7 +253,7 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "episodes at a time; results do not depend on it",
     schema: count(1),
   },
-  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8) },
+  contextTokens: { flag: "--context-tokens <n>", help: "longest sequence", schema: count(8, mostTokens) },
   checkpointSeconds: {
     flag: "--checkpoint-seconds <n>",
     help: "save this often, or less where saving would take more than 2 % of the time; 0: after every iteration",
@@ -420,14 +426,20 @@ function badConfig(where: string, value: unknown, issue: Issue): WhetstoneError 
   });
 }
 
+/** Of TCP. */
+export const highestPort = 65_535;
+
 /** A whole number from an option's text. */
-export function statedNumber(flag: string, text: string, low = 0): number {
+export function statedNumber(flag: string, text: string, low = 0, high = Number.MAX_SAFE_INTEGER): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isSafeInteger(value) && value >= low) return value;
+  if (Number.isSafeInteger(value) && value >= low && value <= high) return value;
   throw new WhetstoneError("option.range", {
     where: flag,
     got: `"${text}"`,
-    expected: `a whole number of ${low} or more`,
+    expected:
+      high === Number.MAX_SAFE_INTEGER
+        ? `a whole number of ${low} or more`
+        : `a whole number from ${low} to ${high}`,
     mend: "Correct the number.",
   });
 }

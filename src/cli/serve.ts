@@ -4,7 +4,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
-import { statedNumber } from "./options.ts";
+import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { productionOption } from "./production.ts";
 import type { GatewayFlags } from "./serveGateway.ts";
@@ -155,8 +155,8 @@ async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
   const server = await serveOpenEnv({
     environment,
     host,
-    port: statedNumber("--port", port),
-    sessions: statedNumber("--sessions", sessions, 1),
+    port: statedNumber("--port", port, 0, highestPort),
+    sessions: statedNumber("--sessions", sessions, 1, 100_000),
     ...(allowHost && { names: allowHost }),
     ...(key === undefined ? {} : { key }),
   });

@@ -21,7 +21,7 @@ import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";
 import { guidedVersion } from "./guidedVersion.ts";
-import { statedNumber } from "./options.ts";
+import { highestPort, statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
 import { redacting } from "./production.ts";
 import { statedServer } from "./tinker.ts";
@@ -49,7 +49,7 @@ export interface GatewayFlags {
 
 /** Serves until it is told to stop; calls that run may end, and what was taken is written. */
 export async function serveGateway(flags: GatewayFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
-  const port = statedNumber("--port", flags.port ?? "8600");
+  const port = statedNumber("--port", flags.port ?? "8600", 0, highestPort);
   const every = flags.guard === undefined ? undefined : seconds("--guard", flags.guard);
   const log = (line: string): void => io.error(oneLine(line));
   const store = await openStore(flags.store, "own thread");

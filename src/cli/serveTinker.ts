@@ -1,9 +1,10 @@
 /** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
 import { makeFolder } from "../core/files.ts";
+import { oneLine } from "../core/oneLine.ts";
 import type { FetchProgress } from "../engine/local/index.ts";
 import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
-import { statedNumber } from "./options.ts";
+import { highestPort, statedNumber } from "./options.ts";
 import { type Io, progressLine } from "./output.ts";
 
 export interface TinkerFlags {
@@ -19,7 +20,7 @@ export interface TinkerFlags {
 export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Promise<void>): Promise<void> {
   const { model, port = "8000", host, keyEnv, checkpoints, allowHost } = flags;
   const key = keyIn(keyEnv, servedKey);
-  const number = statedNumber("--port", port);
+  const number = statedNumber("--port", port, 0, highestPort);
   await makeFolder(checkpoints, "--checkpoints");
   const from = model === undefined ? [await tinyBase(checkpoints)] : model.split(",");
   const bases: Base[] = [];
@@ -30,7 +31,8 @@ export async function serveTinker(flags: TinkerFlags, io: Io, stopped: () => Pro
     bases.push(await openBase(one, { hub: { progress } }));
     line.close();
   }
-  const options = { bases, folder: checkpoints, host, port: number };
+  const log = (line: string): void => io.error(oneLine(line));
+  const options = { bases, folder: checkpoints, host, port: number, log };
   const server = await tinkerServer({
     ...options,
     ...(allowHost && { names: allowHost }),

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
+import { isGguf, noGguf } from "../engine/local/gguf.ts";
 import { findCheckpoint } from "../train/checkpoint.ts";
 import { type Begun, begunRun } from "./begun.ts";
 import { existingStore, requireRun } from "./runs.ts";
@@ -31,7 +32,12 @@ async function weightsOf(
   where: string,
   folder: string,
 ): Promise<{ readonly weights: string; readonly begun: Found | undefined }> {
-  if (!statSync(folder).isDirectory()) {
+  const isFile = !statSync(folder).isDirectory();
+  const inGguf = isFile
+    ? isGguf(folder)
+    : !existsSync(join(folder, "config.json")) && readdirSync(folder).some(isGguf);
+  if (inGguf) throw noGguf(where, folder);
+  if (isFile) {
     throw new WhetstoneError("checkpoint.missing", {
       where,
       got: `${folder}, which is a file`,

@@ -162,13 +162,16 @@ function fitting<T>(
   return shown;
 }
 
+/** Characters of a situation that parts are ranked by: its end. */
+const mostRanked = 20_000;
+
 function ranked<T>(
   parts: readonly T[],
   text: (part: T) => string,
   messages: readonly Message[],
   { rank = sharedWords }: ApplyOptions,
 ): readonly { readonly part: T; readonly fit: number }[] {
-  const fits = rank(situationOf(messages), parts.map(text));
+  const fits = rank(situationOf(messages).slice(-mostRanked), parts.map(text));
   return parts.map((part, i) => ({ part, fit: fits[i] ?? 0 }));
 }
 

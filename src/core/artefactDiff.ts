@@ -1,6 +1,6 @@
 /** An artefact part by part, and what changed between two: what people read who want to know what an agent was told. */
 import type { Artefact, ArtefactVersion, Origins } from "./artefact.ts";
-import { type LineChange, lineDiff } from "./lineDiff.ts";
+import { type LineChange, lineDiff, mostPairs, type PairsLeft } from "./lineDiff.ts";
 import type { Message } from "./words.ts";
 
 /** A text of an artefact that has a name of its own. */
@@ -100,17 +100,19 @@ const sayMessage = ({ role, content, toolCalls = [] }: Message): string =>
 /**
  * What changed from one to the other: first what is new or different, in the order of the new one, then what went. Parts are
  * the same by their keys, so that one that moved has not changed; so are those whose texts are equal, whatever their keys.
+ * @param spend as of `lineDiff`.
  */
 export function artefactDiff(
   before: Pick<ArtefactVersion, "artefact">,
   after: Pick<ArtefactVersion, "artefact">,
+  spend: PairsLeft = { pairs: mostPairs },
 ): ArtefactDiff {
   const [old, now] = [artefactParts(before.artefact), artefactParts(after.artefact)];
   const partner = pairs(old, now);
   const kept = new Set(partner.values());
-  const made = now.map((part) => changeOf(partner.get(part), part));
+  const made = now.map((part) => changeOf(partner.get(part), part, spend));
   const changes = made.filter((change) => change !== undefined);
-  const gone = old.filter((part) => !kept.has(part)).map((part) => changeOf(part, undefined));
+  const gone = old.filter((part) => !kept.has(part)).map((part) => changeOf(part, undefined, spend));
   return {
     changes: [...changes, ...gone.filter((change) => change !== undefined)],
     same: made.length - changes.length,
@@ -142,7 +144,11 @@ function pairs(
   return found;
 }
 
-function changeOf(before: ArtefactPart | undefined, after: ArtefactPart | undefined): PartChange | undefined {
+function changeOf(
+  before: ArtefactPart | undefined,
+  after: ArtefactPart | undefined,
+  spend: PairsLeft,
+): PartChange | undefined {
   const part = after ?? before;
   if (!part) return undefined;
   const reworded = before?.text !== after?.text || before?.title !== after?.title;
@@ -152,7 +158,7 @@ function changeOf(before: ArtefactPart | undefined, after: ArtefactPart | undefi
   return {
     kind,
     title: before && after && before.title !== after.title ? `${before.title} → ${after.title}` : part.title,
-    lines: linesOf(kind, before?.text ?? "", after?.text ?? ""),
+    lines: linesOf(kind, before?.text ?? "", after?.text ?? "", spend),
     ...(rescored && { score: scores(before?.score, after?.score) }),
     ...(part.origins && { origins: part.origins }),
   };
@@ -163,14 +169,19 @@ const scores = (before: number | undefined, after: number | undefined) => ({
   ...(after !== undefined && { after }),
 });
 
-function linesOf(kind: PartChange["kind"], before: string, after: string): readonly LineChange[] {
+function linesOf(
+  kind: PartChange["kind"],
+  before: string,
+  after: string,
+  spend: PairsLeft,
+): readonly LineChange[] {
   switch (kind) {
     case "added":
       return after.split("\n").map((text) => ({ kind, text }));
     case "removed":
       return before.split("\n").map((text) => ({ kind, text }));
     case "changed":
-      return lineDiff(before, after);
+      return lineDiff(before, after, spend);
     case "scored":
       return [];
   }

@@ -53,9 +53,9 @@ export class WhetstoneError extends Error {
   readonly code: ErrorCode;
   readonly parts: ErrorParts;
   constructor(code: ErrorCode, parts: ErrorParts) {
-    super(`${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`, {
-      cause: parts.cause,
-    });
+    const said = `${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`;
+    // one line, whatever was quoted
+    super(said.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, " "), { cause: parts.cause });
     this.name = "WhetstoneError";
     this.code = code;
     this.parts = parts;

@@ -8,9 +8,14 @@ export interface LineChange {
 /**
  * The fewest lines that have to go and to come to make one text the other: what stays is a longest common subsequence of
  * lines. Of the changes at one place, what goes stands before what comes. Time and memory grow with the product of the lines
- * between the first and the last difference; where it is above four million, all of these lines go and come.
+ * between the first and the last difference; where it is above what is left to spend, all of these lines go and come.
+ * @param spend pairs of lines that may be compared, of several texts together; less afterwards. Default: four million.
  */
-export function lineDiff(before: string, after: string): readonly LineChange[] {
+export function lineDiff(
+  before: string,
+  after: string,
+  spend: PairsLeft = { pairs: mostPairs },
+): readonly LineChange[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;
@@ -19,16 +24,21 @@ export function lineDiff(before: string, after: string): readonly LineChange[] {
   const same = (text: string): LineChange => ({ kind: "same", text });
   return [
     ...a.slice(0, head).map(same),
-    ...between(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
+    ...between(a.slice(head, a.length - tail), b.slice(head, b.length - tail), spend),
     ...a.slice(a.length - tail).map(same),
   ];
 }
 
-/** Pairs of lines that are compared at the most: 16 MB, and some hundredths of a second. */
-const most = 4_000_000;
+export interface PairsLeft {
+  pairs: number;
+}
+/** Pairs of lines that are compared: 16 MB, and some hundredths of a second. */
+export const mostPairs = 4_000_000;
 
-function between(a: readonly string[], b: readonly string[]): LineChange[] {
-  if (a.length * b.length > most) {
+function between(a: readonly string[], b: readonly string[], spend: PairsLeft): LineChange[] {
+  const pairs = a.length * b.length;
+  if (pairs <= spend.pairs) spend.pairs -= pairs;
+  else {
     return [
       ...a.map((text) => ({ kind: "removed" as const, text })),
       ...b.map((text) => ({ kind: "added" as const, text })),

@@ -134,6 +134,8 @@ export interface Model {
   readonly version: string;
   readonly can: ReadonlySet<Capability>;
   readonly codec: Codec;
+  /** As `codec.open`, holding up nobody however long the conversation is. Absent: the codec itself is quick. */
+  read?(messages: readonly Message[]): Promise<Int32Array>;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** How many numbers are trained; null where only a server knows. */

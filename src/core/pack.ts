@@ -177,6 +177,8 @@ export function pack(rows: readonly Row[], units: readonly Unit[]): Batch {
   rows.forEach((row, r) => {
     turn_A.set(row.turn, packed.targetOffset[r]!);
   });
+  const index_A = new Int32Array(A);
+  for (let a = 0; a < A; a++) index_A[a] = a;
   const names = new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})));
   const columns: Record<string, Float32Array> = {};
   for (const name of names) {
@@ -193,7 +195,7 @@ export function pack(rows: readonly Row[], units: readonly Unit[]): Batch {
     advantage_A: join((row) => row.advantage),
     weight_A: join((row) => row.weight),
     columns,
-    index_A: Int32Array.from({ length: A }, (_, i) => i),
+    index_A,
   };
 }
 

@@ -1,4 +1,5 @@
 /** What a teacher may be told of an attempt that the student could not know. */
+import { withoutBlocks } from "./blocks.ts";
 import type { Ctx } from "./context.ts";
 import type { Critic } from "./critic.ts";
 import type { Experience } from "./slots.ts";
@@ -33,7 +34,8 @@ export const siblingSolution =
     return solved?.turns.map(({ action }) => shown(action.content)).join("\n");
   };
 
-const withoutThoughts = (text: string): string => text.replaceAll(/<think>.*?<\/think>/gs, "").trim();
+const withoutThoughts = (text: string): string =>
+  withoutBlocks(text, /<think>/g, () => "</think>").rest.trim();
 
 /** What the environment said of its actions beside the observations; undefined where it said nothing. */
 export const environmentText: Telling = async (_ctx, { turns }) => {

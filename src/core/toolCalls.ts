@@ -1,4 +1,5 @@
 /** How tools and calls of them stand in text: what a policy reads, what it writes, and how that is read back. */
+import { withoutBlocks } from "./blocks.ts";
 import { type Json, objectOf } from "./json.ts";
 import type { Message, Tool, ToolCall } from "./words.ts";
 
@@ -49,9 +50,6 @@ export function writeMessage({ content, toolCalls = [], tools = [] }: Message): 
     .join(" ");
 }
 
-/** A call in either form, whole; what is within is looked at afterwards. */
-const block = /<tool_call>([\s\S]*?)<\/tool_call>|<function=[\s\S]*?<\/function>/g;
-
 /**
  * Reads the calls in a reply, in any of the forms that published models write:
  * - `<tool_call>{"name": …, "arguments": {…}}</tool_call>` (Hermes, Qwen),
@@ -66,11 +64,13 @@ export function readCalls(text: string, tools: readonly Tool[]): ReadReply {
   const offered = new Map(tools.map((tool) => [tool.name, tool]));
   const alone = readJson(text, offered);
   if (alone) return { content: "", calls: [alone] };
-  const calls: (WrittenCall | undefined)[] = [];
-  const content = text.replaceAll(block, (whole: string, inner: string | undefined) => {
-    const within = (inner ?? whole).trim();
-    calls.push(readFunction(within, offered) ?? readJson(within, offered));
-    return "";
+  // a call in either form, whole; what is within is looked at afterwards
+  const { rest: content, blocks } = withoutBlocks(text, /<tool_call>|<function=/g, (open) =>
+    open === "<tool_call>" ? "</tool_call>" : "</function>",
+  );
+  const calls = blocks.map(({ open, inner, whole }): WrittenCall | undefined => {
+    const within = (open[0] === "<tool_call>" ? inner : whole).trim();
+    return readFunction(within, offered) ?? readJson(within, offered);
   });
   if (/<\/?tool_call>|<\/?function\b/.test(content)) return nothing;
   const whole = calls.filter((call) => call !== undefined);
@@ -91,14 +91,8 @@ function readFunction(text: string, offered: ReadonlyMap<string, Tool>): Written
   const [, name, body] = /^<function=([^\s<>]+)>([\s\S]*)<\/function>$/.exec(text) ?? [];
   const tool = name === undefined ? undefined : offered.get(name);
   if (name === undefined || body === undefined || !tool) return undefined;
-  const given: [string, Json][] = [];
-  const rest = body.replaceAll(
-    /<parameter=([^\s<>]+)>([\s\S]*?)<\/parameter>/g,
-    (_, key: string, value: string) => {
-      given.push([key, typed(value.trim(), key, tool)]);
-      return "";
-    },
-  );
+  const { rest, blocks } = withoutBlocks(body, /<parameter=([^\s<>]+)>/g, () => "</parameter>");
+  const given = blocks.map(({ open: [, key = ""], inner }) => [key, typed(inner.trim(), key, tool)] as const);
   if (rest.trim() !== "" || new Set(given.map(([key]) => key)).size < given.length) return undefined;
   return { name, arguments: JSON.stringify(Object.fromEntries(given)) };
 }
@@ -112,6 +106,8 @@ function typed(text: string, key: string, tool: Tool): Json {
 
 /** The value of a JSON text; undefined where it is none. */
 export function parsed(text: string): Json | undefined {
+  // an error costs a hundred times what reading costs
+  if (!/^\s*[[{"\d\-tfn]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -125,8 +121,14 @@ export function jsonOrText(text: string): Json {
   return value === undefined ? text : value;
 }
 
+/** Calls of one message, and characters of their arguments, that are compared by what they say, however they are written. */
+const [mostCalls, mostCharacters] = [256, 2 ** 16];
+
 /** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
 export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
-  const calls = toolCalls.map((call) => [call.name, jsonOrText(call.arguments)]);
+  const calls = toolCalls.map(({ name, arguments: given }) => [
+    name,
+    toolCalls.length > mostCalls || given.length > mostCharacters ? given : jsonOrText(given),
+  ]);
   return JSON.stringify([role, content, name, calls, tools]);
 }

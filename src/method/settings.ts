@@ -43,31 +43,35 @@ interface SettingRow<T> {
   readonly oneOf?: readonly string[];
 }
 
+/** Step sizes beyond it, which would throw any model away in its first step, are slips of a key. */
+export const highestRate = 1e4;
+
 /** Every setting with its help and its range; a missing or surplus row is a compile error. */
 export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Settings[K]> } = {
-  tasks: { help: "tasks practised per iteration", fallback: 16, low: 1, whole: true },
-  groupSize: { help: "attempts at each task", fallback: 8, low: 1, whole: true },
-  temperature: { help: "sampling temperature while practising", fallback: 1, low: 0 },
+  tasks: { help: "tasks practised per iteration", fallback: 16, low: 1, high: 1e6, whole: true },
+  groupSize: { help: "attempts at each task", fallback: 8, low: 1, high: 1e5, whole: true },
+  temperature: { help: "sampling temperature while practising", fallback: 1, low: 0, high: 100 },
   optimiser: { help: "how a gradient becomes a step", fallback: "adamw", oneOf: ["adamw", "sgd"] },
-  learningRate: { help: "step size", fallback: 5e-4, low: 0 },
+  learningRate: { help: "step size", fallback: 5e-4, low: 0, high: highestRate },
   criticRate: {
     help: "step size of a critic or reward model, as a multiple of the policy's",
     fallback: 1,
     low: 0,
+    high: highestRate,
   },
   schedule: {
     help: "shape of the step size over the run",
     fallback: "linear",
     oneOf: ["constant", "linear", "cosine"],
   },
-  warmUp: { help: "optimiser steps until the full step size", fallback: 3, low: 0, whole: true },
-  epochs: { help: "passes over each batch", fallback: 1, low: 1, whole: true },
-  minibatches: { help: "optimiser steps per pass", fallback: 2, low: 1, whole: true },
+  warmUp: { help: "optimiser steps until the full step size", fallback: 3, low: 0, high: 1e9, whole: true },
+  epochs: { help: "passes over each batch", fallback: 1, low: 1, high: 1e4, whole: true },
+  minibatches: { help: "optimiser steps per pass", fallback: 2, low: 1, high: 1e6, whole: true },
   clipLow: { help: "how far a probability ratio may fall below 1", fallback: 0.2, low: 0, high: 1 },
-  clipHigh: { help: "how far a probability ratio may rise above 1", fallback: 0.2, low: 0 },
-  epsilon: { help: "added to AdamW's denominator", fallback: 1e-5, low: 0 },
-  gradientClip: { help: "largest gradient norm", fallback: 1, low: 0 },
-  weightDecay: { help: "decoupled weight decay", fallback: 0, low: 0 },
+  clipHigh: { help: "how far a probability ratio may rise above 1", fallback: 0.2, low: 0, high: 1e6 },
+  epsilon: { help: "added to AdamW's denominator", fallback: 1e-5, low: 0, high: 1e6 },
+  gradientClip: { help: "largest gradient norm", fallback: 1, low: 0, high: 1e12 },
+  weightDecay: { help: "decoupled weight decay", fallback: 0, low: 0, high: 1e4 },
 };
 
 export const defaultSettings: Settings = {

@@ -1,5 +1,5 @@
 /** Who sent a request, by what browsers say of it and no page can change; and under which name this machine was asked. */
-import { said } from "./limits.ts";
+import { said } from "../http/body.ts";
 import type { Refused } from "./refusal.ts";
 
 /** Of a request's head, what says who asks. Absent headers are null or undefined. */

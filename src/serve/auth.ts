@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
+import { networkOf } from "../http/server.ts";
 import type { Production } from "../store/production.ts";
 import { type Asker, askerOf, isLook, isLoopback, marksOf, otherPage, wrongName } from "./asker.ts";
 import { type BrowserToken, isLive, isOurs, matchKey, type Only, readToken, scopes } from "./keys.ts";
@@ -263,12 +264,6 @@ const forwarders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"] as const
 function addressOf(peer: string | undefined, headers: Headers, proxies: number): string {
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   return networkOf(((proxies > 0 ? hops.at(-proxies) : undefined) ?? peer ?? "").slice(0, 64));
-}
-
-/** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
-function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:/i, "");
-  return plain.includes(":") ? plain.split(":").slice(0, 4).join(":") : plain;
 }
 
 const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });

@@ -1,3 +1,4 @@
+export { limitedServer, type ServerLimits } from "../http/server.ts";
 export {
   type Caller,
   type Gate,
@@ -12,7 +13,7 @@ export * from "./gateway/index.ts";
 export { type Acknowledged, type AcknowledgedList, type InboxOptions, inbox } from "./inbox.ts";
 export { type KeyBody, keyRoutes, type NewKeyBody, type TokenBody } from "./keyRoutes.ts";
 export { type Minted, mintKey, type NewKey, type Only } from "./keys.ts";
-export { limitedServer, type Rate, type ServerLimits } from "./limits.ts";
+export type { Rate } from "./limits.ts";
 export { type OpenAIServer, type OpenAIServerOptions, openaiServer } from "./openaiServer.ts";
 export { type OpenEnvServerOptions, type Served, serveOpenEnv } from "./openenv.ts";
 export type { ChoiceBody, ResponseBody, SessionBody, SessionsBody, TurnBody } from "./records.ts";

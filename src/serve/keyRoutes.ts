@@ -6,6 +6,7 @@ import type { Production } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { mintKey, type NewKey, type Only, scopes, signToken } from "./keys.ts";
+import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 const id = z.string().min(1).max(256);
@@ -61,7 +62,7 @@ export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
       const made: NewKeyBody = { ...seen(key), secret };
       return c.json(made, 201, { "cache-control": "no-store" });
     })
-    .get("/v1/keys", async (c) => {
+    .get("/v1/keys", takes(), async (c) => {
       return c.json({ keys: (await production.keys()).map(seen) });
     })
     .delete("/v1/keys/:id", async (c) => {

@@ -5,8 +5,8 @@ import type { Model, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { tokenTexts } from "../core/turns.ts";
 import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
-import { listen } from "../env/agent/listen.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
+import { listen } from "../http/listen.ts";
 
 export interface OpenAIServerOptions {
   /** Default 0: any port that is free. */
@@ -33,7 +33,7 @@ export interface OpenAIServer {
 }
 
 /** What of a model is needed to serve it. */
-export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "sample">;
+export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "read" | "sample">;
 
 /** Serves a model until closed. Requests that come together are sampled together, as far as the engine batches them. */
 export async function openaiServer(model: Sampler, options: OpenAIServerOptions = {}): Promise<OpenAIServer> {
@@ -60,11 +60,11 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
     key: options.key ?? randomBytes(24).toString("hex"),
     model: name,
     created: () => Math.floor(Date.now() / 1000),
-    complete(call) {
+    complete(call, gone) {
       const index = answered++;
       const random = randomStream(call.seed ?? seed).split(...(call.seed === undefined ? [index] : []));
       const seeds = Array.from({ length: call.n }, (_, i) => random.split("choice", i).seed);
-      return complete(model, call, { id: `${index}`, maxTokens, seeds });
+      return complete(model, call, gone, { id: `${index}`, maxTokens, seeds });
     },
   };
 }
@@ -72,18 +72,25 @@ export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, 
 async function complete(
   model: Sampler,
   call: ChatCall,
+  gone: AbortSignal,
   made: { readonly id: string; readonly maxTokens: number; readonly seeds: readonly number[] },
 ): Promise<Answer> {
   const { codec, contextTokens } = model;
   try {
-    const prompt = codec.open(call.messages);
+    const characters = call.messages.reduce((n, { content }) => n + content.length, 0);
+    if (characters > mostPerToken * contextTokens) return tooLong(`${characters} characters`, contextTokens);
+    const prompt = (await model.read?.(call.messages)) ?? codec.open(call.messages);
     const room = contextTokens - prompt.length;
-    if (room < 1) return tooLong(prompt.length, contextTokens);
+    if (room < 1) return tooLong(`${prompt.length} tokens`, contextTokens);
+    const longest = Math.min(room, call.maxTokens ?? made.maxTokens);
+    if (call.n * longest > mostTokens) return tooMany(call.n, longest);
+    // nobody waits for it any more
+    if (gone.aborted) return refused("client_gone", "The client went away before an answer was begun.");
     const { temperature, topP, stop } = call;
     const requests = made.seeds.map(
       (seed): SampleRequest => ({
         prompt,
-        maxTokens: Math.min(room, call.maxTokens ?? made.maxTokens),
+        maxTokens: longest,
         seed,
         ...(temperature === undefined ? {} : { temperature }),
         ...(topP === undefined ? {} : { topP }),
@@ -109,6 +116,17 @@ async function complete(
   }
 }
 
+/** Tokens of all replies to one request: they are in memory together, and others wait for them. */
+const mostTokens = 2 ** 17;
+const tooMany = (n: number, each: number): Answer =>
+  refused(
+    "too_many_tokens",
+    `The request asks for ${n} replies of up to ${each} tokens, and all together may have ${mostTokens}. Ask for fewer, or give a smaller max_tokens.`,
+  );
+
+/** Characters of a token, on average: in no text that says anything are there more. */
+const mostPerToken = 50;
+
 /** What only another request can mend. */
 const clientsFault: ReadonlySet<string> = new Set([
   "template.failed",
@@ -121,8 +139,8 @@ const refused = (code: string, message: string): Answer => {
   return { kind: "refused", ...refusal };
 };
 
-const tooLong = (length: number, most: number): Answer =>
+const tooLong = (length: string, most: number): Answer =>
   refused(
     "context_length_exceeded",
-    `The conversation takes ${length} tokens, and a reply has to fit into the same ${most}. Shorten the messages.`,
+    `The conversation takes ${length}, and with its reply it has to fit into ${most} tokens. Shorten the messages.`,
   );

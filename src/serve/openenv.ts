@@ -1,6 +1,6 @@
 /** An environment served over OpenEnv: every WebSocket is a session that plays one episode at a time. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -10,8 +10,9 @@ import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Message, Task } from "../core/words.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
+import { bound } from "../http/bound.ts";
+import { keepUpgraded, limitedListener } from "../http/server.ts";
 import { askerOf, isLoopback, otherPage, wrongName } from "./asker.ts";
-import { bound } from "./bound.ts";
 import type { Refused } from "./refusal.ts";
 
 /** Settings of {@link serveOpenEnv}. */
@@ -93,8 +94,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   app.get("/metadata", (c) => c.json({ name: environment.name, description: environment.summary }));
   app.get("/schema", (c) => c.json(schemas));
   const answer = getRequestListener(app.fetch);
-  // clients that vanished without a word are found out in the end, and their sessions freed
-  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 }, (request, response) => {
+  const server = limitedListener((request, response) => {
     const refused = refusedAt(request, { key, names });
     if (refused) response.writeHead(refused.status).end(refused.message);
     else void answer(request, response);
@@ -107,6 +107,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     const [path] = (request.url ?? "").split("?");
     const refused = refusedAt(request, { key, names }) ?? (path === "/ws" ? undefined : nowhere);
     if (refused) return void socket.end(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}\r\n\r\n`);
+    keepUpgraded(socket);
     sockets.handleUpgrade(request, socket, head, (client) => {
       // a client that breaks the protocol or the connection costs its own session
       client.on("error", () => client.terminate());

@@ -4,13 +4,15 @@ import { isWhetstoneError } from "../core/errors.ts";
 import type { ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
 import type { Draft } from "../exchange/import/entry.ts";
-import { readSpans } from "../exchange/otlp/otlp.ts";
+import type { ReadSpans } from "../exchange/otlp/otlp.ts";
+import { readJsonBytes } from "../http/body.ts";
 import type { Production, Write } from "../store/production.ts";
 import { recent } from "../store/recent.ts";
 import type { Gate, Gated } from "./auth.ts";
+import { pathOf } from "./gateway/path.ts";
 import { type Place, type SessionTable, sessionTable } from "./gateway/sessions.ts";
 import { storeRefusal } from "./inbox.ts";
-import { type BodyLimits, readJson } from "./limits.ts";
+import { spanReader, tracesBody } from "./otlpRead.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 export interface TracesOptions {
@@ -22,23 +24,26 @@ export interface TracesOptions {
 
 /** Calls whose places are remembered. */
 const mostPlaced = 10_000;
-const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64 };
 
 /**
  * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. All of a request is written in one transaction, so that an
  * exporter may send it again; what came before is left as it was. Spans that are no model calls are left out and counted in
- * `partialSuccess`, as are those of sessions that were erased.
+ * `partialSuccess`, as are malformed ones and those of sessions that were erased; a request of nothing but malformed ones is refused.
  */
 export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
   /** What could not be written is sent again, and is then no other call. */
   const places = recent<Id, Place>(mostPlaced);
+  const read = spanReader();
   return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
     const request = unpacked(c.req.raw);
     if (isRefused(request)) return refusal(request);
-    const read = await readJson(request, tracesBody);
-    if (isRefused(read)) return refusal(read);
-    const spans = readSpans(read.json, gate.now());
-    if (!spans) return refusal(noSpans);
+    const sent = await readJsonBytes(request, tracesBody.bytes);
+    if (isRefused(sent)) return refusal(sent);
+    const spans = await read({ bytes: sent.body, received: gate.now() });
+    if (isRefused(spans)) return refusal(spans);
+    if (spans.malformed > 0 && spans.responses.length + spans.signals.length + spans.others === 0) {
+      return refusal({ status: 400, code: "invalid_spans", message: `${saidOf(spans)}. Nothing was kept.` });
+    }
     try {
       const responses: ServedResponse[] = [];
       for (const draft of spans.responses) {
@@ -50,10 +55,11 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
         ...spans.signals.map((signal) => ({ kind: "signal" as const, signal })),
       ];
       const erased = await write(production, batch);
-      const rejected = spans.others + erased;
+      const rejected = spans.others + spans.malformed + erased;
       if (rejected === 0) return c.json({});
       const why = [
         ...(spans.others > 0 ? [`${spans.others} spans are no model calls`] : []),
+        ...(spans.malformed > 0 ? [saidOf(spans)] : []),
         ...(erased > 0 ? [`${erased} are about what was erased`] : []),
       ];
       return c.json({
@@ -70,10 +76,10 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
   async function placed(draft: Draft): Promise<ServedResponse> {
     const { session, user, prompt, choices } = draft;
     if (!sessions.knows(session)) {
-      for await (const before of production.responses({ session })) sessions.remember(before);
+      for await (const before of production.responses({ session })) await sessions.remember(before);
     }
     const whose = user === undefined ? {} : { user };
-    const opened = sessions.open({ session, ...whose, prompt });
+    const opened = sessions.open({ session, ...whose, path: await pathOf(prompt) });
     const place =
       places.get(draft.id) ?? sessions.place({ ...opened, ...whose, at: draft.at + draft.ms }, choices);
     places.set(draft.id, place);
@@ -137,9 +143,8 @@ const unknownEncoding: Refused = {
   message:
     "got a content encoding that is not known here, expected gzip or none. Set OTEL_EXPORTER_OTLP_COMPRESSION=gzip.",
 };
-const noSpans: Refused = {
-  status: 400,
-  code: "invalid_spans",
-  message:
-    "got JSON without resourceSpans, expected OTLP's ExportTraceServiceRequest. Send logs and metrics elsewhere.",
-};
+/** What is wrong with those that are none. */
+const saidOf = ({ malformed, wrong = "" }: ReadSpans): string =>
+  malformed === 1
+    ? `1 span is malformed (${wrong})`
+    : `${malformed} spans are malformed, the first: ${wrong}`;

@@ -5,6 +5,7 @@ import type { Message } from "../core/words.ts";
 import type { Production, SessionSummary, SignalFilter } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { isWithinResponse } from "./narrow.ts";
+import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
 /** Of a reply, how many tokens were recorded in place of the tokens themselves. */
@@ -40,18 +41,23 @@ type Reading = Pick<Production, "response" | "responses" | "signals" | "sessions
 /** `GET /v1/feedback`, `/v1/responses/:id`, `/v1/sessions` and `/v1/sessions/:id`. */
 export function records(production: Reading, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
-    .get("/v1/feedback", gate.allow("read", "narrowed too"), async (c) => {
-      const filter = filterOf(c);
-      const limit = countOf(c, "limit", 100);
-      if (isRefused(filter)) return refusal(filter);
-      if (isRefused(limit)) return refusal(limit);
-      const { only } = c.var.caller;
-      if (only && filter.session === undefined && filter.response === undefined) return refusal(narrow);
-      if (only && !(await isVisible(production, filter, c))) return refusal(unknown);
-      const { items, more } = await firstOf(production.signals(filter), limit, sizeOfSignal);
-      return c.json({ signals: items, more });
-    })
-    .get("/v1/responses/:id", gate.allow("read", "narrowed too"), async (c) => {
+    .get(
+      "/v1/feedback",
+      gate.allow("read", "narrowed too"),
+      takes("response", "session", "user", "channel", "from", "until", "limit"),
+      async (c) => {
+        const filter = filterOf(c);
+        const limit = countOf(c, "limit", 100);
+        if (isRefused(filter)) return refusal(filter);
+        if (isRefused(limit)) return refusal(limit);
+        const { only } = c.var.caller;
+        if (only && filter.session === undefined && filter.response === undefined) return refusal(narrow);
+        if (only && !(await isVisible(production, filter, c))) return refusal(unknown);
+        const { items, more } = await firstOf(production.signals(filter), limit, sizeOfSignal);
+        return c.json({ signals: items, more });
+      },
+    )
+    .get("/v1/responses/:id", gate.allow("read", "narrowed too"), takes(), async (c) => {
       const found = await production.response(c.req.param("id"));
       if (!found || !maySee(c, found)) return refusal(unknown);
       const { items, more } = await firstOf(
@@ -61,7 +67,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       );
       return c.json({ response: responseBody(found), signals: items, more });
     })
-    .get("/v1/sessions", gate.allow("read"), async (c) => {
+    .get("/v1/sessions", gate.allow("read"), takes("limit", "offset"), async (c) => {
       const limit = countOf(c, "limit", 100);
       const offset = countOf(c, "offset", 0, Number.MAX_SAFE_INTEGER);
       if (isRefused(limit)) return refusal(limit);
@@ -69,7 +75,7 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
       const body: SessionsBody = { sessions: await production.sessions({ limit, offset }) };
       return c.json(body);
     })
-    .get("/v1/sessions/:id", gate.allow("read", "narrowed too"), async (c) => {
+    .get("/v1/sessions/:id", gate.allow("read", "narrowed too"), takes(), async (c) => {
       const session = c.req.param("id");
       const responses = await firstOf(production.responses({ session }), mostRead, newlySaid());
       const [first] = responses.items;

@@ -37,7 +37,7 @@ const types: Readonly<Partial<Record<Refused["status"], string>>> = {
   507: "server_error",
 };
 
-export const isRefused = (x: unknown): x is Refused =>
+export const isRefused = <T>(x: T): x is Extract<T, Pick<Refused, "status" | "code" | "message">> =>
   typeof x === "object" && x !== null && "status" in x && "code" in x && "message" in x;
 
 export function errorBody({ status, code, message, fields }: Refused): ErrorBody {

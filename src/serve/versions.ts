@@ -13,6 +13,7 @@ import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { versionOf } from "./gateway/open.ts";
+import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 import { toldVersion } from "./toldVersion.ts";
 
@@ -71,12 +72,12 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
   const desk = releaseDesk({ ...options, production });
   const judged = rarely(desk.state, gate.now);
   return new Hono<Gated>()
-    .get("/v1/versions", gate.allow("read"), async (c) => {
+    .get("/v1/versions", gate.allow("read"), takes(), async (c) => {
       const split = (await production.splits()).at(-1) ?? null;
       const body: VersionsBody = { versions: await production.versions(), split };
       return c.json(body);
     })
-    .get("/v1/versions/judgement", gate.allow("read"), async (c) => {
+    .get("/v1/versions/judgement", gate.allow("read"), takes(), async (c) => {
       return c.json(await judged());
     })
     .post("/v1/versions", gate.allow("admin"), async (c) => {
@@ -90,7 +91,7 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
       const { version, added } = await keptVersion(production, made);
       return c.json(version, added ? 201 : 200);
     })
-    .get("/v1/splits", gate.allow("read"), async (c) => {
+    .get("/v1/splits", gate.allow("read"), takes(), async (c) => {
       return c.json({ splits: await production.splits() });
     })
     .post("/v1/splits", gate.allow("admin"), async (c) => {

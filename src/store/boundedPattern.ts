@@ -1,8 +1,10 @@
 /** Patterns of users' own, of which it is known beforehand that no text makes them run long. */
 import { messageOf, WhetstoneError } from "../core/errors.ts";
+import type { Finder } from "./personalData.ts";
 
-/** Ways through a pattern that a matcher may have to try from one place of a text. */
+/** Ways through a pattern that a matcher may have to try from one place of a text, and characters of the longest of them. */
 export const mostPaths = 500;
+const mostCharacters = 10_000;
 
 /**
  * Compiles a pattern whose number of ways through, and with it the time for one place of a text, is bounded:
@@ -10,7 +12,7 @@ export const mostPaths = 500;
  * `*`, `+` and `{n,}` have no such bound, and back references and looks around are not counted: all are refused.
  * @throws WhetstoneError `option.range`.
  */
-export function boundedPattern(where: string, pattern: string): RegExp {
+export function boundedPattern(where: string, pattern: string): Finder {
   const refused = (got: string, expected: string, mend: string): WhetstoneError =>
     new WhetstoneError("option.range", { where, got, expected, mend });
   let compiled: RegExp;
@@ -26,50 +28,73 @@ export function boundedPattern(where: string, pattern: string): RegExp {
       "Let it need a character.",
     );
   }
-  const ways = waysThrough(pattern);
-  if (ways === undefined) {
+  const extent = extentOf(pattern);
+  if (extent === undefined) {
     throw refused(
       `/${pattern}/`,
       "one without back references and looks to the side",
       "Name what is to be found alone, with \\b where it begins and ends.",
     );
   }
-  if (ways <= mostPaths) return compiled;
-  throw refused(
-    `/${pattern}/ with ${Number.isFinite(ways) ? ways : "unlimited"} ways through it`,
-    `at most ${mostPaths}, so that no text can make it run for minutes`,
-    "Write {1,20} for +, {0,20} for *, and fewer parts of varying length.",
-  );
+  const { ways, length } = extent;
+  if (ways > mostPaths) {
+    throw refused(
+      `/${pattern}/ with ${Number.isFinite(ways) ? ways : "unlimited"} ways through it`,
+      `at most ${mostPaths}, so that no text can make it run for minutes`,
+      "Write {1,20} for +, {0,20} for *, and fewer parts of varying length.",
+    );
+  }
+  if (length > mostCharacters) {
+    throw refused(
+      `/${pattern}/, which finds up to ${length} characters`,
+      `at most ${mostCharacters}`,
+      "Let it repeat less.",
+    );
+  }
+  // two units to a character, and what it looks at behind
+  return { pattern: compiled, shortest: 1, reach: 2 * length + 2, steps: ways * length };
+}
+
+/** What a matcher may have to try from one place: ways, and characters of the longest. */
+interface Extent {
+  readonly ways: number;
+  readonly length: number;
 }
 
 /** Of a pattern that compiles in Unicode mode. @returns nothing where it has parts that are not counted. */
-export function waysThrough(pattern: string): number | undefined {
+export function extentOf(pattern: string): Extent | undefined {
   let at = 0;
   let countable = true;
 
-  function alternatives(): number {
-    let ways = sequence();
+  function alternatives(): Extent {
+    let { ways, length } = sequence();
     while (pattern[at] === "|") {
       at++;
-      ways += sequence();
+      const other = sequence();
+      ways += other.ways;
+      length = Math.max(length, other.length);
     }
-    return ways;
+    return { ways, length };
   }
-  function sequence(): number {
-    let ways = 1;
-    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") ways *= repeated(atom());
-    return ways;
+  function sequence(): Extent {
+    let [ways, length] = [1, 0];
+    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") {
+      const next = repeated(atom());
+      ways *= next.ways;
+      length += next.length;
+    }
+    return { ways, length };
   }
   /** One character, class or group. */
-  function atom(): number {
+  function atom(): Extent {
     const c = pattern[at++];
     if (c === "(") {
       const named = /^\?(?::|<[^=!>][^>]*>)/.exec(pattern.slice(at));
       if (named) at += named[0].length;
       else if (pattern[at] === "?") countable = false;
-      const ways = alternatives();
+      const inner = alternatives();
       at++;
-      return ways;
+      return inner;
     }
     if (c === "[") {
       while (pattern[at] !== "]") at += pattern[at] === "\\" ? 2 : 1;
@@ -79,19 +104,19 @@ export function waysThrough(pattern: string): number | undefined {
       const long = /^(?:[pPu]\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})/.exec(pattern.slice(at));
       at += long ? long[0].length : 1;
     }
-    return 1;
+    return { ways: 1, length: 1 };
   }
-  function repeated(ways: number): number {
+  function repeated({ ways, length }: Extent): Extent {
     const found = /^(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/.exec(pattern.slice(at));
-    if (!found) return ways;
+    if (!found) return { ways, length };
     at += found[0].length;
     const [, sign, low, comma, high] = found;
     const from = sign === "+" ? 1 : Number(low ?? 0);
     const to = sign === "?" ? 1 : sign || (comma && high === "") ? Infinity : Number(comma ? high : low);
     let sum = 0;
     for (let k = from; k <= to && sum <= mostPaths; k++) sum += ways ** k;
-    return to === Infinity ? Infinity : sum;
+    return { ways: to === Infinity ? Infinity : sum, length: to * length };
   }
-  const ways = alternatives();
-  return countable ? ways : undefined;
+  const extent = alternatives();
+  return countable ? extent : undefined;
 }

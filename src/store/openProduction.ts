@@ -1,6 +1,7 @@
 /** The production loop's tables behind their contract, on either database. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
+import { type Interruptible, inSlices } from "../core/slices.ts";
 import type { Id } from "../core/words.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
@@ -81,19 +82,9 @@ export function productionOn(
   };
 
   async function write(given: readonly Write[]): Promise<readonly Written[]> {
-    const batch = redacting ? given.map(redacting.entry) : given;
+    const batch = redacting ? await redacting.entries(given) : given;
     for (const entry of batch) requireStorable(entry);
-    const bases = new Map<Id, ServedResponse>();
-    const responses: ResponsesTable[] = [];
-    for (const entry of batch) {
-      if (entry.kind !== "response") continue;
-      const { response } = entry;
-      const last = bases.get(response.trajectory) ?? latest.get(response.trajectory);
-      const base = last?.id === response.id ? undefined : last;
-      const held = base ? sharing(response, base) : response;
-      responses.push(packResponse(held, base));
-      bases.set(response.trajectory, held);
-    }
+    const { bases, responses } = await inSlices(packed(batch));
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
     const { added, firsts } = await writing(secret, {
       responses,
@@ -111,6 +102,26 @@ export function productionOn(
       const first = firsts[nth++];
       return { id: first ?? entry.signal.id, duplicate: first !== undefined };
     });
+  }
+
+  /** Responses as rows, and the last one of each trajectory. */
+  function* packed(batch: readonly Write[]): Interruptible<{
+    readonly bases: ReadonlyMap<Id, ServedResponse>;
+    readonly responses: readonly ResponsesTable[];
+  }> {
+    const bases = new Map<Id, ServedResponse>();
+    const responses: ResponsesTable[] = [];
+    for (const entry of batch) {
+      if (entry.kind !== "response") continue;
+      const { response } = entry;
+      const last = bases.get(response.trajectory) ?? latest.get(response.trajectory);
+      const base = last?.id === response.id ? undefined : last;
+      const held = base ? sharing(response, base) : response;
+      responses.push(packResponse(held, base));
+      bases.set(response.trajectory, held);
+      yield;
+    }
+    return { bases, responses };
   }
 
   /** With all that it goes on from. */

@@ -1,12 +1,25 @@
 /** Where personal data and secrets stand in a text. */
 import { isIP } from "node:net";
 
+/** One way in which something is written. */
+export interface Finder {
+  readonly pattern: RegExp;
+  /** Characters of the shortest text in which it finds something. */
+  readonly shortest: number;
+  /** Characters of the longest that it finds, with what it looks at behind that. */
+  readonly reach: number;
+  /** Steps of the matcher at one place of a text, about. Default: so few that they do not matter. */
+  readonly steps?: number;
+  /** How many characters of what the pattern found are really one, from its start. Default: all. */
+  readonly length?: (found: string) => number;
+  /** What the pattern finds are beginnings and ends: what is meant is all from one to the other. */
+  readonly block?: { readonly isEnd: (text: string, from: number) => boolean; readonly longest: number };
+}
+
 export interface Rule {
   /** What is written in its place, in brackets. */
   readonly name: string;
-  readonly pattern: RegExp;
-  /** How many characters of what the pattern found are really one, from its start. Default: all. */
-  readonly length?: (found: string) => number;
+  readonly finders: readonly Finder[];
   /** The same for all ways of writing the same. */
   readonly plain?: (found: string) => string;
 }
@@ -24,76 +37,125 @@ export function luhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** ISO 13616: the first four characters moved to the end, letters as 10…35, the remainder by 97 is 1. */
-export function ibanCheck(iban: string): boolean {
-  let remainder = 0;
-  for (const c of iban.slice(4) + iban.slice(0, 4)) {
-    for (const digit of String(Number.parseInt(c, 36))) remainder = (10 * remainder + Number(digit)) % 97;
-  }
-  return remainder === 1;
+const [zero, nine, letterA] = [0x30, 0x39, 0x41];
+/** ISO 13616: letters count as 10…35. @returns the remainder by 97 of a number with that character written behind it. */
+function behind(remainder: number, code: number): number {
+  const value = code <= nine ? code - zero : (code | 0x20) - 0x20 - letterA + 10;
+  return (remainder * (value < 10 ? 10 : 100) + value) % 97;
 }
 
-/** Words may follow an IBAN as if they belonged to it: the longest beginning that checks. */
-function ibanLength(found: string): number {
-  for (let end = found.length; end >= 15; end--) {
-    const plain = bare(found.slice(0, end));
-    if (plain.length < 15 || /\s/.test(found[end - 1]!)) continue;
-    if (!/[A-Z\d]/.test(found[end] ?? " ") && ibanCheck(plain)) return end;
+/**
+ * ISO 13616: with the first four characters moved to the end, the remainder by 97 is 1. Words may follow an IBAN as if they
+ * belonged to it: what counts is the longest beginning that checks.
+ * @returns its length, 0 where none does.
+ */
+export function ibanLength(found: string): number {
+  const first: number[] = [];
+  let [remainder, characters, longest] = [0, 0, 0];
+  for (let i = 0; i < found.length; i++) {
+    const code = found.charCodeAt(i);
+    if (code === 0x20) continue;
+    if (++characters <= 4) first.push(code);
+    else remainder = behind(remainder, code);
+    const isEnd = characters >= 15 && !/[A-Z\d]/.test(found[i + 1] ?? " ");
+    if (isEnd && first.reduce(behind, remainder) === 1) longest = i + 1;
   }
-  return 0;
+  return longest;
 }
 
 const digitsIn = (text: string): number => text.replaceAll(/\D/g, "").length;
 
-/** Of two that find the same place, the first one counts. No text makes one take more than linear time. */
+const secrets = new RegExp(
+  [
+    // as their makers mark them
+    "(?<![A-Za-z\\d])(?:sk-|pk-|rk_|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abprs]-|hf_|npm_|pypi-|wst_|AIza)[\\w-]{16,400}",
+    "(?<![A-Za-z\\d])(?:AKIA|ASIA)[A-Z\\d]{16}(?![A-Za-z\\d])",
+    // JSON web tokens
+    "(?<![\\w-])eyJ[\\w-]{8,4000}\\.[\\w-]{4,4000}\\.[\\w-]{0,2000}",
+    "(?<=\\bBearer )[\\w.~+/=-]{12,2000}",
+    // what is said to be one
+    "(?<=\\b(?:api[_-]?key|secret|token|passw(?:or)?d|pwd)[\"']?\\s{0,3}[:=]\\s{0,3}[\"']?)[^\\s\"',;&\\[]{6,200}",
+  ].join("|"),
+  "gi",
+);
+
+/**
+ * Of two that find the same place, the first one counts. Each takes time in proportion to the text, whatever that is: parts of
+ * varying length are bounded, and begin at few places of a text or cannot fail late.
+ */
 export const personalData = {
   secret: {
     name: "secret",
-    pattern: new RegExp(
-      [
-        "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\\s\\S]{0,8000}?-----END [A-Z ]{0,30}PRIVATE KEY-----",
-        // as their makers mark them
-        "(?<![A-Za-z\\d])(?:sk-|pk-|rk_|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abprs]-|hf_|npm_|pypi-|wst_|AIza)[\\w-]{16,400}",
-        "(?<![A-Za-z\\d])(?:AKIA|ASIA)[A-Z\\d]{16}(?![A-Za-z\\d])",
-        // JSON web tokens
-        "(?<![\\w-])eyJ[\\w-]{8,4000}\\.[\\w-]{4,4000}\\.[\\w-]{0,2000}",
-        "(?<=\\bBearer )[\\w.~+/=-]{12,2000}",
-        // what is said to be one
-        "(?<=\\b(?:api[_-]?key|secret|token|passw(?:or)?d|pwd)[\"']?\\s{0,3}[:=]\\s{0,3}[\"']?)[^\\s\"',;&\\[]{6,200}",
-      ].join("|"),
-      "gi",
-    ),
+    finders: [
+      {
+        pattern: /-----(?:BEGIN|END) [A-Z ]{0,30}PRIVATE KEY-----/gi,
+        shortest: 54,
+        reach: 60,
+        block: { isEnd: (text, from) => /e/i.test(text[from + 5] ?? ""), longest: 8100 },
+      },
+      { pattern: secrets, shortest: 10, reach: 10_010 },
+    ],
   },
   email: {
     name: "email",
-    pattern:
-      /(?<![\p{L}\d._%+'-])[\p{L}\d._%+'-]{1,64}@(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.){1,8}\p{L}{2,24}(?![\p{L}\d])/gu,
+    finders: [
+      {
+        pattern:
+          /(?<![\p{L}\d._%+'-])[\p{L}\d._%+'-]{1,64}@(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.){1,8}\p{L}{2,24}(?![\p{L}\d])/gu,
+        shortest: 6,
+        reach: 1210, // letters may be two units each
+      },
+    ],
     plain: (found) => found.toLowerCase(),
   },
   iban: {
     name: "iban",
-    pattern: /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,4})?(?![a-z\d])/g,
-    length: ibanLength,
+    finders: [
+      {
+        pattern: /(?<![A-Za-z\d])[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,4})?(?![a-z\d])/g,
+        shortest: 15,
+        reach: 50,
+        length: ibanLength,
+      },
+    ],
     plain: bare,
   },
   card: {
     name: "card",
-    pattern: /(?<![\d.,])[2-6](?:[ -]?\d){12,18}(?!\d)/g,
-    length: whole((found) => luhn(bare(found))),
+    finders: [
+      {
+        pattern: /(?<![\d.,])[2-6](?:[ -]?\d){12,18}(?!\d)/g,
+        shortest: 13,
+        reach: 50,
+        length: whole((found) => luhn(bare(found))),
+      },
+    ],
     plain: bare,
   },
   ip: {
     name: "ip",
-    pattern:
-      /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)|(?<![\w:.])(?:[\da-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[\da-f]{1,4})?(?![\w:])/gi,
-    length: whole((found) => isIP(found) !== 0 && found !== "::"),
+    finders: [
+      {
+        pattern:
+          /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)|(?<![\w:.])(?:[\da-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[\da-f]{1,4})?(?![\w:])/gi,
+        shortest: 3,
+        reach: 60,
+        length: whole((found) => isIP(found) !== 0 && found !== "::"),
+      },
+    ],
     plain: (found) => found.toLowerCase(),
   },
   phone: {
     name: "phone",
-    pattern:
-      /(?<![\w+])(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,13}(?![\d])|(?<![\w.-])\(\d{2,5}\)[ -]?\d{3,4}[ -]?\d{3,4}(?!\d)|(?<![\w.-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\w-])|(?<![\w.-])0\d{2,4}[ /-]\d{3,9}(?:[ -]\d{1,5})?(?![\w-])/g,
-    length: whole((found) => digitsIn(found) >= 7 && digitsIn(found) <= 15),
+    finders: [
+      {
+        pattern:
+          /(?<![\w+])(?:\+|00)[1-9](?:[ ./()-]{0,2}\d){6,13}(?![\d])|(?<![\w.-])\(\d{2,5}\)[ -]?\d{3,4}[ -]?\d{3,4}(?!\d)|(?<![\w.-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\w-])|(?<![\w.-])0\d{2,4}[ /-]\d{3,9}(?:[ -]\d{1,5})?(?![\w-])/g,
+        shortest: 7,
+        reach: 60,
+        length: whole((found) => digitsIn(found) >= 7 && digitsIn(found) <= 15),
+      },
+    ],
     plain: bare,
   },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -1,9 +1,12 @@
 /** Personal data and secrets, taken out before anything is stored. */
 import { createHmac } from "node:crypto";
-import type { Json } from "../core/json.ts";
+import { isObject, type Json } from "../core/json.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
-import type { Message } from "../core/words.ts";
+import { atOnce, eachOf, type Interruptible, inSlices } from "../core/slices.ts";
+import { parsed } from "../core/toolCalls.ts";
+import type { Message, Tool, ToolCall } from "../core/words.ts";
 import { boundedPattern } from "./boundedPattern.ts";
+import { type Found, findPlaces } from "./findPlaces.ts";
 import { type PersonalData, personalData, type Rule } from "./personalData.ts";
 import type { Write } from "./production.ts";
 
@@ -20,15 +23,15 @@ export interface RedactionOptions {
 
 export interface Redactor {
   text(text: string): string;
-  /** As it may be stored. Where words were changed, the token ids that say them go. */
-  entry(entry: Write): Write;
+  /** As they may be stored. Where words were changed, the token ids that say them go. Others get their turn in between. */
+  entries(entries: readonly Write[]): Promise<readonly Write[]>;
   /** The name under which somebody's data is kept: told apart whatever the options say. */
   name(name: string): string;
 }
 
 /**
- * What is found is replaced by its kind in brackets. Names of users, sessions and trajectories that hold personal
- * data get pseudonyms, since data is kept and erased by them.
+ * What is found is replaced by its kind in brackets. Names of users, sessions, trajectories, tools, fields and tool calls that hold
+ * personal data get pseudonyms, since things are told apart, put together and erased by them.
  * @param secret the store's own: pseudonyms are HMACs under it.
  * @throws WhetstoneError `option.range` for a pattern that could run long.
  */
@@ -39,7 +42,7 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
     ...known.filter(({ name }) => stated === undefined || stated.some((rule) => rule === name)),
     ...Object.entries(options.patterns ?? {}).map(([name, pattern]) => ({
       name,
-      pattern: boundedPattern(`redaction pattern ${name}`, pattern),
+      finders: [boundedPattern(`redaction pattern ${name}`, pattern)],
     })),
   ];
   const pseudonym = (rule: Rule, found: string): string => {
@@ -51,122 +54,165 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
     options.onRedacted?.(rule.name, 1);
     return options.pseudonyms === true ? pseudonym(rule, found) : `[${rule.name}]`;
   };
-  const text = (given: string): string => replaced(given, rules, placed);
-  const name = (given: string): string => replaced(given, rules, pseudonym);
+  const text = (given: string) => replaced(given, rules, placed);
+  const name = (given: string) => replaced(given, rules, pseudonym);
   return {
-    text,
-    name,
-    entry: (entry) =>
-      entry.kind === "response"
-        ? { kind: "response", response: response(entry.response) }
-        : { kind: "signal", signal: signal(entry.signal) },
+    text: (given) => atOnce(text(given)),
+    name: (given) => atOnce(name(given)),
+    entries: (given) => inSlices(eachOf(given, entry)),
   };
 
-  function response(given: ServedResponse): ServedResponse {
-    const prompt = given.prompt.map(message);
+  function* entry(given: Write): Interruptible<Write> {
+    return given.kind === "response"
+      ? { kind: "response", response: yield* response(given.response) }
+      : { kind: "signal", signal: yield* signal(given.signal) };
+  }
+  function* response(given: ServedResponse): Interruptible<ServedResponse> {
+    const prompt = yield* eachOf(given.prompt, message);
     const samePrompt = prompt.every((m, i) => m === given.prompt[i]);
     return {
       ...given,
-      session: name(given.session),
-      ...(given.user !== undefined && { user: name(given.user) }),
-      trajectory: name(given.trajectory),
-      settings: settings(given.settings),
+      session: yield* name(given.session),
+      ...(given.user !== undefined && { user: yield* name(given.user) }),
+      trajectory: yield* name(given.trajectory),
+      model: yield* name(given.model),
+      settings: yield* record(given.settings, walk),
       prompt,
-      choices: given.choices.map((choice) => reply(choice, samePrompt)),
-      ...(given.error !== undefined && { error: text(given.error) }),
-      tags: tags(given.tags),
+      choices: yield* eachOf(given.choices, (choice) => reply(choice, samePrompt)),
+      ...(given.error !== undefined && { error: yield* text(given.error) }),
+      channels: yield* eachOf(given.channels, name),
+      tags: yield* record(given.tags, text),
     };
   }
-  function reply({ tokens, ...choice }: ServedChoice, samePrompt: boolean): ServedChoice {
-    const said = message(choice.message);
+  function* reply({ tokens, ...choice }: ServedChoice, samePrompt: boolean): Interruptible<ServedChoice> {
+    const said = yield* message(choice.message);
     if (tokens === undefined) return { ...choice, message: said };
     if (samePrompt && said === choice.message) return { ...choice, message: said, tokens };
     options.onRedacted?.("tokens", 1);
     return { ...choice, message: said };
   }
   /** The very same where nothing was found. */
-  function message(given: Message): Message {
-    const content = text(given.content);
-    const calls = given.toolCalls?.map((call) => ({ ...call, arguments: json(call.arguments) }));
+  function* message(given: Message): Interruptible<Message> {
+    const content = yield* text(given.content);
+    const who = given.name === undefined ? undefined : yield* name(given.name);
+    const toolCalls = given.toolCalls && (yield* eachOf(given.toolCalls, call));
+    const toolCallId = given.toolCallId === undefined ? undefined : yield* name(given.toolCallId);
+    const tools = given.tools && (yield* eachOf(given.tools, tool));
     const same =
       content === given.content &&
-      (calls ?? []).every((call, i) => call.arguments === given.toolCalls?.[i]?.arguments);
-    return same ? given : { ...given, content, ...(calls && { toolCalls: calls }) };
-  }
-  /** JSON text stays JSON text, and the very same where nothing was found. */
-  function json(given: string): string {
-    let value: Json;
-    try {
-      value = JSON.parse(given) as Json;
-    } catch {
-      return text(given);
-    }
-    const kept = walk(value);
-    const written = JSON.stringify(kept);
-    return written === JSON.stringify(value) ? given : written;
-  }
-  function walk(value: Json): Json {
-    if (typeof value === "string") return text(value);
-    if (typeof value === "number") {
-      const said = text(String(value));
-      return said === String(value) ? value : said;
-    }
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map(walk);
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [text(key), walk(inner)]));
-  }
-  function settings(given: ServedResponse["settings"]): ServedResponse["settings"] {
-    return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, walk(value)]));
-  }
-  function tags(given: Readonly<Record<string, string>>): Record<string, string> {
-    return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, text(value)]));
-  }
-  function signal(given: ReceivedSignal): ReceivedSignal {
+      who === given.name &&
+      toolCalls === given.toolCalls &&
+      toolCallId === given.toolCallId &&
+      tools === given.tools;
+    if (same) return given;
     return {
       ...given,
-      about: given.about.map(target),
-      ...(given.text !== undefined && { text: text(given.text) }),
-      source: name(given.source),
-      ...(given.user !== undefined && { user: name(given.user) }),
-      tags: tags(given.tags),
+      content,
+      ...(who !== undefined && { name: who }),
+      ...(toolCalls && { toolCalls }),
+      ...(toolCallId !== undefined && { toolCallId }),
+      ...(tools && { tools }),
     };
   }
-  function target(given: Target): Target {
+  /** An id stays the one that its result names. */
+  function* call(given: ToolCall): Interruptible<ToolCall> {
+    const [id, called, args] = [yield* name(given.id), yield* name(given.name), yield* json(given.arguments)];
+    const same = id === given.id && called === given.name && args === given.arguments;
+    return same ? given : { id, name: called, arguments: args };
+  }
+  function* tool(given: Tool): Interruptible<Tool> {
+    const called = yield* name(given.name);
+    const description = yield* text(given.description);
+    const parameters = yield* walk(given.parameters);
+    const same =
+      called === given.name && description === given.description && parameters === given.parameters;
+    return same ? given : { name: called, description, parameters };
+  }
+  /** JSON text stays JSON text unless it is very long, and the very same where nothing was found. */
+  function* json(given: string): Interruptible<string> {
+    const value = given.length > mostParsed ? undefined : parsed(given);
+    if (value === undefined) return yield* text(given);
+    const kept = yield* walk(value);
+    return kept === value ? given : JSON.stringify(kept);
+  }
+  /** The very same where nothing was found. */
+  function* walk(value: Json): Interruptible<Json> {
+    if (typeof value === "string") return yield* text(value);
+    if (typeof value === "number") {
+      const said = yield* text(String(value));
+      return said === String(value) ? value : said;
+    }
+    if (isObject(value)) return yield* record(value, walk);
+    return Array.isArray(value) ? yield* eachOf(value as readonly Json[], walk) : value;
+  }
+  function* record<T>(
+    given: Readonly<Record<string, T>>,
+    change: (value: T) => Interruptible<T>,
+  ): Interruptible<Readonly<Record<string, T>>> {
+    const entries = Object.entries(given);
+    const kept = yield* eachOf(entries, function* ([key, value]): Interruptible<[string, T]> {
+      return [yield* name(key), yield* change(value)];
+    });
+    const same = kept.every(([key, value], i) => key === entries[i]?.[0] && value === entries[i]?.[1]);
+    return same ? given : Object.fromEntries(kept);
+  }
+  function* signal(given: ReceivedSignal): Interruptible<ReceivedSignal> {
     return {
       ...given,
-      ...(given.session !== undefined && { session: name(given.session) }),
-      ...(given.trajectory !== undefined && { trajectory: name(given.trajectory) }),
+      ...(given.key !== undefined && { key: yield* name(given.key) }),
+      about: yield* eachOf(given.about, target),
+      ...(given.text !== undefined && { text: yield* text(given.text) }),
+      source: yield* name(given.source),
+      ...(given.user !== undefined && { user: yield* name(given.user) }),
+      tags: yield* record(given.tags, text),
+    };
+  }
+  function* target(given: Target): Interruptible<Target> {
+    return {
+      ...given,
+      ...(given.session !== undefined && { session: yield* name(given.session) }),
+      ...(given.trajectory !== undefined && { trajectory: yield* name(given.trajectory) }),
     };
   }
 }
 
-/** Each place is the first rule's that finds it. */
-function replaced(
+/** @param place what stands there afterwards. */
+function* replaced(
   text: string,
   rules: readonly Rule[],
   place: (rule: Rule, found: string) => string,
-): string {
-  const found: { readonly from: number; readonly to: number; readonly rule: Rule }[] = [];
-  /** 1 for each character that a rule has found. */
-  let taken: Uint8Array | undefined;
-  for (const rule of rules) {
-    for (const match of text.matchAll(rule.pattern)) {
-      const length = rule.length ? rule.length(match[0]) : match[0].length;
-      const [from, to] = [match.index, match.index + length];
-      if (length === 0) continue;
-      taken ??= new Uint8Array(text.length);
-      if (taken.subarray(from, to).includes(1)) continue;
-      taken.fill(1, from, to);
-      found.push({ from, to, rule });
-    }
-  }
+): Interruptible<string> {
+  const found = yield* findPlaces(text, rules);
   if (found.length === 0) return text;
-  found.sort((a, b) => a.from - b.from);
+  const parts: string[] = [];
+  let part: string[] = [];
   let at = 0;
-  let out = "";
-  for (const { from, to, rule } of found) {
-    out += text.slice(at, from) + place(rule, text.slice(from, to));
+  for (const [rule, from, to] of inOrder(found)) {
+    part.push(text.slice(at, from), place(rule, text.slice(from, to)));
     at = to;
+    if (part.length < mostJoined) continue;
+    parts.push(part.join(""));
+    part = [];
+    yield;
   }
-  return out + text.slice(at);
+  return [...parts, ...part, text.slice(at)].join("");
 }
+
+/** Places of several rules, none of which meet. */
+function* inOrder(found: readonly Found[]): Generator<readonly [rule: Rule, from: number, to: number]> {
+  const left = found.map(({ rule, places }) => ({ rule, places, next: 0 }));
+  for (;;) {
+    let first: (typeof left)[number] | undefined;
+    for (const one of left) {
+      if (one.next === one.places.length) continue;
+      if (!first || one.places[one.next]! < first.places[first.next]!) first = one;
+    }
+    if (!first) return;
+    const { rule, places, next } = first;
+    first.next += 2;
+    yield [rule, places[next]!, places[next + 1]!];
+  }
+}
+
+/** Texts that are put together in one go, and characters of JSON that is read as such. */
+const [mostJoined, mostParsed] = [1 << 11, 1 << 18];

@@ -1,5 +1,7 @@
 /** The smallest bridge from Node's own SQLite to Kysely, and its failures in words. */
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
@@ -23,9 +25,43 @@ function sqlite(): typeof import("node:sqlite") {
   });
 }
 
+/** Tables of a store, the name of the first step by which they were made among its rows. */
+const [steps, firstStep] = ["kysely_migration", "001-runs"];
+
+/**
+ * Makes a file that its owner alone may read, as are then the log and the index that SQLite lays beside it; one that is there
+ * has to be a store. Nothing is written to what somebody else made.
+ */
+function requireStore(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
+  const there = statSync(file);
+  if (!there.isFile() || there.size === 0) return;
+  // without a log all of it lies in the file, and is read without as much as an index beside it
+  const at = existsSync(`${file}-wal`) ? file : `${pathToFileURL(file).href}?immutable=1`;
+  const database = new (sqlite().DatabaseSync)(at, { readOnly: true });
+  try {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    const names = tables.map(({ name }) => String(name));
+    const made = names.includes(steps)
+      ? database.prepare(`select min(name) as name from ${steps}`).get()
+      : undefined;
+    // a store that is being made has no steps yet, or no tables at all
+    if (names.length === 0 || (made && (made.name === firstStep || made.name === null))) return;
+    throw new WhetstoneError("store.failed", {
+      where: `store ${file}`,
+      got: `a SQLite database of something else, with the tables ${names.slice(0, 5).join(", ")}`,
+      expected: "a Whetstone store, or a file that is not there yet",
+      mend: "Choose another --store.",
+    });
+  } finally {
+    database.close();
+  }
+}
+
 /** Opens or creates the file: write-ahead log, every commit flushed to the disk, others waited for up to 10 s. */
 export function openDatabase(file: string): DatabaseSync {
   try {
+    requireStore(file);
     const database = new (sqlite().DatabaseSync)(file);
     try {
       database.exec("PRAGMA busy_timeout = 10000");

@@ -140,3 +140,18 @@ test("writeMessage puts content, calls and tools into one text of words", () => 
     "<function=look> <parameter=item> a </parameter> <parameter=times> 2 </parameter> </function> <function=look> broken </function>",
   );
 });
+
+test("marks without an end are read once, however many there are", () => {
+  const tools = [{ name: "f", description: "", parameters: {} }];
+  for (const mark of ["<tool_call>", "<function=f>", "<function=f><parameter=a>", "<parameter=a>"]) {
+    const text = `${mark.repeat(100_000)}</function>`;
+    const began = process.cpuUsage();
+    readCalls(text, tools);
+    const { user, system } = process.cpuUsage(began);
+    assert.ok((user + system) / 1000 < 2000, `${mark}: ${(user + system) / 1000} ms`);
+  }
+  // an end belongs to the first beginning before it; what has none stays
+  assert.deepEqual(readCalls('<tool_call>{"name":"f","arguments":{}}</tool_call>', tools).calls, [
+    { name: "f", arguments: "{}" },
+  ]);
+});

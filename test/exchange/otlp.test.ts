@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Json } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { readSpans } from "../../src/exchange/otlp/otlp.ts";
 import { assistant, user } from "./served.ts";
 
@@ -280,5 +280,43 @@ test("what is no request of an exporter is said to be none", () => {
       { scopeSpans: [{ spans: [1, {}, { traceId: "t", spanId: "s", attributes: "x", events: [null] }] }] },
     ],
   };
-  assert.deepEqual(readSpans(odd, 7), { responses: [], signals: [], others: 1 });
+  assert.deepEqual(readSpans(odd, 7), {
+    responses: [],
+    signals: [],
+    others: 0,
+    malformed: 4,
+    wrong: "resourceSpans.0: expected an object with a resource and a list of scopeSpans",
+  });
+});
+
+test("of each span that is none it is said why", () => {
+  const good = { traceId: "t", spanId: "s", startTimeUnixNano: "1", endTimeUnixNano: 2 };
+  const cases: readonly (readonly [JsonObject, RegExp | undefined])[] = [
+    [{}, undefined],
+    [{ traceId: "" }, /expected a traceId and a spanId/],
+    [{ spanId: 7 }, /expected a traceId and a spanId/],
+    [{ traceId: "t".repeat(201) }, /up to 200 characters/],
+    [{ startTimeUnixNano: "soon" }, /expected startTimeUnixNano/],
+    [{ endTimeUnixNano: "9".repeat(1_000_000) }, /expected startTimeUnixNano/],
+    [{ attributes: { a: 1 } }, /attributes: expected a list/],
+    [{ attributes: [{ value: 1 }] }, /attributes\.0: expected an object with a key/],
+    [{ events: {} }, /events: expected a list/],
+    [{ events: [{ timeUnixNano: "x" }] }, /events\.0: expected an object with its timeUnixNano/],
+    [{ events: [{ attributes: [1] }] }, /events\.0\.attributes\.0/],
+  ];
+  for (const [wrong, why] of cases) {
+    const read = readSpans({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...good, ...wrong }] }] }] }, 7);
+    assert.equal(read?.malformed, why ? 1 : 0, JSON.stringify(wrong).slice(0, 100));
+    if (why) assert.match(read?.wrong ?? "", why);
+  }
+});
+
+test("a message in seventy thousand attributes is read in time that grows with them", () => {
+  const parts = Array.from({ length: 70_000 }, (_, k) => [`gen_ai.prompt.0.tool_calls.0.x${k}`, "v"]);
+  const of = { ...chat, ...Object.fromEntries(parts), "gen_ai.prompt.0.tool_calls.0.name": "f" };
+  const began = process.cpuUsage();
+  const [response] = readSpans(request({ of }), 7)!.responses;
+  const { user, system } = process.cpuUsage(began);
+  assert.equal(response?.prompt[0]?.toolCalls?.[0]?.name, "f");
+  assert.ok((user + system) / 1000 < 3000, `${(user + system) / 1000} ms`);
 });

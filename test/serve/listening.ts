@@ -3,10 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Hono } from "hono";
+import { limitedServer } from "../../src/http/server.ts";
 import { type Gated, type GateOptions, gate } from "../../src/serve/auth.ts";
 import { inbox } from "../../src/serve/inbox.ts";
 import { keyRoutes } from "../../src/serve/keyRoutes.ts";
-import { limitedServer } from "../../src/serve/limits.ts";
 import { memory, served } from "./memory.ts";
 
 export async function listening(options: Partial<GateOptions> = {}) {

@@ -126,3 +126,49 @@ test("spans of what was erased are left out and counted", async () => {
   assert.equal(sent.json.partialSuccess?.rejectedSpans, 6);
   assert.deepEqual(await gathered(production.responses()), []);
 });
+
+const span = (n: number, more: object = {}) => ({
+  traceId: "t".repeat(32),
+  spanId: `span-${n}`,
+  name: "chat",
+  startTimeUnixNano: "1790000000000000000",
+  endTimeUnixNano: "1790000001000000000",
+  attributes: [
+    { key: "gen_ai.operation.name", value: { stringValue: "chat" } },
+    { key: "gen_ai.response.id", value: { stringValue: `malformed-${n}` } },
+  ],
+  ...more,
+});
+const requestOf = (spans: readonly unknown[]): string =>
+  JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+
+test("malformed spans are refused: alone with 400, among others by number and reason", async () => {
+  const alone = await post(requestOf([{ name: "chat" }]));
+  assert.equal(alone.status, 400);
+  assert.match(
+    JSON.stringify(alone.json.error),
+    /1 span is malformed.*spans\.0: expected a traceId.*Nothing was kept/,
+  );
+  const among = await post(requestOf([span(1), { name: "chat" }, span(2, { startTimeUnixNano: "x" })]));
+  assert.equal(among.status, 200);
+  assert.equal(among.json.partialSuccess?.rejectedSpans, 2);
+  assert.match(among.json.partialSuccess?.errorMessage ?? "", /2 spans are malformed, the first: .*spans\.1/);
+  assert.ok(await production.response("malformed-1"));
+});
+
+test("a long request is read in a thread, with the same outcome", async () => {
+  const long = { key: "gen_ai.input.messages", value: { stringValue: "" } };
+  long.value.stringValue = JSON.stringify(
+    Array.from({ length: 20_000 }, (_, k) => ({
+      role: "user",
+      parts: [{ type: "text", content: `said ${k}` }],
+    })),
+  );
+  const sent = await post(requestOf([span(3, { attributes: [...span(3).attributes, long] }), {}]));
+  assert.equal(sent.json.partialSuccess?.rejectedSpans, 1);
+  assert.equal((await production.response("malformed-3"))?.prompt.length, 20_000);
+  const bad = await post(`{"resourceLogs":[${'"x",'.repeat(100_000)}"x"]}`);
+  assert.deepEqual([bad.status, bad.json.error?.code], [400, "invalid_spans"]);
+  const many = await post(`{"resourceSpans":[${"1,".repeat(600_000)}1]}`);
+  assert.deepEqual([many.status, many.json.error?.code], [413, "too_many_values"]);
+});

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { boundedPattern, waysThrough } from "../../src/store/boundedPattern.ts";
-import { ibanCheck, luhn } from "../../src/store/personalData.ts";
+import { boundedPattern, extentOf } from "../../src/store/boundedPattern.ts";
+import { ibanLength, luhn } from "../../src/store/personalData.ts";
+import type { Write } from "../../src/store/production.ts";
 import { type RedactionOptions, redactor } from "../../src/store/redaction.ts";
 import { withCode } from "../train/world.ts";
 import { served, signal } from "./served.ts";
@@ -47,8 +48,11 @@ test("check digits, by hand", () => {
   // 79927398713: from the right 3+2+7+16→7+9+6+7+4+9+18→9+7 = 70
   assert.equal(luhn("79927398713"), true);
   for (let d = 0; d < 10; d++) assert.equal(luhn(`7992739871${d}`), d === 3);
-  assert.equal(ibanCheck("GB82WEST12345698765432"), true);
-  assert.equal(ibanCheck("GB28WEST12345698765432"), false);
+  assert.equal(ibanLength("GB82WEST12345698765432"), 22);
+  assert.equal(ibanLength("GB82 WEST 1234 5698 7654 32"), 27);
+  assert.equal(ibanLength("GB28WEST12345698765432"), 0);
+  // what follows may look like a part of it
+  assert.equal(ibanLength("GB82 WEST 1234 5698 7654 32 THEN"), 27);
 });
 
 test("pseudonyms: equal things have equal names, under one secret", () => {
@@ -62,14 +66,26 @@ test("pseudonyms: equal things have equal names, under one secret", () => {
   assert.notEqual(redactor(options, Buffer.alloc(32, 2)).text("a@b.example"), first);
 });
 
-test("messages, tool arguments, comments, corrections, tags and names; token ids of changed words go, and are counted", () => {
+/** What becomes of one entry. */
+async function kept<K extends Write["kind"]>(
+  entry: Extract<Write, { readonly kind: K }>,
+  options: RedactionOptions = {},
+): Promise<Extract<Write, { readonly kind: K }>> {
+  const [first] = await redactor(options, secret).entries([entry]);
+  assert.ok(first?.kind === entry.kind);
+  return first as typeof entry;
+}
+
+test("messages, tool arguments, comments, corrections, tags and names; token ids of changed words go, and are counted", async () => {
   const counts: Record<string, number> = {};
   const onRedacted = (what: string, n: number): void => {
     counts[what] = (counts[what] ?? 0) + n;
   };
-  const { entry } = redactor({ onRedacted }, secret);
   const clean = served("s", 1);
-  assert.deepEqual(entry({ kind: "response", response: clean }), { kind: "response", response: clean });
+  assert.deepEqual(await kept({ kind: "response", response: clean }, { onRedacted }), {
+    kind: "response",
+    response: clean,
+  });
   assert.deepEqual(counts, {});
 
   const call = { id: "1", name: "pay", arguments: '{ "card": 4111111111111111, "to": ["a@b.example", 1] }' };
@@ -87,9 +103,8 @@ test("messages, tool arguments, comments, corrections, tags and names; token ids
     ],
     tags: { from: "10.0.0.1" },
   });
-  const kept = entry({ kind: "response", response: dirty });
-  assert.ok(kept.kind === "response");
-  const { session, user, trajectory, settings, choices, tags } = kept.response;
+  const { response } = await kept({ kind: "response", response: dirty }, { onRedacted });
+  const { session, user, trajectory, settings, choices, tags } = response;
   assert.match(session, /^\[email:[\w-]{8}\]$/);
   assert.deepEqual([user, trajectory], [session, `${session}/0`]);
   assert.deepEqual(settings, { user: "[email]", temperature: 1 });
@@ -104,7 +119,7 @@ test("messages, tool arguments, comments, corrections, tags and names; token ids
   assert.deepEqual(tags, { from: "[ip]" });
   assert.equal(counts.tokens, 1);
 
-  const given = entry({
+  const given = await kept({
     kind: "signal",
     signal: signal("a", {
       text: "mail a@b.example",
@@ -112,10 +127,88 @@ test("messages, tool arguments, comments, corrections, tags and names; token ids
       tags: { x: "+49 30 1234567" },
     }),
   });
-  assert.ok(given.kind === "signal");
   assert.equal(given.signal.text, "mail [email]");
   assert.deepEqual(given.signal.about, [{ session }]);
   assert.deepEqual(given.signal.tags, { x: "[phone]" });
+});
+
+test("whoever speaks, tools, calls, fields, channels and the model; a call's id stays the one that its result names", async () => {
+  const mail = "ann@b.example";
+  const call = { id: `call_${mail}`, name: `mail ${mail}`, arguments: `{"${mail}":1}` };
+  const schema = { type: "object", properties: { [mail]: { type: "string", description: `as ${mail}` } } };
+  const { response } = await kept({
+    kind: "response",
+    response: served("s", 0, {
+      model: mail,
+      channels: [mail],
+      tags: { [mail]: "x" },
+      settings: { metadata: { [mail]: "x" } },
+      prompt: [
+        {
+          role: "system",
+          content: "",
+          tools: [{ name: `mail ${mail}`, description: `writes to ${mail}`, parameters: schema }],
+        },
+        { role: "user", content: "hello", name: mail },
+        { role: "assistant", content: "", toolCalls: [call] },
+        { role: "tool", content: "done", toolCallId: call.id },
+      ],
+      choices: [],
+    }),
+  });
+  assert.ok(!JSON.stringify(response).includes("@"), JSON.stringify(response));
+  const [system, user, assistant, tool] = response.prompt;
+  const { id, name, arguments: given } = assistant!.toolCalls![0]!;
+  assert.match(id, /^\[email:[\w-]{8}\]$/);
+  assert.equal(tool!.toolCallId, id);
+  assert.equal(system!.tools![0]!.name, name);
+  // a name is the same wherever it stands
+  assert.match(user!.name!, /^\[email:[\w-]{8}\]$/);
+  const field = user!.name!;
+  assert.deepEqual(JSON.parse(given), { [field]: 1 });
+  assert.deepEqual(system!.tools![0], {
+    name: `mail ${field}`,
+    description: "writes to [email]",
+    parameters: { type: "object", properties: { [field]: { type: "string", description: "as [email]" } } },
+  });
+  assert.deepEqual([response.model, response.channels, response.tags], [field, [field], { [field]: "x" }]);
+  assert.deepEqual(response.settings, { metadata: { [field]: "x" } });
+});
+
+test("a private key goes from its first line to its last, wherever those stand", () => {
+  const [begin, end] = ["-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"];
+  assert.equal(redact(`a ${begin}\nMIIE\n${end} b`), "a [secret] b");
+  assert.equal(redact(`a ${begin} ${begin} x ${end} b ${end}`), `a [secret] b ${end}`);
+  assert.equal(redact(`${begin}${"x".repeat(8000)}${end}`), "[secret]");
+  // too far from the first line, near enough to the second
+  const far = `${begin}${"x ".repeat(4100)}`;
+  assert.equal(redact(`${far}${begin}x${end}`), `${far}[secret]`);
+  assert.equal(redact(`${end} ${begin}`), `${end} ${begin}`);
+});
+
+test("in a long text all is found that is found in a short one, wherever it stands", () => {
+  const found = [
+    "Ann.O'Neil+x@mail.example.co.uk",
+    "DE89 3704 0044 0532 0130 00",
+    "4111 1111 1111 1111",
+    "2001:db8::ff00:42:8329",
+    "0049 30 12345678",
+    `eyJ${"h".repeat(100)}.${"e".repeat(3000)}.c2ln`,
+    `-----BEGIN PRIVATE KEY-----\n${"M".repeat(4000)}\n-----END PRIVATE KEY-----`,
+    "Bearer abc.def-ghi_jkl123",
+  ];
+  for (const secretText of found) {
+    const short = redact(`x ${secretText} x`);
+    assert.notEqual(short, `x ${secretText} x`);
+    const steps = Math.max(1, Math.floor(secretText.length / 40));
+    for (let before = 2 ** 15 - secretText.length - 3; before < 2 ** 15 + 3; before += steps) {
+      const [left, right] = ["- ".repeat(before / 2), " -".repeat(2 ** 14)];
+      assert.equal(redact(`${left}x ${secretText} x${right}`), `${left}${short}${right}`, `${before}`);
+    }
+  }
+  // no place is found twice or left out where stretches meet
+  const many = "a@b.example ".repeat(10_000);
+  assert.equal(redact(many), "[email] ".repeat(10_000));
 });
 
 test("own patterns: counted ways through them, and none that could run long", () => {
@@ -130,7 +223,8 @@ test("own patterns: counted ways through them, and none that could run long", ()
     ["(a)\\1", undefined],
     ["a(?=b)", undefined],
   ];
-  for (const [pattern, count] of ways) assert.equal(waysThrough(pattern), count, pattern);
+  for (const [pattern, count] of ways) assert.equal(extentOf(pattern)?.ways, count, pattern);
+  assert.deepEqual(extentOf("\\p{L}{2,3}(?:ab|c){4}"), { ways: 32, length: 11 });
   assert.equal(
     redact("customer K-1234567!", { patterns: { customer: "\\bK-\\d{6,8}\\b" } }),
     "customer [customer]!",
@@ -141,6 +235,7 @@ test("own patterns: counted ways through them, and none that could run long", ()
     ["a?", /finds nothing everywhere/],
     ["(?<=a)b", /looks to the side/],
     ["(a|a){1,30}", /at most 500/],
+    ["(a{100}){101}b", /up to 10101 characters, expected at most 10000/],
   ] as const) {
     assert.throws(() => boundedPattern("x", pattern), withCode("option.range", words));
   }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
@@ -353,6 +354,51 @@ test("a full disk: one clear error, and what was saved stays", async () => {
     [0],
   );
   await again.close();
+});
+
+test("a database of something else is refused before as much as a byte is written to it", async () => {
+  for (const journal of ["delete", "wal"]) {
+    const file = freshFile();
+    await makeFolder(dirname(file));
+    const foreign = new DatabaseSync(file);
+    foreign.exec(`pragma journal_mode = ${journal}; create table users (id); create table posts (id)`);
+    // as another program leaves it that uses the same library for its tables
+    foreign.exec(
+      "create table kysely_migration (name text); insert into kysely_migration values ('0001_theirs')",
+    );
+    const looked = (): unknown => [
+      readFileSync(file).toString("base64"),
+      readdirSync(dirname(file)).filter((name) => name.startsWith(basename(file))),
+    ];
+    for (const state of ["open", "closed"]) {
+      if (state === "closed") foreign.close();
+      const before = looked();
+      for (const thread of ["this thread", "own thread"] as const) {
+        await assert.rejects(
+          openStore(file, thread),
+          failsWith(/a SQLite database of something else, with the tables users, posts/),
+        );
+        assert.deepEqual(looked(), before, `${journal}, ${state}, ${thread}`);
+      }
+    }
+  }
+});
+
+test("a store is its owner's alone, from its first byte on", {
+  skip: process.platform === "win32",
+}, async () => {
+  const before = process.umask(0o022);
+  try {
+    const file = freshFile();
+    const store = await openStore(file);
+    await store.startRun(run);
+    for (const part of ["", "-wal", "-shm"]) {
+      assert.equal((statSync(`${file}${part}`).mode & 0o777).toString(8), "600", part);
+    }
+    await store.close();
+  } finally {
+    process.umask(before);
+  }
 });
 
 test("a file that is no store, a damaged one, an unwritable folder, a locked store: one clear line each", async () => {

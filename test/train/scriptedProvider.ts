@@ -2,8 +2,8 @@
 import { after } from "node:test";
 import type { Message } from "../../src/core/words.ts";
 import { type Backend, endpoint } from "../../src/env/agent/endpoint.ts";
-import { listen } from "../../src/env/agent/listen.ts";
 import type { ChatCall } from "../../src/env/agent/request.ts";
+import { listen } from "../../src/http/listen.ts";
 
 /** What it asks for as a key. */
 export const scriptedKey = "none";

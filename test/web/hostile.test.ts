@@ -112,6 +112,58 @@ pageTest("what others wrote is text, whatever it is", async () => {
   }
 });
 
+pageTest(
+  "a session of hundreds of thousands of messages shows its beginning at once, and more of it when asked",
+  async () => {
+    const shown = await show(folder());
+    const page = await (await browser()).newPage();
+    try {
+      const said = (n: number) => ({ role: "user" as const, content: `said ${n}` });
+      const choices = Array.from({ length: 500 }, (_, k) => ({
+        message: { role: "assistant" as const, content: `reply ${k}` },
+        stop: "eos" as const,
+      }));
+      const prompt = Array.from({ length: 300_000 }, (_, n) => said(n));
+      const many = Array.from({ length: 900 }, (_, n) => ({
+        kind: "response" as const,
+        response: served({
+          id: `m${n}`,
+          session: "many",
+          trajectory: `many/${n % 30}`,
+          turn: Math.floor(n / 30),
+        }),
+      }));
+      await shown.production.write([
+        {
+          kind: "response",
+          response: served({ id: "r1", session: "long", trajectory: "long/0", prompt, choices }),
+        },
+        ...many,
+        { kind: "signal", signal: word({ id: "a", about: [{ response: "r1" }], text: line }) },
+      ]);
+      page.setDefaultTimeout(40_000);
+      const elements = () => page.evaluate<number>("document.querySelectorAll('main *').length");
+      await page.goto(`${shown.url}/sessions/long`);
+      await page.getByText("said 19", { exact: true }).waitFor();
+      assert.ok((await elements()) < 1000, `${await elements()} elements`);
+      assert.equal(await page.getByText("said 20", { exact: true }).count(), 0);
+      await page.getByRole("button", { name: "show 100 more of 299,980 messages" }).click();
+      await page.getByText("said 119", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "show 100 more of 490 replies" }).waitFor();
+
+      // the reply that the address names is there, however far down it stands
+      await page.goto(`${shown.url}/sessions/many#m899`);
+      await page.locator("#m899").waitFor();
+      const inbox = await (await fetch(`${shown.url}/api/inbox`)).text();
+      assert.match(inbox, /more characters: see the session/);
+      assert.ok(inbox.length < 20_000, `${inbox.length} characters`);
+    } finally {
+      await page.close();
+      await shown.close();
+    }
+  },
+);
+
 test("a policy is sent that lets nothing but the page's own files run or be asked for", async () => {
   const shown = await show(folder());
   try {

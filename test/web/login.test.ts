@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe } from "node:test";
 import { Hono } from "hono";
 import type { Page } from "playwright-core";
-import { listen } from "../../src/env/agent/listen.ts";
+import { listen } from "../../src/http/listen.ts";
 import { type Gated, gate } from "../../src/serve/auth.ts";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
 import { mintKey } from "../../src/serve/keys.ts";

@@ -4,7 +4,7 @@ import type { Codec } from "../../core/model.ts";
 import { concatIds } from "../../core/pack.ts";
 import { writeMessage } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
-import { templateCodec } from "./template-codec.ts";
+import { mostKnown, templateCodec } from "./template-codec.ts";
 import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
 
 /** A hundred thousand words take seconds to set up, and every fork and frozen copy of a model asks again. */
@@ -43,13 +43,18 @@ function markerCodec(files: TokenizerFiles): Codec {
     tool: id(specials.tool),
   };
   const known = new Map<string, Int32Array>();
+  let held = 0;
   const encode = (text: string): Int32Array => {
     const seen = known.get(text);
     if (seen) return seen;
     // text that spells a marker is content: a space inside keeps it from becoming one
     const safe = text.replaceAll(/<(pad|unk|end|system|user|assistant|tool)>/g, "< $1 >");
     const ids = Int32Array.from(tokenizer.encode(safe, { add_special_tokens: false }).ids);
-    if (known.size > 20_000) known.clear();
+    held += text.length + 100;
+    if (held > mostKnown) {
+      known.clear();
+      held = text.length;
+    }
     known.set(text, ids);
     return ids;
   };

@@ -91,6 +91,16 @@ const absent = {
 } as const satisfies Record<Family, object>;
 
 const count = z.int().positive();
+/** Beyond what any published model has: what is stated is made room for before a single weight is read. */
+const most = {
+  vocabulary: 2 ** 24,
+  width: 2 ** 17,
+  layers: 1000,
+  heads: 4096,
+  inner: 2 ** 20,
+  tokens: 2 ** 31,
+};
+const upTo = (largest: number) => count.max(largest);
 const rotary = z.looseObject({
   rope_type: z.string().nullish(),
   /** The older name of `rope_type`. */
@@ -111,13 +121,13 @@ const rotary = z.looseObject({
 
 const schema = z.looseObject({
   architectures: z.array(z.string()).nullish(),
-  vocab_size: count,
-  hidden_size: count,
-  num_hidden_layers: count,
-  num_attention_heads: count,
-  num_key_value_heads: count.nullish(),
-  head_dim: count.nullish(),
-  intermediate_size: count,
+  vocab_size: upTo(most.vocabulary),
+  hidden_size: upTo(most.width),
+  num_hidden_layers: upTo(most.layers),
+  num_attention_heads: upTo(most.heads),
+  num_key_value_heads: upTo(most.heads).nullish(),
+  head_dim: upTo(most.heads).nullish(),
+  intermediate_size: upTo(most.inner),
   rope_theta: z.number().positive().nullish(),
   rope_scaling: rotary.nullish(),
   /** Both of the former in one, since transformers 5. */
@@ -127,7 +137,7 @@ const schema = z.looseObject({
   no_rope_layers: z.array(z.union([z.literal(0), z.literal(1)])).nullish(),
   no_rope_layer_interval: count.nullish(),
   rms_norm_eps: z.number().positive().nullish(),
-  max_position_embeddings: count.nullish(),
+  max_position_embeddings: upTo(most.tokens).nullish(),
   tie_word_embeddings: z.boolean().nullish(),
   hidden_act: z.string().nullish(),
   attention_bias: z.boolean().nullish(),

@@ -27,6 +27,7 @@ import {
 import { readPeft } from "./peft.ts";
 import type { ModelContents } from "./protocol.ts";
 import { folderOf, openPublished, type PublishedOptions } from "./published.ts";
+import { type Reader, startReader } from "./reader.ts";
 import { byteTokenizer, type TokenizerFiles, wordTokenizer } from "./tokenizer.ts";
 
 export type { DecoderConfig, DecoderSize } from "./config.ts";
@@ -180,6 +181,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
   const ready = requireDevice(device);
   ready.catch(() => undefined); // told by the first call
   const host = startHost({ threads: requireThreads(threads), device });
+  const readers: Reader[] = [];
   const made = async (
     id: string,
     architecture: Architecture,
@@ -190,7 +192,9 @@ export function localEngine(options: LocalOptions = {}): Engine {
     const places = options.microBatchTokens ?? placesFor(architecture, memory);
     const { padId, endId } = chatCodec(tokenizer);
     const handle = await host.call("create", architecture, { padId, endId }, contents);
-    return localModel(id, { host, architecture, tokenizer, places }, handle, contents.version);
+    const reader = startReader(tokenizer);
+    readers.push(reader);
+    return localModel(id, { host, architecture, tokenizer, reader, places }, handle, contents.version);
   };
   return {
     name: "local",
@@ -212,6 +216,9 @@ export function localEngine(options: LocalOptions = {}): Engine {
       const { architecture, tokenizer, contents } = await readCheckpoint(folder);
       return made(id, architecture, tokenizer, contents);
     },
-    dispose: () => host.close(),
+    async dispose() {
+      for (const reader of readers) reader.close();
+      await host.close();
+    },
   };
 }

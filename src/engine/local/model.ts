@@ -16,6 +16,7 @@ import type { Host } from "./host.ts";
 import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import type { Handle } from "./protocol.ts";
+import type { Reader } from "./reader.ts";
 import { requireTokens } from "./token-ids.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
 import { mainGradient } from "./weights.ts";
@@ -41,6 +42,7 @@ export interface LocalParts {
   readonly host: Host;
   readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
+  readonly reader: Reader;
   /** Most places of one micro-batch, padding included. Bounds the memory of a training step. */
   readonly places: number;
 }
@@ -164,6 +166,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     },
     can: localCapabilities,
     codec,
+    read: parts.reader.read,
     contextTokens: config.contextTokens,
     parameters: trainedParameters(architecture).reduce((sum, p) => sum + sizeOfParameter(p), 0),
     sample: async (requests) => {

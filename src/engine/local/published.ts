@@ -1,8 +1,9 @@
 /** Models that begin from a checkpoint: a folder, or a model on the Hugging Face Hub. */
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type ModelFolder, readModel } from "./checkpoint.ts";
+import { isGguf, noGguf } from "./gguf.ts";
 import { type FetchOptions, fetchModel, isHubId } from "./hub.ts";
 
 export interface PublishedOptions {
@@ -14,19 +15,32 @@ export interface PublishedOptions {
   readonly templateVariables?: Readonly<Record<string, Json>>;
 }
 
-/** Where the model lies, fetched if need be. @throws WhetstoneError `checkpoint.missing`; and those of `fetchModel`. */
+/**
+ * Where the model lies, fetched if need be.
+ * @throws WhetstoneError `checkpoint.missing`, `model.unsupported`; and those of `fetchModel`.
+ */
 export async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
-  const there = await stat(from).then(
-    (s) => s.isDirectory(),
-    () => false,
-  );
-  if (there) return from;
-  if (isHubId(from)) return fetchModel(from, hub);
+  const there = await stat(from).catch(() => undefined);
+  if (there?.isDirectory()) return await modelFolder(from);
+  if (there === undefined && isHubId(from) && !isGguf(from)) return fetchModel(from, hub);
+  if (isGguf(from)) throw noGguf("localEngine from", from);
   throw new WhetstoneError("checkpoint.missing", {
     where: "localEngine from",
-    got: `${JSON.stringify(from)}, which is no folder`,
+    got: `${JSON.stringify(from)}, which is ${there ? "a file" : "no folder"}`,
     expected: "a checkpoint's folder, or the id of a model on the Hugging Face Hub",
-    mend: "Check the path.",
+    mend: there ? "Name the folder that the file lies in." : "Check the path.",
+  });
+}
+
+async function modelFolder(folder: string): Promise<string> {
+  const files = await readdir(folder);
+  if (files.includes("config.json")) return folder;
+  if (files.some(isGguf)) throw noGguf("localEngine from", folder);
+  throw new WhetstoneError("checkpoint.missing", {
+    where: "localEngine from",
+    got: `${folder}, a folder without a config.json`,
+    expected: "the folder of a model in safetensors",
+    mend: "Name the folder that the model's files lie in.",
   });
 }
 

@@ -2,6 +2,7 @@
  * Conversations in the form of a checkpoint's own chat template. The sequence only grows: what a template would change
  * about earlier turns (thoughts that it leaves out, say) stays as it was sampled.
  */
+import { createContext, Script } from "node:vm";
 import { Template } from "@huggingface/jinja";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
@@ -84,6 +85,30 @@ const clock: Readonly<Record<string, string>> = {
 /** The template engine's own clock can be replaced from within a template alone; the empty text keeps a first newline. */
 const clockFirst = "{% set strftime_now = fixed_clock %}{{ '' }}";
 const strftime = (format: string): string => format.replaceAll(/%-?[a-zA-Z]/g, (code) => clock[code] ?? code);
+
+/** Characters of all texts whose tokens are remembered, each counted as a hundred more. */
+export const mostKnown = 10e6;
+
+/** Milliseconds that a template may take for a conversation of two words. */
+const longest = 2000;
+
+/** What a template makes, whose loops may never end. @throws WhetstoneError `template.failed` where they do not. */
+function withinTime(render: () => string): string {
+  let rendered = "";
+  const run = (): void => {
+    rendered = render();
+  };
+  try {
+    // the limit of a script of its own holds for all that it calls
+    new Script("run()").runInContext(createContext({ run }), { timeout: longest });
+  } catch (e) {
+    // an error of that other realm, which is no instance of ours
+    const { code } = (e ?? {}) as { readonly code?: string };
+    if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw e;
+    throw refused(new Error(`no end within ${longest / 1000} s`));
+  }
+  return rendered;
+}
 
 /** Every token of a vocabulary by its text. */
 function vocabularyOf(vocab: unknown): Map<string, number> {
@@ -306,7 +331,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
   };
 
   // the token that the template closes a reply with: a checkpoint's eos_token is often another, from before it could chat
-  const closing = afterReply([], false).trimStart();
+  const closing = withinTime(() => afterReply([], false)).trimStart();
   const closer = added
     .filter((t) => closing.startsWith(t.content))
     .sort((a, b) => b.content.length - a.content.length)[0];
@@ -318,6 +343,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
   const plain = plainEncoder(files, vocab, new Set(special.keys()));
   const hidden = new Set([...special.values()].map((t) => t.id));
   const known = new Map<string, readonly number[]>();
+  let held = 0;
   const encodeText = (text: string, first: boolean): readonly number[] => {
     const key = `${first ? 1 : 0}${text}`;
     const seen = known.get(key);
@@ -326,7 +352,11 @@ export function templateCodec(files: TokenizerFiles): Codec {
     // only a model whose own pieces spell a special token can get here
     if (ids.some((id) => hidden.has(id)))
       throw unusable(`a special token spelled in ${JSON.stringify(text)}`);
-    if (known.size > 20_000) known.clear();
+    held += text.length + 100;
+    if (held > mostKnown) {
+      known.clear();
+      held = text.length;
+    }
     known.set(key, ids);
     return ids;
   };

@@ -221,15 +221,28 @@ export const outputJson = ({
   metrics,
 });
 
+/** Of a step size: with an `eps` above 1, a multiple of that, by which gradients are divided then. */
+const highestRate = 1e6;
+
 /** AdamW's numbers, with the API's own defaults. Weight decay is decoupled; a clip of 0 is none. */
-export const adamParams = z.object({
-  learning_rate: z.number().default(1e-4),
-  beta1: z.number().min(0).lt(1).default(0.9),
-  beta2: z.number().min(0).lt(1).default(0.95),
-  eps: z.number().positive().default(1e-12),
-  weight_decay: z.number().nonnegative().default(0),
-  grad_clip_norm: z.number().nonnegative().default(0),
-});
+export const adamParams = z
+  .object({
+    learning_rate: z.number().nonnegative().default(1e-4),
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.95),
+    eps: z.number().positive().default(1e-12),
+    weight_decay: z.number().nonnegative().default(0),
+    grad_clip_norm: z.number().nonnegative().default(0),
+  })
+  .superRefine(({ learning_rate: rate, eps, weight_decay: decay }, { addIssue }) => {
+    const wrong = (name: string, message: string): void =>
+      addIssue({ code: "custom", path: [name], message });
+    const highest = highestRate * Math.max(1, eps);
+    if (rate > highest) wrong("learning_rate", `got ${rate}, expected 0 to ${highest}`);
+    if (rate * decay > 1) {
+      wrong("weight_decay", `got ${decay}, expected at most ${1 / rate}: weights would change their sign`);
+    }
+  });
 export type AdamParams = z.output<typeof adamParams>;
 export const optimStepRequest = z.object({ ...modelTurn, adam_params: adamParams });
 export const optimStepResponse = z.object({ metrics: z.record(z.string(), z.number()).nullish() });

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { WhetstoneError } from "../../core/errors.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Message, Task } from "../../core/words.ts";
+import { type Listening, listen } from "../../http/listen.ts";
 import { defineEnvironment, type Environment, type SplitName, type Step } from "../environment.ts";
 import { type Backend, endpoint } from "./endpoint.ts";
-import { type Listening, listen } from "./listen.ts";
 import { agentSession, type Session } from "./session.ts";
 
 /** A task of one's own: JSON, such as `{ question, answer }`; it may be an interface. */

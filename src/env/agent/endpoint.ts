@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
+import { chatBody, readJson } from "../../http/body.ts";
 import { type Completion, completionBody, eventStream, refusalBody, replyOf } from "./reply.ts";
 import { type ChatCall, isRefusal, type Refusal, readRequest } from "./request.ts";
 
@@ -51,7 +52,9 @@ export function endpoint(find: (session: string | undefined) => Backend | undefi
     .post("/chat/completions", async (c) => {
       const backend = asked(c);
       if ("status" in backend) return refuse(c, backend);
-      const call = readRequest(await c.req.json().catch(() => undefined));
+      const body = await readJson(c.req.raw, chatBody);
+      if ("status" in body) return refuse(c, { type: "invalid_request_error", ...body });
+      const call = readRequest(body.json);
       if (isRefusal(call)) return refuse(c, call);
       const answer = await backend.complete(call, c.req.raw.signal);
       if (answer.kind === "refused") return refuse(c, answer);

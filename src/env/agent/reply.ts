@@ -47,8 +47,9 @@ function withoutStop(text: string, stop: StopReason, stops: readonly string[] = 
 
 /** The JSON in a text that has more around it; the text itself where there is none. */
 function jsonWithin(text: string): string {
-  const [, fenced] = /```(?:json)?\s*([\s\S]*?)```/.exec(text) ?? [];
-  const [braces] = /[{[][\s\S]*[}\]]/.exec(text) ?? [];
+  const [, fenced] = /```(?:json)?([\s\S]*?)```/.exec(text) ?? [];
+  const [from, to] = [text.search(/[{[]/), Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"))];
+  const braces = from >= 0 && from < to ? text.slice(from, to + 1) : undefined;
   const candidates = [text.trim(), fenced?.trim(), braces];
   return candidates.find((c) => c !== undefined && parsed(c) !== undefined) ?? text;
 }

@@ -30,7 +30,7 @@ export interface ChatCall {
 
 /** A request that gets no reply, in the protocol's own terms. */
 export interface Refusal {
-  readonly status: 400 | 401 | 404 | 410 | 429 | 500;
+  readonly status: 400 | 401 | 404 | 410 | 413 | 415 | 429 | 500;
   readonly type: string;
   readonly code: string;
   readonly message: string;

@@ -115,9 +115,24 @@ async function* jsonRecords(file: string, chunks: AsyncIterable<string>): AsyncG
       }
     }
     if (depth > 0) text += chunk.slice(from);
+    requireShort(file, began, text.length);
   }
   if (depth > 0)
     throw invalid(file, began, "a record that never ends", "a whole JSON object", "Get the file again.");
+}
+
+/** Characters of one record: more than any conversation has, and what a text of JavaScript holds with room to spare. */
+const longestRecord = 2 ** 26;
+
+function requireShort(file: string, line: number, length: number): void {
+  if (length <= longestRecord) return;
+  throw invalid(
+    file,
+    line,
+    `a record of more than ${longestRecord} characters`,
+    "records of a conversation each",
+    "Check that the file is what --from names; split it where it is one long record.",
+  );
 }
 
 function parsed(file: string, line: number, text: string): Json {
@@ -153,31 +168,45 @@ async function* csvRows(file: string, chunks: AsyncIterable<string>): AsyncGener
   let [line, began] = [1, 1];
   let cells: string[] = [];
   let cell = "";
+  /** Characters of the row before this chunk. */
+  let length = 0;
   /** Within quotes; just after a quote that may end them or be the first of two. */
   let [quoted, closing] = [false, false];
   for await (const chunk of chunks) {
-    for (const c of chunk) {
+    /** Where what belongs to the cell and is not in it yet begins. */
+    let from = 0;
+    const take = (until: number): void => {
+      cell += chunk.slice(from, until);
+      from = until + 1;
+    };
+    for (let i = 0; i < chunk.length; i++) {
+      const c = chunk[i];
       if (c === "\n") line++;
       if (closing) {
         closing = false;
-        if (c === '"') {
-          cell += c;
-          continue;
-        }
+        if (c === '"') continue; // the second of two stands for itself
         quoted = false;
       }
       if (quoted) {
-        if (c === '"') closing = true;
-        else cell += c;
-      } else if (c === '"' && cell === "") quoted = true;
-      else if (c === ",") {
+        if (c !== '"') continue;
+        take(i);
+        closing = true;
+      } else if (c === '"' && cell === "" && from === i) {
+        quoted = true;
+        from = i + 1;
+      } else if (c === ",") {
+        take(i);
         cells.push(cell);
         cell = "";
       } else if (c === "\n") {
+        take(i);
         yield { line: began, cells: [...cells, cell] };
-        [cells, cell, began] = [[], "", line];
-      } else if (c !== "\r") cell += c;
+        [cells, cell, began, length] = [[], "", line, 0];
+      } else if (c === "\r") take(i);
     }
+    take(chunk.length);
+    length += chunk.length;
+    requireShort(file, began, length);
   }
   if (quoted && !closing) throw invalid(file, began, "a quote that is never closed", "a whole row");
   if (cells.length > 0 || cell !== "") yield { line: began, cells: [...cells, cell] };

@@ -1,5 +1,5 @@
 /** OTLP's JSON, as far as it is needed: attributes as plain values, spans with their events. */
-import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
+import { isObject, type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 
 export type Attributes = Readonly<Record<string, Json>>;
 
@@ -22,63 +22,121 @@ export interface Span extends SpanEvent {
   readonly failure?: string;
 }
 
-/** Every span of an `ExportTraceServiceRequest`. A span without ids is left out. @returns nothing where it is no such request. */
-export function spansOf(body: Json): readonly Span[] | undefined {
+/** What a request of an exporter holds. */
+export interface Spans {
+  readonly spans: readonly Span[];
+  /** Spans that are none, and what is wrong with the first of them. */
+  readonly malformed: number;
+  readonly wrong?: string;
+}
+
+/** Every span of an `ExportTraceServiceRequest`. @returns nothing where it is no such request. */
+export function spansOf(body: Json): Spans | undefined {
   const request = objectOf(body);
   const resources = request && (request.resourceSpans ?? request.resource_spans);
   if (!Array.isArray(resources)) return undefined;
-  return resources.flatMap((inResource: Json) => {
+  const spans: Span[] = [];
+  let malformed = 0;
+  let wrong: string | undefined;
+  const refused = (where: string, why: string): void => {
+    malformed++;
+    wrong ??= `${where}: ${why}`;
+  };
+  for (const [r, inResource] of resources.entries()) {
     const { resource, scopeSpans, scope_spans } = objectOf(inResource) ?? {};
+    const scopes = scopeSpans ?? scope_spans ?? [];
     const shared = attributesOf(objectOf(resource)?.attributes);
-    return listOf(scopeSpans ?? scope_spans).flatMap((inScope) =>
-      listOf(objectOf(inScope)?.spans).flatMap((span) => spanOf(span, shared) ?? []),
-    );
-  });
+    if (!isObject(inResource) || !Array.isArray(scopes) || typeof shared === "string") {
+      refused(`resourceSpans.${r}`, "expected an object with a resource and a list of scopeSpans");
+      continue;
+    }
+    for (const [s, inScope] of scopes.entries()) {
+      const own = objectOf(inScope)?.spans ?? [];
+      if (!isObject(inScope) || !Array.isArray(own)) {
+        refused(`resourceSpans.${r}.scopeSpans.${s}`, "expected an object with a list of spans");
+        continue;
+      }
+      for (const [k, one] of own.entries()) {
+        const span = spanOf(one, shared);
+        if (typeof span === "string") refused(`resourceSpans.${r}.scopeSpans.${s}.spans.${k}`, span);
+        else spans.push(span);
+      }
+    }
+  }
+  return { spans, malformed, ...(wrong === undefined ? {} : { wrong }) };
 }
 
-function spanOf(value: Json, resource: Attributes): Span | undefined {
-  const span = objectOf(value) ?? {};
+/** @returns what is wrong where it is none. */
+function spanOf(value: Json, resource: Attributes): Span | string {
+  const span = objectOf(value);
+  if (!span) return "expected an object";
   const traceId = textOf(span.traceId ?? span.trace_id);
   const spanId = textOf(span.spanId ?? span.span_id);
-  if (!traceId || !spanId) return undefined;
+  if (!isId(traceId) || !isId(spanId))
+    return `expected a traceId and a spanId, texts of up to ${longestId} characters`;
   const parentSpanId = textOf(span.parentSpanId ?? span.parent_span_id);
   const status = objectOf(span.status);
   const failed = status?.code === 2 || status?.code === "STATUS_CODE_ERROR";
   const at = milliseconds(span.startTimeUnixNano ?? span.start_time_unix_nano);
+  const end = milliseconds(span.endTimeUnixNano ?? span.end_time_unix_nano);
+  if (at === undefined || end === undefined) {
+    return "expected startTimeUnixNano and endTimeUnixNano, whole numbers of nanoseconds";
+  }
+  const attributes = attributesOf(span.attributes);
+  if (typeof attributes === "string") return attributes;
+  const events = eventsOf(span.events ?? []);
+  if (typeof events === "string") return events;
   return {
     traceId,
     spanId,
     ...(parentSpanId ? { parentSpanId } : {}),
     name: textOf(span.name) ?? "",
-    attributes: attributesOf(span.attributes),
+    attributes,
     at,
-    end: Math.max(at, milliseconds(span.endTimeUnixNano ?? span.end_time_unix_nano)),
+    end: Math.max(at, end),
     resource,
-    events: listOf(span.events).map((event) => {
-      const { name, attributes, timeUnixNano, time_unix_nano } = objectOf(event) ?? {};
-      return {
-        name: textOf(name) ?? "",
-        attributes: attributesOf(attributes),
-        at: milliseconds(timeUnixNano ?? time_unix_nano),
-      };
-    }),
+    events,
     ...(failed ? { failure: textOf(status?.message) ?? "failed" } : {}),
   };
 }
 
-/** Nanoseconds are more than a number holds exactly: they come as text, and sometimes as a number. */
-function milliseconds(nanoseconds: Json | undefined): number {
-  const text = typeof nanoseconds === "number" ? nanoseconds.toFixed(0) : (textOf(nanoseconds) ?? "");
-  return /^\d+$/.test(text) ? Number(BigInt(text) / 1_000_000n) : 0;
+function eventsOf(value: Json): readonly SpanEvent[] | string {
+  if (!Array.isArray(value)) return "events: expected a list";
+  const events: SpanEvent[] = [];
+  for (const [k, event] of value.entries()) {
+    const { name, attributes: stated, timeUnixNano, time_unix_nano } = objectOf(event) ?? {};
+    const at = milliseconds(timeUnixNano ?? time_unix_nano ?? 0);
+    const attributes = attributesOf(stated);
+    if (!isObject(event) || at === undefined) return `events.${k}: expected an object with its timeUnixNano`;
+    if (typeof attributes === "string") return `events.${k}.${attributes}`;
+    events.push({ name: textOf(name) ?? "", attributes, at });
+  }
+  return events;
 }
 
-export const attributesOf = (value: Json | undefined): Attributes =>
-  Object.fromEntries(
-    listOf(value).flatMap((entry) => {
-      const { key, value: held } = objectOf(entry) ?? {};
-      return typeof key === "string" ? [[key, plainOf(held)]] : [];
-    }),
-  );
+/** As many as the indexes of databases take. */
+const longestId = 200;
+const isId = (id: string | undefined): id is string =>
+  id !== undefined && id !== "" && id.length <= longestId;
+
+/** Nanoseconds are more than a number holds exactly: they come as text, and sometimes as a number. */
+function milliseconds(nanoseconds: Json | undefined): number | undefined {
+  const text = typeof nanoseconds === "number" ? nanoseconds.toFixed(0) : (textOf(nanoseconds) ?? "");
+  return /^\d{1,20}$/.test(text) ? Number(BigInt(text) / 1_000_000n) : undefined;
+}
+
+/** @returns what is wrong where they are none. */
+export function attributesOf(value: Json | undefined): Attributes | string {
+  if (value === undefined || value === null) return {};
+  if (!Array.isArray(value)) return "attributes: expected a list";
+  const entries: [string, Json][] = [];
+  for (const [k, entry] of value.entries()) {
+    const { key, value: held } = objectOf(entry) ?? {};
+    if (typeof key !== "string") return `attributes.${k}: expected an object with a key and a value`;
+    entries.push([key, plainOf(held)]);
+  }
+  return Object.fromEntries(entries);
+}
 
 /** An `AnyValue`. Whole numbers come as text, since they may have 64 bits. What is no finite number is nothing. */
 function plainOf(held: Json | undefined): Json {
@@ -86,6 +144,9 @@ function plainOf(held: Json | undefined): Json {
   const number = any.intValue === undefined ? numberOf(any.doubleValue) : Number(any.intValue);
   if (number !== undefined) return Number.isFinite(number) ? number : null;
   if (any.arrayValue !== undefined) return listOf(objectOf(any.arrayValue)?.values).map(plainOf);
-  if (any.kvlistValue !== undefined) return attributesOf(objectOf(any.kvlistValue)?.values);
+  if (any.kvlistValue !== undefined) {
+    const values = attributesOf(objectOf(any.kvlistValue)?.values);
+    return typeof values === "string" ? null : values;
+  }
   return textOf(any.stringValue) ?? any.boolValue ?? null;
 }

@@ -71,25 +71,29 @@ function byContents(events: readonly SpanEvent[]): Said | undefined {
   return { prompt: asList(prompt, "user"), choices: choicesOf(asList(completion, "assistant").map(asJson)) };
 }
 
+/** A message whose parts come one by one, its calls by their numbers. */
+interface Numbered {
+  readonly fields: Record<string, Json>;
+  readonly calls: Record<string, Record<string, Json>>;
+}
+
 function byNumber(attributes: Attributes): Said | undefined {
   const of = (what: string): Json[] => {
-    const found: Record<string, Json>[] = [];
+    const found: Numbered[] = [];
     for (const [name, value] of Object.entries(attributes)) {
       const [, at, field] = new RegExp(`^gen_ai\\.${what}\\.(\\d+)\\.(.+)$`).exec(name) ?? [];
       if (at === undefined || field === undefined || Number(at) > 10_000) continue;
-      const message = (found[Number(at)] ??= { role: what === "prompt" ? "user" : "assistant" });
+      const message = (found[Number(at)] ??= {
+        fields: { role: what === "prompt" ? "user" : "assistant" },
+        calls: {},
+      });
       const [, call, part] = /^tool_calls\.(\d+)\.(.+)$/.exec(field) ?? [];
-      if (call === undefined || part === undefined) message[field] = value;
-      else message[`call ${call}`] = { ...objectOf(message[`call ${call}`]), [part]: value };
+      if (call === undefined || part === undefined) message.fields[field] = value;
+      else (message.calls[call] ??= {})[part] = value;
     }
     return found
       .filter((message) => message !== undefined)
-      .map((message) => ({
-        ...message,
-        tool_calls: Object.entries(message).flatMap(([name, call]) =>
-          name.startsWith("call ") ? [call] : [],
-        ),
-      }));
+      .map(({ fields, calls }) => ({ ...fields, tool_calls: Object.values(calls) }));
   };
   const [prompt, completion] = [of("prompt"), of("completion")];
   if (prompt.length + completion.length === 0) return undefined;

@@ -12,6 +12,9 @@ export interface ReadSpans {
   readonly signals: readonly ReceivedSignal[];
   /** Spans that are no model calls, such as those of tools and agents. */
   readonly others: number;
+  /** Those that are no spans, and what is wrong with the first of them. */
+  readonly malformed: number;
+  readonly wrong?: string;
 }
 
 /**
@@ -24,8 +27,9 @@ export interface ReadSpans {
  * @param received in milliseconds since 1970. @returns nothing where it is no such request.
  */
 export function readSpans(body: Json, received: number): ReadSpans | undefined {
-  const spans = spansOf(body);
-  if (!spans) return undefined;
+  const read = spansOf(body);
+  if (!read) return undefined;
+  const { spans, ...refused } = read;
   const calls = spans.filter(isCall);
   const ids = new Map(calls.map((span) => [`${span.traceId}/${span.spanId}`, idOf(span)]));
   const about = (span: Span, named: string | undefined): Target => {
@@ -52,6 +56,7 @@ export function readSpans(body: Json, received: number): ReadSpans | undefined {
     responses: calls.map(responseOf).sort((a, b) => a.at - b.at),
     signals,
     others: spans.length - calls.length - evaluations.length,
+    ...refused,
   };
 }
 

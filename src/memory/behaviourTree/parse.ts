@@ -86,7 +86,8 @@ function nameOf({ number, words: all }: Line, words: readonly string[], known: r
 }
 
 function lineOf(line: string, number: number): readonly Line[] {
-  const [, blanks = "", content = ""] = /^(\s*)(.*?)\s*$/.exec(line) ?? [];
+  const content = line.trim();
+  const blanks = line.slice(0, line.length - line.trimStart().length);
   if (content === "" || content.startsWith("#")) return [];
   if (/[^ ]/.test(blanks) || blanks.length % 2 !== 0)
     throw refused(

@@ -16,10 +16,11 @@ const statuses: readonly Status[] = ["success", "failure", "running"];
 export function readSituation(text: string): Seen {
   let seen: Seen = { facts: new Set() };
   for (const clause of text.split(";")) {
-    const [, subject = "", rest = ""] = /^\s*(\S+)\s+:?\s*(.*?)\s*$/.exec(clause) ?? [];
-    const status = statuses.find((one) => one === rest);
-    if (subject === "facts") seen = { ...seen, facts: new Set(rest.split(/\s+/).filter((f) => f !== "")) };
-    else if (subject === "lacks") seen = { ...seen, lacks: rest };
+    const [, subject = "", rest = ""] = /^(\S+)\s+:?(.*)$/s.exec(clause.trim()) ?? [];
+    const said = rest.trim();
+    const status = statuses.find((one) => one === said);
+    if (subject === "facts") seen = { ...seen, facts: new Set(said.split(/\s+/).filter((f) => f !== "")) };
+    else if (subject === "lacks") seen = { ...seen, lacks: said };
     else if (status) seen = { ...seen, last: status };
   }
   return seen;

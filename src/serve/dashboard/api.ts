@@ -9,6 +9,7 @@ import { healthOf } from "../../diagnose/health/health.ts";
 import type { Metric, Run, Store } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
+import { takes } from "../query.ts";
 import { isRefused, refusal } from "../refusal.ts";
 import { spellings } from "../spelling.ts";
 import { type ArtefactSources, artefactRoutes } from "./artefacts.ts";
@@ -47,7 +48,7 @@ export function dashboardApi(
   api.on("GET", "*", gate.allow("read"));
   // events go as they come: they are no type that is compressed
   api.use(compress());
-  api.get("/runs", async (c) => c.json({ runs: await rows.all() } satisfies RunsPage));
+  api.get("/runs", takes(), async (c) => c.json({ runs: await rows.all() } satisfies RunsPage));
   api.get("/runs/live", (c) =>
     streamSSE(c, async (stream) => {
       const changes = rows.changes();
@@ -64,7 +65,7 @@ export function dashboardApi(
     if (run?.id === name) return run;
     throw new HTTPException(404, { message: `There is no run ${name} in this store.` });
   };
-  api.get("/compare", async (c) => {
+  api.get("/compare", takes("run*"), async (c) => {
     const asked = c.req.queries("run") ?? [];
     const chosen = await Promise.all(
       asked.map(async (id) => {
@@ -74,7 +75,7 @@ export function dashboardApi(
     );
     return c.json((await compared(store, chosen)) satisfies ComparePage);
   });
-  api.get("/runs/:id", async (c) => {
+  api.get("/runs/:id", takes(), async (c) => {
     const run = await found(c.req.param("id"));
     return c.json((await detailOf(store, run, await rows.of(run))) satisfies RunDetail);
   });
@@ -85,7 +86,7 @@ export function dashboardApi(
     await store.setTags(run.id, body.tags);
     return c.json(body);
   });
-  api.get("/runs/:id/curves", async (c) => {
+  api.get("/runs/:id/curves", takes(...Object.keys(curvesAsked.shape)), async (c) => {
     const run = await found(c.req.param("id"));
     const asked = curvesAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
@@ -110,7 +111,7 @@ export function dashboardApi(
       }
     });
   });
-  api.get("/runs/:id/episodes", async (c) => {
+  api.get("/runs/:id/episodes", takes(...Object.keys(episodesAsked.shape)), async (c) => {
     const run = await found(c.req.param("id"));
     const asked = episodesAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });
@@ -118,7 +119,7 @@ export function dashboardApi(
     const page = { episodes: rows.map(episodeRow), total, offset: asked.data.offset };
     return c.json(page satisfies EpisodesPage);
   });
-  api.get("/runs/:id/episode", async (c) => {
+  api.get("/runs/:id/episode", takes(...Object.keys(episodeAsked.shape)), async (c) => {
     const run = await found(c.req.param("id"));
     const asked = episodeAsked.safeParse(c.req.query());
     if (!asked.success) throw new HTTPException(400, { message: z.prettifyError(asked.error) });

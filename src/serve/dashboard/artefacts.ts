@@ -8,11 +8,13 @@ import {
   type Origins,
 } from "../../core/artefact.ts";
 import { artefactDiff, artefactParts } from "../../core/artefactDiff.ts";
-import { foldedDiff } from "../../core/lineDiff.ts";
+import { foldedDiff, mostPairs } from "../../core/lineDiff.ts";
 import type { Split, Version } from "../../core/served.ts";
 import type { Id } from "../../core/words.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
 import type { Production, SignalFilter, Store } from "../../store/index.ts";
+import type { Gated } from "../auth.ts";
+import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";
 import { range } from "./values.ts";
 
@@ -26,9 +28,9 @@ export interface ArtefactSources {
 const [mostListed, mostRelatives, mostHeard] = [2000, 300, 200];
 
 /** Routes below `/api/artefacts`. */
-export function artefactRoutes(sources: ArtefactSources): Hono {
-  return new Hono()
-    .get("/", async (c) => {
+export function artefactRoutes(sources: ArtefactSources): Hono<Gated> {
+  return new Hono<Gated>()
+    .get("/", takes(), async (c) => {
       const { rows } = await lineages(sources);
       return c.json({
         artefacts: rows.slice(-mostListed),
@@ -134,11 +136,12 @@ async function contentsOf(
   version: ArtefactVersion,
 ): Promise<Pick<ArtefactDetail, "contents" | "changes">> {
   const parents = await Promise.all(version.parents.map((id) => versionIn(sources, id)));
+  const spend = { pairs: mostPairs };
   return {
     contents: artefactParts(version.artefact),
     changes: parents.flatMap((before) => {
       if (!before) return [];
-      const { changes, same } = artefactDiff(before, version);
+      const { changes, same } = artefactDiff(before, version, spend);
       const parts = changes.map((change) => ({ ...change, lines: foldedDiff(change.lines, around) }));
       return [{ before: before.id, parts, same }];
     }),

@@ -8,6 +8,7 @@ import type { Trajectory } from "../../core/words.ts";
 import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
 import type { Production } from "../../store/index.ts";
 import type { Gate, Gated } from "../auth.ts";
+import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
 type Reading = Pick<Production, "response" | "responses" | "signals">;
@@ -25,7 +26,7 @@ const [lookEvery, answered] = [1000, 10 * 60_000];
 /** `GET /api/inbox`, and `/api/inbox/live`: the same now and whenever something has arrived. */
 export function inboxRoutes(production: Reading, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
-    .get("/api/inbox", gate.allow("read"), async (c) =>
+    .get("/api/inbox", gate.allow("read"), takes(), async (c) =>
       c.json(await pageOf(production, await newest(production, gate.now()))),
     )
     .get("/api/inbox/live", gate.allow("read"), (c) =>
@@ -51,7 +52,9 @@ interface Newest {
 }
 
 async function pageOf(production: Reading, { items, reviews }: Newest): Promise<InboxPage> {
-  const shown = await Promise.all(items.map((signal) => itemOf(production, signal, reviews.get(signal.id))));
+  const shown: InboxItem[] = [];
+  // one after the other: each may be about a conversation of megabytes
+  for (const signal of items) shown.push(await itemOf(production, signal, reviews.get(signal.id)));
   const waiting = shown.filter((item) => item.wanting && !item.reviewed).length;
   return { items: shown, waiting };
 }
@@ -85,7 +88,7 @@ async function itemOf(
       : undefined;
   const teaches = signal.kind === "correction" || signal.kind === "demonstration";
   return {
-    signal,
+    signal: signal.text === undefined ? signal : { ...signal, text: cut(signal.text) },
     wanting: isWanting(signal),
     ...(teaches && { becomes: becomesOf(await lessonsOfSignal(production, signal)) }),
     ...(response && { reply: replyOf(response, target?.choice ?? 0) }),
@@ -105,12 +108,20 @@ function becomesOf(made: readonly (ServedLesson | Dropped)[]): Becomes {
   };
 }
 
-const textOf = ({ turns }: Trajectory): string => turns.map(({ action }) => action.content).join("\n");
+const textOf = ({ turns }: Trajectory): string => cut(turns.map(({ action }) => action.content).join("\n"));
+
+/** Characters of one text: a list of hundreds is sent with every change. */
+const mostSaid = 5000;
+const cut = (text: string): string =>
+  text.length <= mostSaid
+    ? text
+    : `${text.slice(0, mostSaid).toWellFormed()} … ${text.length - mostSaid} more characters: see the session`;
 
 function replyOf(response: ServedResponse, choice: number): NonNullable<InboxItem["reply"]> {
   const { id, session, version, prompt, choices } = response;
   const asked = prompt.findLast(({ role }) => role === "user")?.content ?? "";
-  return { response: id, session, version, asked, said: choices[choice]?.message.content ?? "" };
+  const said = choices[choice]?.message.content ?? "";
+  return { response: id, session, version, asked: cut(asked), said: cut(said) };
 }
 
 /** Values below the middle of [0, 1] are complaints; so are words without a value, until somebody has read them. */

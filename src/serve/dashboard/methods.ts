@@ -5,12 +5,14 @@ import { methods, type Recipe, settingRows } from "../../method/index.ts";
 import { slotNames } from "../../method/method.ts";
 import { searchMethods } from "../../method/search.ts";
 import { readEvidence } from "../../train/evidence.ts";
+import type { Gated } from "../auth.ts";
+import { takes } from "../query.ts";
 import type { MethodDetail, MethodRow, MethodsPage } from "./types.ts";
 
 /** Routes below `/api/methods`. */
-export function methodRoutes(): Hono {
-  const routes = new Hono();
-  routes.get("/", (c) => {
+export function methodRoutes(): Hono<Gated> {
+  const routes = new Hono<Gated>();
+  routes.get("/", takes("query"), (c) => {
     const query = c.req.query("query")?.trim() ?? "";
     const found = query === "" ? methods : searchMethods(query, methods);
     const families = [...new Set(methods.map((m) => m.family))];

@@ -2,11 +2,11 @@
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/words.ts";
+import { chatBody, readJson } from "../../http/body.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { handed } from "../handed.ts";
 import type { Only } from "../keys.ts";
-import { chatBody, readJson } from "../limits.ts";
 import { orderedId } from "../orderedId.ts";
 import { isRefused, type Refused, refusal } from "../refusal.ts";
 import type { Answered } from "./answerer.ts";
@@ -15,6 +15,7 @@ import { asking } from "./asking.ts";
 import { assembler } from "./assemble.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
 import { identityOf } from "./identity.ts";
+import { pathOf } from "./path.ts";
 import { isPlain, served, type Underway, withTokens } from "./record.ts";
 import { clientGone, type HowEnded, type Passing, relayed, unreachable, whole } from "./relay.ts";
 import { type Cut, type Place, type SessionTable, sessionTable } from "./sessions.ts";
@@ -83,7 +84,7 @@ export function gateway(options: GatewayOptions): Gateway {
     if (sessions.knows(session)) return undefined;
     const reading = (async () => {
       try {
-        for await (const response of production.responses({ session })) sessions.remember(response);
+        for await (const response of production.responses({ session })) await sessions.remember(response);
         return true;
       } catch (e) {
         log(`session ${session} could not be read: ${messageOf(e)}`);
@@ -123,7 +124,9 @@ export function gateway(options: GatewayOptions): Gateway {
     const resumed = who.session === undefined ? undefined : resume(who.session);
     const refused = only && (await strangerTo(who.session, only, resumed));
     if (refused) return refusal(refused);
-    const opened = sessions.open({ ...who, prompt: asked.prompt });
+    const path = await pathOf(asked.prompt);
+    // from here to where it begins nothing waits: of two calls alike, the second knows of the first
+    const opened = sessions.open({ ...who, path });
     const id = `chatcmpl-${orderedId(at)}`;
     const { user } = who;
     const call = { session: opened.session, response: id, ...(user === undefined ? {} : { user }) };

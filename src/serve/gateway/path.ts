@@ -1,5 +1,6 @@
 /** Conversations as digests: what is said, and nothing else, tells them apart. */
 import { hash } from "node:crypto";
+import { type Interruptible, inSlices } from "../../core/slices.ts";
 import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
 import type { Message } from "../../core/words.ts";
 
@@ -12,10 +13,18 @@ export interface Path {
   readonly root: string;
 }
 
-export function pathOf(prompt: readonly Message[], next = step): Path {
+/** A long one takes several turns of the event loop. @param next of a conversation with one more message. */
+export function pathOf(prompt: readonly Message[], next = step): Promise<Path> {
+  return inSlices(digests(prompt, next));
+}
+
+function* digests(prompt: readonly Message[], next: typeof step): Interruptible<Path> {
   const said = prompt.filter((message) => !onlyOffers(message));
   const upTo: string[] = [];
-  for (const message of said) upTo.push(next(upTo.at(-1) ?? "", message));
+  for (const message of said) {
+    upTo.push(next(upTo.at(-1) ?? "", message));
+    yield;
+  }
   const first = said.findIndex(({ role }) => role !== "system");
   return {
     tools: hash("sha1", JSON.stringify(prompt.flatMap(({ tools = [] }) => tools)), "base64"),

@@ -1,14 +1,14 @@
 /** The production server on one address: gateway, feedback inbox, spans, versions, keys, health. */
 import { type Env, Hono } from "hono";
+import { bound } from "../../http/bound.ts";
+import { limitedServer } from "../../http/server.ts";
 import type { DeskOptions } from "../../release/index.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { isLoopback } from "../asker.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";
-import { bound } from "../bound.ts";
 import { failed } from "../failed.ts";
 import { inbox } from "../inbox.ts";
 import { keyRoutes } from "../keyRoutes.ts";
-import { limitedServer } from "../limits.ts";
 import { traces } from "../otlp.ts";
 import { type Refused, refusal } from "../refusal.ts";
 import { versionRoutes } from "../versions.ts";
@@ -62,7 +62,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
   const silence = options.silence ?? 3_600_000;
   const sessions = sessionTable({ silence });
   for await (const response of production.responses({ from: Date.now() - silence }))
-    sessions.remember(response);
+    await sessions.remember(response);
   const passing = gateway({
     production,
     recorder,

@@ -1,7 +1,7 @@
 /** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import type { Id, Message, TurnTokens } from "../../core/words.ts";
+import type { Id, TurnTokens } from "../../core/words.ts";
 import { type Path, pathOf, step, stepOnce } from "./path.ts";
 
 /**
@@ -95,7 +95,7 @@ export interface SessionTable {
    * several conversations are alike to the last word, it is the latest of those that no other call goes on from: each goes on once.
    * @param user conversations of different users are never one.
    */
-  open(call: { readonly session?: Id; readonly user?: Id; readonly prompt: readonly Message[] }): Opened;
+  open(call: { readonly session?: Id; readonly user?: Id; readonly path: Path }): Opened;
   /** The call is made. Until it is placed or abandoned, others know of it. */
   begin(call: Opened): void;
   /** It gets no place. */
@@ -110,7 +110,7 @@ export interface SessionTable {
    */
   place(call: Opened & Ended, choices: readonly ServedChoice[]): Place;
   /** A response that is stored already; a session's own in the order of their times. */
-  remember(response: ServedResponse): void;
+  remember(response: ServedResponse): Promise<void>;
   state(session: Id): SessionState | undefined;
   readonly size: number;
 }
@@ -211,8 +211,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   }
 
   return {
-    open({ session, user, prompt }) {
-      const path = pathOf(prompt);
+    open({ session, user, path }) {
       const underway = { from: undefined, user, begun: false };
       if (session !== undefined) return { session, path, underway };
       const known = path.upTo.findLast((digest) => conversations.has(scoped(digest, user)));
@@ -265,11 +264,11 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       };
     },
 
-    remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
+    async remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
       const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
       if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
+      const path = await pathOf(prompt, stepOnce);
       const session = touch(id, user, at);
-      const path = pathOf(prompt, stepOnce);
       close(session, { trajectory, turn: turn - 1 });
       session.trajectories = Math.max(session.trajectories, trajectory + 1);
       const cut = cuts.find((c) => c === tags[cutTag]);

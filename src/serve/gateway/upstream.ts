@@ -2,7 +2,7 @@
 import { Pool } from "undici";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
 import { parsed } from "../../core/toolCalls.ts";
-import { said } from "../limits.ts";
+import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
 import type { Answerer, Call } from "./answerer.ts";
 import type { LogprobMode } from "./assemble.ts";

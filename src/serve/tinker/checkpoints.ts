@@ -3,6 +3,7 @@
  * `…/external_weights/…` for other tools.
  */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -57,7 +58,8 @@ export interface Checkpoints {
   models(): Promise<readonly string[]>;
   /** @returns the path of the copy, of the same kind and name, which keeps no marks of the original. */
   copy(of: Saved, model: string, marks: Marks): Promise<string | Fault>;
-  mark(of: Saved, marks: Marks): Promise<void>;
+  /** @returns what is wrong: it may be gone meanwhile. */
+  mark(of: Saved, marks: Marks): Promise<Fault | undefined>;
   remove(of: Saved): Promise<void>;
   /** Frees the disk of what has expired, and of what a server that was killed had not finished. */
   tidy(): Promise<void>;
@@ -99,6 +101,21 @@ export function checkpoints(root: string): Checkpoints {
     return to;
   }
   const gone = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
+  const missing = (path: string): Fault =>
+    fault(`path: got ${path}, which is not among the checkpoints of this server.`);
+
+  /** By folder, the last of those that change it. */
+  const changing = new Map<string, Promise<unknown>>();
+  /** Those that change one folder do so one after the other. */
+  async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const mine = (changing.get(folder) ?? Promise.resolve()).then(work, work);
+    changing.set(folder, mine);
+    try {
+      return await mine;
+    } finally {
+      if (changing.get(folder) === mine) changing.delete(folder);
+    }
+  }
 
   /** Also one that has expired. */
   async function onDisk(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
@@ -107,9 +124,18 @@ export function checkpoints(root: string): Checkpoints {
     const text = await readFile(file, "utf8").catch(() => undefined);
     if (text === undefined) return undefined;
     const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
-    const { birthtime } = await stat(folder);
+    const there = await stat(folder).catch(() => undefined);
+    if (!there) return undefined; // it went just now
     const marks: Marks = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
-    return { path: `tinker://${model}/${kind}/${name}`, kind, name, folder, about, marks, time: birthtime };
+    return {
+      path: `tinker://${model}/${kind}/${name}`,
+      kind,
+      name,
+      folder,
+      about,
+      marks,
+      time: there.birthtime,
+    };
   }
   async function read(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
     const saved = await onDisk(model, kind, name);
@@ -138,23 +164,33 @@ export function checkpoints(root: string): Checkpoints {
     }
     const folder = folderOf(model, kind, name);
     const path = `tinker://${model}/${kind}/${name}`;
-    if (!overwritten && (await read(model, kind, name))) {
-      return fault(`path: got ${path}, which exists already. Choose another name, or ask for overwrite.`);
-    }
+    const taken = async (): Promise<Fault | undefined> =>
+      !overwritten && (await read(model, kind, name))
+        ? fault(`path: got ${path}, which exists already. Choose another name, or ask for overwrite.`)
+        : undefined;
+    const before = await taken();
+    if (before) return before;
     const half = aside();
     try {
       await mkdir(half, { recursive: true });
       await fill(half);
       await write(half, { ...what, ...marks });
-      await mkdir(dirname(folder), { recursive: true });
-      const old = await moved(folder);
-      await rename(half, folder);
-      await gone(old);
+      return await alone(folder, async () => {
+        const meanwhile = await taken();
+        if (meanwhile) {
+          await gone(half);
+          return meanwhile;
+        }
+        await mkdir(dirname(folder), { recursive: true });
+        const old = await moved(folder);
+        await rename(half, folder);
+        await gone(old);
+        return path;
+      });
     } catch (e) {
       await gone(half); // a full disk needs the room
       throw e;
     }
-    return path;
   };
 
   return {
@@ -166,26 +202,36 @@ export function checkpoints(root: string): Checkpoints {
           `path: got ${JSON.stringify(path.slice(0, 300))}, expected tinker://<model>/weights/<name>.`,
         );
       }
-      return (
-        (await read(model, kind, name)) ??
-        fault(`path: got ${path}, which is not among the checkpoints of this server.`)
-      );
+      return (await read(model, kind, name)) ?? missing(path);
     },
     async list(model) {
       if (!modelForm.test(model)) return [];
       return (await all(model)).filter((saved) => !isOver(saved));
     },
     models,
-    copy: ({ folder, kind, name, about }, model, marks) =>
-      save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks }),
-    mark: ({ folder, about }, marks) => write(folder, { ...about, ...marks }),
-    remove: async ({ folder }) => gone(await moved(folder)),
+    async copy({ path, folder, kind, name, about }, model, marks) {
+      try {
+        return await save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks });
+      } catch (e) {
+        if (existsSync(join(folder, aboutFile))) throw e;
+        return missing(path); // it went while it was copied
+      }
+    },
+    mark: ({ path, folder, about }, marks) =>
+      alone(folder, async () => {
+        if (!existsSync(join(folder, aboutFile))) return missing(path);
+        await write(folder, { ...about, ...marks });
+        return undefined;
+      }),
+    remove: ({ folder }) => alone(folder, async () => gone(await moved(folder))),
     async tidy() {
       for (const other of await readdir(unfinished).catch(() => [])) {
         if (join(unfinished, other) !== own) await gone(join(unfinished, other));
       }
       for (const model of await models()) {
-        for (const saved of (await all(model)).filter(isOver)) await gone(await moved(saved.folder));
+        for (const { folder } of (await all(model)).filter(isOver)) {
+          await alone(folder, async () => gone(await moved(folder)));
+        }
       }
     },
   };

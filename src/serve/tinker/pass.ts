@@ -2,6 +2,7 @@
 import type { Batch, Row } from "../../core/batch.ts";
 import type { Model, Objective } from "../../core/model.ts";
 import { concatIds, gatherIds, pack } from "../../core/pack.ts";
+import { type Interruptible, inSlices } from "../../core/slices.ts";
 import type { Datum, ForwardBackwardOutput, ModelInput, Tensor } from "../../engine/tinker/protocol.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import type { ChosenLoss, Element } from "./losses.ts";
@@ -51,12 +52,43 @@ function faultInIds(where: string, ids: Int32Array, vocabulary: number): Fault |
   );
 }
 
+/** What a model can read. */
+interface Readable {
+  /** How many ids there are. */
+  readonly vocabulary: number;
+  /** Longest sequence. */
+  readonly contextTokens: number;
+}
+
+/** All datums, or what is wrong with the first that is. */
+function* allGiven(
+  sent: readonly Datum[],
+  chosen: ChosenLoss,
+  readable: Readable,
+): Interruptible<readonly Given[] | Fault> {
+  const data: Given[] = [];
+  for (const [d, datum] of sent.entries()) {
+    const read = given(datum);
+    const wrong = isFault(read) ? read : faultIn(read, chosen, readable);
+    if (wrong) return fault(`datum ${d}: ${wrong.error}`);
+    if (!isFault(read)) data.push(read);
+    yield;
+  }
+  return data;
+}
+
 /** What is wrong with a datum, if anything is. */
 function faultIn(
   { tokens, targets, inputs }: Given,
   { name, needs }: ChosenLoss,
-  vocabulary: number,
+  { vocabulary, contextTokens }: Readable,
 ): Fault | undefined {
+  // with the target of its last place
+  if (tokens.length + 1 > contextTokens) {
+    return fault(
+      `model_input: got ${tokens.length} tokens, expected ${contextTokens - 1} at most, which is what the model has room for.`,
+    );
+  }
   const [places = 0, width = 1, ...more] = targets.shape;
   const count = targets.shape.reduce((a, b) => a * b, 1);
   if (places !== tokens.length || more.length > 0 || count !== targets.ids.length || count === 0) {
@@ -97,10 +129,21 @@ const isShifted = ({ tokens, targets }: Given): boolean =>
   targets.ids.length === tokens.length &&
   targets.ids.every((id, i, ids) => i + 1 === ids.length || id === tokens[i + 1]);
 
+function* rowsOf(data: readonly Given[]): Interruptible<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [d, one] of data.entries()) {
+    rows.push(rowOf(one, d));
+    yield;
+  }
+  return rows;
+}
+
 /** A row whose targets are all places after its first token: the token after the last place is the last target. */
 function rowOf({ tokens, targets }: Given, index: number): Row {
   const N = tokens.length;
   const zeros = new Float32Array(N);
+  const places = new Int32Array(N);
+  for (let i = 0; i < N; i++) places[i] = i + 1;
   return {
     info: {
       trajectory: `${index}`,
@@ -115,7 +158,7 @@ function rowOf({ tokens, targets }: Given, index: number): Row {
       from: 0,
     },
     tokens: concatIds([tokens, targets.ids.subarray(targets.ids.length - 1)]),
-    targets: Int32Array.from(tokens, (_, i) => i + 1),
+    targets: places,
     turn: new Int32Array(N),
     logp: zeros,
     behaviour: zeros,
@@ -136,7 +179,7 @@ interface Elements {
 }
 
 /** @param width targets at a token, at most. */
-function elementsOf(data: readonly Given[], places: number, width: number): Elements {
+function* elementsOf(data: readonly Given[], places: number, width: number): Interruptible<Elements> {
   const ids = new Int32Array(places * width);
   const filled = new Uint8Array(places * width);
   const names = new Set(data.flatMap(({ inputs }) => Object.keys(inputs)));
@@ -146,13 +189,17 @@ function elementsOf(data: readonly Given[], places: number, width: number): Elem
   let at = 0;
   for (const { tokens, targets, inputs: own } of data) {
     const K = targets.shape[1] ?? 1;
+    const place = (i: number): number => at + Math.floor(i / K) * width + (i % K);
     targets.ids.forEach((id, i) => {
-      const to = at + Math.floor(i / K) * width + (i % K);
-      ids[to] = id;
-      filled[to] = 1;
-      for (const [name, { data: numbers }] of Object.entries(own)) inputs[name]![to] = numbers[i]!;
+      ids[place(i)] = id;
+      filled[place(i)] = 1;
     });
+    for (const [name, { data: numbers }] of Object.entries(own)) {
+      const into = inputs[name]!;
+      for (let i = 0; i < targets.ids.length; i++) into[place(i)] = numbers[i]!;
+    }
     at += tokens.length * width;
+    yield;
   }
   return { width, ids, filled, inputs };
 }
@@ -215,16 +262,15 @@ export async function pass(
   model: Pick<Model, "accumulate" | "score">,
   sent: readonly Datum[],
   chosen: ChosenLoss,
-  { learn, vocabulary }: { readonly learn: boolean; readonly vocabulary: number },
+  {
+    learn,
+    vocabulary,
+    contextTokens,
+  }: { readonly learn: boolean; readonly vocabulary: number; readonly contextTokens: number },
 ): Promise<ForwardBackwardOutput | Fault> {
   if (sent.length === 0) return fault("data: got no datum, expected at least one.");
-  const data: Given[] = [];
-  for (const [d, datum] of sent.entries()) {
-    const read = given(datum);
-    const wrong = isFault(read) ? read : faultIn(read, chosen, vocabulary);
-    if (wrong) return fault(`datum ${d}: ${wrong.error}`);
-    if (!isFault(read)) data.push(read);
-  }
+  const data = await inSlices(allGiven(sent, chosen, { vocabulary, contextTokens }));
+  if (isFault(data)) return data;
   const width = Math.max(...data.map(({ targets }) => targets.shape[1] ?? 1));
   const places = data.reduce((n, { tokens }) => n + tokens.length, 0);
   if (places * width > mostElements) {
@@ -232,10 +278,10 @@ export async function pass(
       `data: got ${places} tokens and up to ${width} targets at one, expected a product of at most ${mostElements}. Send datums with many targets by themselves.`,
     );
   }
-  const elements = elementsOf(data, places, width);
+  const elements = await inSlices(elementsOf(data, places, width));
   const direct = data.every(isShifted);
   const batch: Batch = pack(
-    data.map(rowOf),
+    await inSlices(rowsOf(data)),
     data.map((_, d) => ({ id: `${d}`, group: `${d}`, members: [`${d}`] })),
   );
   const left = {
@@ -253,17 +299,29 @@ export async function pass(
       undefined,
     ).loss;
   }
-  let at = 0;
-  const loss_fn_outputs = data.map(({ tokens, targets: { ids, shape } }) => {
-    const from = at * elements.width;
-    at += tokens.length;
-    const K = shape[1] ?? 1;
-    const own = (xs: Float32Array): Tensor => ({
-      dtype: "float32",
-      data: Float32Array.from(ids, (_, i) => xs[from + Math.floor(i / K) * elements.width + (i % K)]!),
-      shape,
-    });
-    return { logprobs: own(left.logprobs), elementwise_loss: own(left.losses) };
-  });
+  const loss_fn_outputs = await inSlices(outputsOf(data, elements.width, left));
   return { loss_fn_output_type: "ArrayRecord", loss_fn_outputs, metrics: { "loss:sum": loss } };
+}
+
+/** What was left behind, for each datum its own. */
+function* outputsOf(
+  data: readonly Given[],
+  width: number,
+  left: Left,
+): Interruptible<ForwardBackwardOutput["loss_fn_outputs"]> {
+  const outputs: ForwardBackwardOutput["loss_fn_outputs"] = [];
+  let from = 0;
+  for (const { tokens, targets } of data) {
+    const { ids, shape } = targets;
+    const K = shape[1] ?? 1;
+    const own = (xs: Float32Array): Tensor => {
+      const numbers = new Float32Array(ids.length);
+      for (let i = 0; i < numbers.length; i++) numbers[i] = xs[from + Math.floor(i / K) * width + (i % K)]!;
+      return { dtype: "float32", data: numbers, shape };
+    };
+    outputs.push({ logprobs: own(left.logprobs), elementwise_loss: own(left.losses) });
+    from += tokens.length * width;
+    yield;
+  }
+  return outputs;
 }

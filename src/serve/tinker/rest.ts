@@ -10,11 +10,15 @@ import { z } from "zod";
 import { copyRequest, marksOf, type Part, part, ttlRange, ttlRequest } from "./bodies.ts";
 import { fitting, read } from "./body.ts";
 import type { Marks, Saved } from "./checkpoints.ts";
-import { isFault } from "./fault.ts";
+import { type Fault, isFault } from "./fault.ts";
 import { checkpointJson, filesOf, runJson } from "./runs.ts";
 import type { Service } from "./service.ts";
 
 const missing = (message: string): HTTPException => new HTTPException(404, { message });
+
+function requireThere(wrong: Fault | undefined): void {
+  if (wrong) throw missing(wrong.error);
+}
 
 const partOf = (c: Context): Part => fitting(part, c.req.query());
 const cut = <T>(all: readonly T[], { limit, offset }: Part) => ({
@@ -78,7 +82,9 @@ export function downloads(): Downloads {
         }
         const saved = await api.store.find(path);
         if (isFault(saved)) throw missing(saved.error);
-        const { size } = await stat(join(saved.folder, file));
+        const there = await stat(join(saved.folder, file)).catch(() => undefined);
+        if (!there) throw missing(`no file ${file} in ${path} any more.`);
+        const { size } = there;
         const stream = Readable.toWeb(createReadStream(join(saved.folder, file)));
         return new Response(stream, {
           headers: { "content-type": "application/octet-stream", "content-length": `${size}` },
@@ -122,19 +128,20 @@ export function restRoutes(app: Hono, api: Service, files: Downloads): void {
   });
   app.put(`${checkpoint}/ttl`, async (c) => {
     const { ttl_seconds } = await read(c, ttlRequest);
-    const { expires: _, ...others } = (await savedAt(api, c)).marks;
-    await api.store.mark(await savedAt(api, c), { ...others, ...requireMarks(ttl_seconds) });
+    const saved = await savedAt(api, c);
+    const { expires: _, ...others } = saved.marks;
+    requireThere(await api.store.mark(saved, { ...others, ...requireMarks(ttl_seconds) }));
     return c.body(null, 204);
   });
   app.post(`${checkpoint}/publish`, async (c) => {
     const saved = await savedAt(api, c);
-    await api.store.mark(saved, { ...saved.marks, public: true });
+    requireThere(await api.store.mark(saved, { ...saved.marks, public: true }));
     return c.body(null, 204);
   });
   app.delete(`${checkpoint}/publish`, async (c) => {
     const saved = await savedAt(api, c);
     const { public: _, ...others } = saved.marks;
-    await api.store.mark(saved, others);
+    requireThere(await api.store.mark(saved, others));
     return c.body(null, 204);
   });
   app.get(`${checkpoint}/external_weights_urls`, async (c) =>

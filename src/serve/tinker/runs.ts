@@ -9,18 +9,24 @@ const types: Readonly<Record<Kind, string>> = {
   external_weights: "external",
 };
 
-/** Files of a checkpoint that are its own. */
+/** Files of a checkpoint that are its own; of one that went just now, none. */
 export async function filesOf(folder: string): Promise<readonly string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return found
     .filter((one) => one.isFile() && one.name !== aboutFile)
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .sort();
 }
 
+const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
 export async function checkpointJson({ path, kind, name, folder, marks, time }: Saved) {
   const files = await filesOf(folder);
-  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+  const sizes = await Promise.all(files.map((file) => sizeOf(join(folder, file))));
   return {
     checkpoint_id: `${kind}/${name}`,
     checkpoint_type: types[kind],

@@ -5,12 +5,12 @@ import type { Frozen, Model } from "../../core/model.ts";
 import { readSamples, writeSamples } from "../../engine/tinker/protobuf.ts";
 import { type SampleRequestBody, samplesJson } from "../../engine/tinker/protocol.ts";
 import type { Base } from "./bases.ts";
-import { digestOf } from "./body.ts";
 import type { Checkpoints, Saved } from "./checkpoints.ts";
 import { type Completions, completions } from "./completions.ts";
 import { isFault } from "./fault.ts";
 import type { Futures, Known, Result } from "./futures.ts";
 import { type Held, held, shelf } from "./opened.ts";
+import { digestOf } from "./read.ts";
 import { clash, tooMany } from "./refusals.ts";
 import { type Source, sampled } from "./sampling.ts";
 

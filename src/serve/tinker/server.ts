@@ -4,11 +4,11 @@ import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
+import { bound } from "../../http/bound.ts";
+import { limitedServer } from "../../http/server.ts";
 import { isLoopback, isOwnName } from "../asker.ts";
-import { bound } from "../bound.ts";
-import { limitedServer } from "../limits.ts";
 import { sampleBody, saveExternalRequest } from "./bodies.ts";
-import { type Asked, isProtobuf, read, readAsked, readForward } from "./body.ts";
+import { type Asked, isProtobuf, passReader, read, readAsked, readPrompt } from "./body.ts";
 import { downloads, restRoutes } from "./rest.ts";
 import { type Pending, type Service, type ServiceOptions, service } from "./service.ts";
 
@@ -23,6 +23,8 @@ export interface TinkerServerOptions extends ServiceOptions {
   readonly key?: string;
   /** Seconds that a question for a result waits. Default 30. */
   readonly patience?: number;
+  /** One line for each request that fails in a way that was not foreseen. */
+  readonly log?: (line: string) => void;
   /** What clients are asked to do beside the API's defaults, such as `proto_compress_fwdbwd`. */
   readonly flags?: Readonly<Record<string, boolean | number>>;
 }
@@ -37,6 +39,7 @@ const prefix = "tml-";
 /** @throws WhetstoneError `config.invalid` for a key that no client could send, an open address without one, or a port that is taken. */
 export async function tinkerServer(options: TinkerServerOptions): Promise<TinkerServer> {
   const { port = 0, host = "127.0.0.1", names = [], key, patience = 30, flags = {} } = options;
+  const { log = () => {} } = options;
   if (key !== undefined && !key.startsWith(prefix)) {
     throw new WhetstoneError("config.invalid", {
       where: "the key",
@@ -54,7 +57,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     });
   }
   const api = service(options);
-  const server = limitedServer(routes(api, { names, key, patience, flags }).fetch);
+  const server = limitedServer(routes(api, { names, key, patience, flags, log }).fetch);
   const url = await bound(server, host, port).catch(async (e: unknown) => {
     await api.close();
     throw e;
@@ -83,6 +86,7 @@ interface Door {
   readonly key: string | undefined;
   readonly patience: number;
   readonly flags: Readonly<Record<string, boolean | number>>;
+  readonly log: (line: string) => void;
 }
 
 const adapters =
@@ -97,10 +101,12 @@ const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
  */
 const asked = { sample_join_sampling_session: true, sample_use_retrieve_futures: true } as const;
 
-function routes(api: Service, { names, key, patience, flags }: Door): Hono {
+function routes(api: Service, { names, key, patience, flags, log }: Door): Hono {
   const app = new Hono().basePath("/api/v1");
   app.onError((e, c) => {
     if (e instanceof HTTPException) return c.json({ detail: e.message }, e.status);
+    // the path as it was sent: decoded, it could write lines of its own
+    log(`${c.req.method} ${new URL(c.req.url).pathname}: ${messageOf(e)}`);
     return c.json({ detail: messageOf(e) }, 500);
   });
   app.notFound((c) =>
@@ -179,8 +185,9 @@ function routes(api: Service, { names, key, patience, flags }: Door): Hono {
         return c.json(api.refuse(turn, digest, e.message, path === "/forward_backward"));
       }
     });
-  numbered("/forward_backward", (c) => readForward(c, wire.forwardBackwardRequest), api.pass);
-  numbered("/forward", (c) => readForward(c, wire.forwardRequest), api.pass);
+  const readPass = passReader();
+  numbered("/forward_backward", (c) => readPass(c, "forward_backward"), api.pass);
+  numbered("/forward", (c) => readPass(c, "forward"), api.pass);
   numbered("/optim_step", (c) => readAsked(c, wire.optimStepRequest), api.step);
   numbered("/save_weights", (c) => readAsked(c, wire.saveWeightsRequest), api.save);
   numbered("/load_weights", (c) => readAsked(c, wire.loadWeightsRequest), api.load);
@@ -196,7 +203,7 @@ function routes(api: Service, { names, key, patience, flags }: Door): Hono {
     return c.json({ type: "join_sampling_session", client_counter: api.join(sampling_session_id) });
   });
   app.get("/samplers/:id", (c) => c.json(api.sampler(c.req.param("id"))));
-  app.post("/asample", async (c) => c.json(api.sample(await read(c, sampleBody))));
+  app.post("/asample", async (c) => c.json(api.sample(await readPrompt(c, sampleBody))));
 
   app.post("/retrieve_future", async (c) => {
     const { request_id } = await read(c, wire.retrieveFutureRequest);

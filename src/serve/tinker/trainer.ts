@@ -67,7 +67,8 @@ export function trainer(
     async pass({ data, loss_fn, loss_fn_config, forward_only }) {
       const chosen = chooseLoss(loss_fn, loss_fn_config);
       try {
-        const how = { learn: !forward_only, vocabulary: base.vocabulary };
+        const { vocabulary, contextTokens } = base;
+        const how = { learn: !forward_only, vocabulary, contextTokens };
         const output = isFault(chosen) ? chosen : await pass(await current, data, chosen, how);
         if (isFault(output) && !forward_only) missing = output.error;
         return output;

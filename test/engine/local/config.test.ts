@@ -214,6 +214,12 @@ test("fromHuggingFace names the field that is missing or wrong", () => {
     [{ ...sizes }, /no model_type/],
     [{ ...llama, hidden_size: undefined }, /hidden_size/],
     [{ ...llama, vocab_size: 1.5 }, /vocab_size/],
+    // a few bytes must not ask for gigabytes
+    [{ ...llama, num_hidden_layers: 1e9 }, /<=1000.*num_hidden_layers/],
+    [{ ...llama, model_type: "smollm3", num_hidden_layers: 1e9 }, /num_hidden_layers/],
+    [{ ...llama, hidden_size: 2 ** 40 }, /hidden_size/],
+    [{ ...llama, vocab_size: 2 ** 40 }, /vocab_size/],
+    [{ ...llama, max_position_embeddings: 2 ** 40 }, /max_position_embeddings/],
     [{ ...llama, num_key_value_heads: 5 }, /32 heads that 5 kv heads/],
     [{ ...llama, head_dim: 3 }, /width 3/],
     [{ ...llama, hidden_size: 65 }, /width 2\.03/],

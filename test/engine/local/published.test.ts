@@ -283,3 +283,17 @@ test("localEngine begins from a checkpoint and saves one", async () => {
     await engine.dispose();
   }
 });
+
+test("a GGUF file, a folder of them, another file and a folder without a config are told apart, before the Hub is asked", async () => {
+  const at = await folder();
+  const gguf = join(at, "qwen.Q4_K_M.gguf");
+  await writeFile(gguf, "GGUF");
+  const open = (from: string) => openPublished({ from }, 10);
+  await assert.rejects(open(gguf), failsWith("model.unsupported", /\.gguf, which is GGUF.*safetensors/));
+  await assert.rejects(open("owner/model.gguf"), failsWith("model.unsupported", /GGUF/));
+  await assert.rejects(open(at), failsWith("model.unsupported", /which is GGUF/));
+  const other = await folder();
+  await assert.rejects(open(other), failsWith("checkpoint.missing", /a folder without a config\.json/));
+  await writeFile(join(other, "weights"), "");
+  await assert.rejects(open(join(other, "weights")), failsWith("checkpoint.missing", /which is a file/));
+});

@@ -17,6 +17,8 @@ import {
   initialWeights,
   type Weights,
 } from "../../../src/engine/local/parameters.ts";
+import { startReader } from "../../../src/engine/local/reader.ts";
+
 import { type TokenizerFiles, wordTokenizer } from "../../../src/engine/local/tokenizer.ts";
 
 export const words = Array.from({ length: 24 }, (_, i) => `w${i}`);
@@ -88,7 +90,8 @@ export function bench(threads = 2): Bench {
       const { padId, endId } = chatCodec(files);
       const contents = { weights, steps: 0, version: 0 };
       const handle = await host.call("create", architecture, { padId, endId }, contents);
-      const parts = { host, architecture, tokenizer: files, places: options.places ?? 4096 };
+      const reader = startReader(files);
+      const parts = { host, architecture, tokenizer: files, reader, places: options.places ?? 4096 };
       return { model: localModel("policy", parts, handle, 0), weights, config };
     },
     [Symbol.asyncDispose]: () => host.close(),

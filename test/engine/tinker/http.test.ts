@@ -9,7 +9,7 @@ import { floatTensor, idTensor, protobufType, textInput } from "../../../src/eng
 import { openSession } from "../../../src/engine/tinker/session.ts";
 import { openTrainer } from "../../../src/engine/tinker/trainer.ts";
 import { transport } from "../../../src/engine/tinker/transport.ts";
-import { bound } from "../../../src/serve/bound.ts";
+import { bound } from "../../../src/http/bound.ts";
 
 type Heard = { readonly path: string; readonly headers: Record<string, unknown>; readonly body: Buffer };
 

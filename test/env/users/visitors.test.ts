@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listen } from "../../../src/env/agent/listen.ts";
 import { visitors } from "../../../src/env/users/visitors.ts";
+import { listen } from "../../../src/http/listen.ts";
 
 interface Sent {
   readonly path: string;

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Hono } from "hono";
 import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
+import { limitedServer } from "../../../src/http/server.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import {
   type Answerer,
@@ -10,7 +11,6 @@ import {
   liveVersions,
   upstream,
 } from "../../../src/serve/gateway/index.ts";
-import { limitedServer } from "../../../src/serve/limits.ts";
 import { atEnd } from "../../room.ts";
 
 /** Servers that a test which failed has left open: they would keep the process. */

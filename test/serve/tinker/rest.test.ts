@@ -12,6 +12,7 @@ import { checkpoints } from "../../../src/serve/tinker/checkpoints.ts";
 import { completions } from "../../../src/serve/tinker/completions.ts";
 import { isFault } from "../../../src/serve/tinker/fault.ts";
 import { openBase, type TinkerServer, tinkerServer, tinyBase } from "../../../src/serve/tinker/index.ts";
+import { checkpointJson } from "../../../src/serve/tinker/runs.ts";
 
 let folder = "";
 let server: TinkerServer;
@@ -281,4 +282,37 @@ test("a cursor forgets what lies before it, and waits for what comes", async () 
   const next = all.since(2, 10_000);
   all.add({ state: "finished", request_id: "c" });
   assert.deepEqual(await next, { completions: [{ state: "finished", request_id: "c" }], cursor: 3 });
+});
+
+test("a checkpoint that is saved, marked, copied, listed and deleted at once is whole or not there, and nothing fails", async () => {
+  const store = checkpoints(await mkdtemp(join(folder, "race-")));
+  const about = { base_model: "tiny", lora_rank: 4, train_mlp: true, train_attn: true };
+  const fill = (to: string) => writeFile(join(to, "weights"), "x".repeat(1000));
+  const save = () => store.save("m:train:0", "weights", "a", about, fill, { overwritten: true });
+  const path = "tinker://m:train:0/weights/a";
+  const ways = [
+    save,
+    async () => {
+      const saved = await store.find(path);
+      if (!isFault(saved)) await store.mark(saved, { public: true });
+    },
+    async () => {
+      const saved = await store.find(path);
+      if (!isFault(saved)) await store.copy(saved, "other:train:0", {});
+    },
+    async () => {
+      const saved = await store.find(path);
+      if (!isFault(saved)) await store.remove(saved);
+    },
+    async () => {
+      for (const saved of await store.list("m:train:0")) await checkpointJson(saved);
+    },
+  ];
+  const all = Array.from({ length: 300 }, (_, n) => ways[(n * 7 + Math.floor(n / 5)) % ways.length]!());
+  const failed = (await Promise.allSettled(all)).filter(({ status }) => status === "rejected");
+  assert.deepEqual(failed, []);
+  assert.equal(await save(), path);
+  const kept = await store.find(path);
+  assert.ok(!isFault(kept));
+  assert.equal((await readFile(join(kept.folder, "weights"), "utf8")).length, 1000);
 });

@@ -259,6 +259,24 @@ test("a gradient that overflows is told as a step that was skipped, in numbers t
   assert.ok(lossOf(await result(await said("forward_backward", passOf(id, 3)))) > 0);
 });
 
+test("a step size that no model outlives is refused, and the model goes on", async () => {
+  const id = await model(await session(), 0);
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ learning_rate: -1 }, /learning_rate/],
+    [{ learning_rate: 1e30 }, /got 1e\+30, expected 0 to 1000000/],
+    [{ learning_rate: 0.1, weight_decay: 11 }, /weight_decay/],
+  ];
+  for (const [k, [adam_params, why]] of cases.entries()) {
+    const { error } = await result(await said("optim_step", { model_id: id, seq_id: k + 1, adam_params }));
+    assert.match(String(error), why);
+  }
+  // a large eps divides it again
+  const descent = { learning_rate: 1e7, eps: 1e3 };
+  await said("forward_backward", passOf(id, 4));
+  const stepped = await result(await said("optim_step", { model_id: id, seq_id: 5, adam_params: descent }));
+  assert.equal(stepped.error, undefined);
+});
+
 test("an operation that is refused has taken its number, so that those behind it go on", async () => {
   const id = await model(await session(), 0);
   const refused = async (path: string, body: object, why: RegExp): Promise<void> => {

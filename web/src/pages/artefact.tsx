@@ -9,6 +9,7 @@ import { Difference } from "../parts/difference.tsx";
 import { IntervalBar } from "../parts/intervalBar.tsx";
 import { artefactPath, Lineage, measuredIn, sayRange, sayServed } from "../parts/lineage.tsx";
 import { Long } from "../parts/long.tsx";
+import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
 import { digits, moment, percent } from "../parts/words.ts";
@@ -286,22 +287,24 @@ function Contents({ version: { contents } }: { readonly version: ArtefactDetail 
       <summary>
         All of it: {contents.length} {contents.length === 1 ? "part" : "parts"}
       </summary>
-      {contents.map(({ key, title, text, score, shown, origins }) => (
-        <section key={key} class="change">
-          <h3>
-            {title}{" "}
-            <span class="faint">
-              {score !== undefined && `worth ${digits(score)}, shown ${shown ?? 0} times · `}
-              {origins && <Made by={origins} />}
-            </span>
-          </h3>
-          <div class="lines">
-            <bdi>
-              <Long text={text} first={4000} />
-            </bdi>
-          </div>
-        </section>
-      ))}
+      <Many items={contents} what="parts" first={100}>
+        {({ key, title, text, score, shown, origins }) => (
+          <section key={key} class="change">
+            <h3>
+              {title}{" "}
+              <span class="faint">
+                {score !== undefined && `worth ${digits(score)}, shown ${shown ?? 0} times · `}
+                {origins && <Made by={origins} />}
+              </span>
+            </h3>
+            <div class="lines">
+              <bdi>
+                <Long text={text} first={4000} />
+              </bdi>
+            </div>
+          </section>
+        )}
+      </Many>
     </details>
   );
 }

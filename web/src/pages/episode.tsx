@@ -10,6 +10,7 @@ import type {
 } from "../../../src/serve/dashboard/types.ts";
 import { useLoaded } from "../api.ts";
 import { Long } from "../parts/long.tsx";
+import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { type Layer, spaced, Tokens } from "../parts/tokens.tsx";
 import { digits } from "../parts/words.ts";
@@ -26,7 +27,7 @@ export function Episode() {
   const { params, query } = useRoute();
   const run = params.id ?? "";
   const loaded = useLoaded<EpisodeDetail>(
-    `/api/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams(query)}`,
+    `/api/runs/${encodeURIComponent(run)}/episode?${new URLSearchParams(named(query))}`,
   );
   const now = loaded.value;
   if (now.state === "waiting") return <Waiting what="the episode" />;
@@ -35,6 +36,13 @@ export function Episode() {
     <Whole key={`${now.data.phase} ${now.data.iteration} ${now.data.id}`} episode={now.data} run={run} />
   );
 }
+
+/** What names an episode; an address may say more. */
+const named = ({ id = "", phase = "", iteration = "" }: Readonly<Record<string, string>>) => ({
+  id,
+  phase,
+  iteration,
+});
 
 /** Turn and token that the address points at, as in `#t2.17`. */
 function pointedAt(): { readonly turn: number; readonly token: number } | undefined {
@@ -199,9 +207,9 @@ const Turn = memo(({ turn, index, layer, scale, chosen, choose }: TurnProps) => 
   };
   return (
     <li class="turn" id={`turn-${index}`}>
-      {turn.read.map((message, i) => (
-        <Said key={i} message={message} />
-      ))}
+      <Many items={turn.read} what="messages" first={50}>
+        {(message, i) => <Said key={i} message={message} />}
+      </Many>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: arrow keys walk over tokens, see above */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a click is a second way */}
       <div class="said acted" onClick={clicked}>

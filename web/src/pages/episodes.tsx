@@ -19,10 +19,8 @@ export function Episodes() {
   const { params } = useRoute();
   const { query, choose } = useInAddress();
   const run = params.id ?? "";
-  const asked = new URLSearchParams(query);
-  const loaded = useLoaded<EpisodesPage>(
-    `/api/runs/${encodeURIComponent(run)}/episodes?${asked}&limit=${perPage}`,
-  );
+  const asked = new URLSearchParams({ ...query, limit: String(perPage) });
+  const loaded = useLoaded<EpisodesPage>(`/api/runs/${encodeURIComponent(run)}/episodes?${asked}`);
   // of another search the first page
   const change = (name: string, value: string): void => choose({ offset: undefined, [name]: value });
   const field = (name: string, usual = "") => ({

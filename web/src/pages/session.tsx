@@ -8,6 +8,7 @@ import { ask, type Loaded, messageOf } from "../api.ts";
 import { type Given, give } from "../parts/feedback.ts";
 import { newlyHeard } from "../parts/heard.ts";
 import { Long } from "../parts/long.tsx";
+import { Many } from "../parts/many.tsx";
 import { Failed, Waiting } from "../parts/notice.tsx";
 import { SignalLine } from "../parts/signal.tsx";
 import { Thumb } from "../parts/thumb.tsx";
@@ -33,6 +34,11 @@ export function Session() {
     signals.filter((s) =>
       s.about.some((t) => t.response === turn.id || (t.trajectory === trajectory && t.turn === place)),
     );
+  const pointedAt = (turns: readonly TurnBody[]): number =>
+    turns.findIndex((turn) => `#${encodeURIComponent(turn.id)}` === location.hash);
+  const firstTrajectories = Math.max(20, trajectories.findIndex(({ turns }) => pointedAt(turns) >= 0) + 1);
+  // of many turns, few messages each
+  const messages = trajectories.reduce((n, { turns }) => n + turns.length, 0) > 50 ? 3 : 20;
   const whole = signals.filter((s) => s.about.every((t) => t.response === undefined && t.turn === undefined));
   return (
     <>
@@ -54,29 +60,36 @@ export function Session() {
       </p>
       {whole.length > 0 && (
         <ul class="signals">
-          {whole.map((s) => (
-            <li key={s.id}>
-              <SignalLine signal={s} />
-            </li>
-          ))}
+          <Many items={whole} what="signals" first={50} listed>
+            {(s) => (
+              <li key={s.id}>
+                <SignalLine signal={s} />
+              </li>
+            )}
+          </Many>
         </ul>
       )}
-      {trajectories.map(({ id: trajectory, turns }, k) => (
-        <section key={trajectory} aria-label={`Trajectory ${k + 1}`}>
-          {k > 0 && <p class="cut">cut: the next prompt is no continuation</p>}
-          <ol class="conversation">
-            {turns.map((turn, i) => (
-              <Turn
-                key={turn.id}
-                turn={turn}
-                before={turns[i - 1]}
-                signals={about(turn, turn.turn, trajectory)}
-                reload={load}
-              />
-            ))}
-          </ol>
-        </section>
-      ))}
+      <Many items={trajectories} what="trajectories" first={firstTrajectories}>
+        {({ id: trajectory, turns }, k) => (
+          <section key={trajectory} aria-label={`Trajectory ${k + 1}`}>
+            {k > 0 && <p class="cut">cut: the next prompt is no continuation</p>}
+            <ol class="conversation">
+              <Many items={turns} what="turns" first={Math.max(100, pointedAt(turns) + 1)} listed>
+                {(turn, i) => (
+                  <Turn
+                    key={turn.id}
+                    turn={turn}
+                    before={turns[i - 1]}
+                    messages={messages}
+                    signals={about(turn, turn.turn, trajectory)}
+                    reload={load}
+                  />
+                )}
+              </Many>
+            </ol>
+          </section>
+        )}
+      </Many>
     </>
   );
 }
@@ -84,11 +97,13 @@ export function Session() {
 interface TurnProps {
   readonly turn: TurnBody;
   readonly before: TurnBody | undefined;
+  /** Messages that are shown at first. */
+  readonly messages: number;
   readonly signals: readonly ReceivedSignal[];
   readonly reload: () => Promise<void>;
 }
 
-function Turn({ turn, before, signals, reload }: TurnProps) {
+function Turn({ turn, before, messages, signals, reload }: TurnProps) {
   const place = useRef<HTMLDivElement>(null);
   const span = useSelectedPart(place);
   const [first] = turn.choices;
@@ -96,50 +111,56 @@ function Turn({ turn, before, signals, reload }: TurnProps) {
   const marked = signals.flatMap((s) => s.about.flatMap((t) => (t.characters ? [t.characters] : [])));
   return (
     <li class="turn" id={turn.id}>
-      {newlyHeard(turn, before).map((message, i) => (
-        <div class={`said ${message.role}`} key={`${i} ${message.role}`}>
-          <div class="who">{message.role}</div>
-          <bdi>
-            <div class="tokens">
-              <Long text={message.content} />
-            </div>
-          </bdi>
-        </div>
-      ))}
-      {turn.choices.map((choice, i) => (
-        <div class="said acted" key={`${i} ${choice.stop}`}>
-          <div class="who">
-            {turn.version}
-            {turn.choices.length > 1 && `, reply ${i + 1} of ${turn.choices.length}`}
-          </div>
-          <bdi>
-            {i === 0 ? (
-              <div class="tokens" ref={place}>
-                {pieces(content, marked).map(({ from, text, mark }) => {
-                  const Piece = mark ? "mark" : "span";
-                  return (
-                    <Piece key={from} data-from={from}>
-                      <Long text={text} />
-                    </Piece>
-                  );
-                })}
-              </div>
-            ) : (
+      <Many items={newlyHeard(turn, before)} what="messages" first={messages}>
+        {(message, i) => (
+          <div class={`said ${message.role}`} key={`${i} ${message.role}`}>
+            <div class="who">{message.role}</div>
+            <bdi>
               <div class="tokens">
-                <Long text={choice.message.content} />
+                <Long text={message.content} />
               </div>
-            )}
-          </bdi>
-          {choice.message.toolCalls?.map((call) => (
-            <div class="call" key={call.id}>
-              calls <b>{call.name}</b>{" "}
-              <code>
-                <Long text={call.arguments} />
-              </code>
+            </bdi>
+          </div>
+        )}
+      </Many>
+      <Many items={turn.choices} what="replies" first={10}>
+        {(choice, i) => (
+          <div class="said acted" key={`${i} ${choice.stop}`}>
+            <div class="who">
+              {turn.version}
+              {turn.choices.length > 1 && `, reply ${i + 1} of ${turn.choices.length}`}
             </div>
-          ))}
-        </div>
-      ))}
+            <bdi>
+              {i === 0 ? (
+                <div class="tokens" ref={place}>
+                  {pieces(content, marked).map(({ from, text, mark }) => {
+                    const Piece = mark ? "mark" : "span";
+                    return (
+                      <Piece key={from} data-from={from}>
+                        <Long text={text} />
+                      </Piece>
+                    );
+                  })}
+                </div>
+              ) : (
+                <div class="tokens">
+                  <Long text={choice.message.content} />
+                </div>
+              )}
+            </bdi>
+            <Many items={choice.message.toolCalls ?? []} what="calls" first={20}>
+              {(call, k) => (
+                <div class="call" key={`${k} ${call.id}`}>
+                  calls <b>{call.name}</b>{" "}
+                  <code>
+                    <Long text={call.arguments} />
+                  </code>
+                </div>
+              )}
+            </Many>
+          </div>
+        )}
+      </Many>
       <p class="earned">
         {moment(new Date(turn.at).toISOString())} · {Math.round(turn.ms)} ms · chosen with probability{" "}
         {turn.propensity}
@@ -148,11 +169,13 @@ function Turn({ turn, before, signals, reload }: TurnProps) {
       </p>
       {signals.length > 0 && (
         <ul class="signals">
-          {signals.map((s) => (
-            <li key={s.id}>
-              <SignalLine signal={s} />
-            </li>
-          ))}
+          <Many items={signals} what="signals" first={20} listed>
+            {(s) => (
+              <li key={s.id}>
+                <SignalLine signal={s} />
+              </li>
+            )}
+          </Many>
         </ul>
       )}
       <Give response={turn.id} content={content} span={span} reload={reload} />

@@ -1,6 +1,7 @@
 /** What changed between two versions of an artefact, part by part and line by line. */
 import type { FoldedChange } from "../../../src/serve/dashboard/types.ts";
 import { Long } from "./long.tsx";
+import { Many } from "./many.tsx";
 import { digits } from "./words.ts";
 
 interface DifferenceProps {
@@ -12,21 +13,23 @@ interface DifferenceProps {
 export function Difference({ parts, same }: DifferenceProps) {
   return (
     <>
-      {parts.map((change, i) => (
-        <section
-          class="change"
-          key={`${i} ${change.title}`}
-          aria-label={`${change.title}: ${words[change.kind]}`}
-        >
-          <h3>
-            {change.title} <span class={tones[change.kind]}>{words[change.kind]}</span>{" "}
-            {change.kind !== "added" && change.score && (
-              <span class="faint">worth {sayScore(change.score)}</span>
-            )}
-          </h3>
-          {change.lines.length > 0 && <Lines of={change} />}
-        </section>
-      ))}
+      <Many items={parts} what="parts" first={50}>
+        {(change, i) => (
+          <section
+            class="change"
+            key={`${i} ${change.title}`}
+            aria-label={`${change.title}: ${words[change.kind]}`}
+          >
+            <h3>
+              {change.title} <span class={tones[change.kind]}>{words[change.kind]}</span>{" "}
+              {change.kind !== "added" && change.score && (
+                <span class="faint">worth {sayScore(change.score)}</span>
+              )}
+            </h3>
+            {change.lines.length > 0 && <Lines of={change} />}
+          </section>
+        )}
+      </Many>
       {parts.length === 0 && <p>Nothing that is told has changed.</p>}
       {same > 0 && (
         <p class="faint">
@@ -46,15 +49,17 @@ const sayScore = ({ before, after }: NonNullable<FoldedChange["score"]>): string
 function Lines({ of: { lines } }: { readonly of: FoldedChange }) {
   return (
     <div class="lines">
-      {lines.map((line, i) =>
-        line.kind === "left out" ? (
-          <div class="faint" key={`${i} left out`}>
-            … {line.lines} {line.lines === 1 ? "line" : "lines"} as before
-          </div>
-        ) : (
-          <Line key={`${i} ${line.kind}`} kind={line.kind} text={line.text} />
-        ),
-      )}
+      <Many items={lines} what="lines" first={200}>
+        {(line, i) =>
+          line.kind === "left out" ? (
+            <div class="faint" key={`${i} left out`}>
+              … {line.lines} {line.lines === 1 ? "line" : "lines"} as before
+            </div>
+          ) : (
+            <Line key={`${i} ${line.kind}`} kind={line.kind} text={line.text} />
+          )
+        }
+      </Many>
     </div>
   );
 }

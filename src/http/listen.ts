@@ -1,6 +1,6 @@
 /** Listens on the loopback interface. */
-import { createServer } from "node:http";
-import { getRequestListener } from "@hono/node-server";
+import { bound } from "./bound.ts";
+import { limitedServer } from "./server.ts";
 
 /** Milliseconds for answers that are on their way when a server closes. */
 const grace = 200;
@@ -17,18 +17,13 @@ export async function listen(
   answer: (request: Request) => Response | Promise<Response>,
   { port = 0, background = false }: { readonly port?: number; readonly background?: boolean } = {},
 ): Promise<Listening> {
-  const server = createServer(getRequestListener(answer));
+  const server = limitedServer(answer);
   if (background) {
     server.unref();
     server.on("connection", (socket) => socket.unref());
   }
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  const address = server.address();
   return {
-    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`,
+    url: await bound(server, "127.0.0.1", port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,0 +1,43 @@
+/** Spans out of the body of a request: long ones in a thread of their own, since texts within them are JSON again. */
+import { type ReadSpans, readSpans } from "../exchange/otlp/otlp.ts";
+import { type BodyLimits, long, parseJson, type Unread } from "../http/body.ts";
+import { oneThread } from "../sandbox/thread.ts";
+import type { Refused } from "./refusal.ts";
+
+export const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64, values: 500_000, names: 10_000 };
+/** Seconds for one request. */
+const longest = 20;
+
+export interface ReadRequest {
+  readonly bytes: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly received: number;
+}
+type Read = ReadSpans | Unread | "no spans";
+
+export function readSpanBytes({ bytes, received }: ReadRequest): Read {
+  const parsed = parseJson(bytes, tracesBody);
+  return "status" in parsed ? parsed : (readSpans(parsed.json, received) ?? "no spans");
+}
+
+/** The thread is started by the first long request, and keeps no process alive. */
+export function spanReader(): (request: ReadRequest) => Promise<ReadSpans | Refused> {
+  const thread = oneThread<ReadRequest, Read>(import.meta.url, "otlpWorker", { seconds: longest });
+  return async (request) => {
+    const read = request.bytes.length <= long ? readSpanBytes(request) : await thread.run(request);
+    if (read === "no spans") return noSpans;
+    return "lost" in read ? tooLong : read;
+  };
+}
+
+const noSpans: Refused = {
+  status: 400,
+  code: "invalid_spans",
+  message:
+    "got JSON without resourceSpans, expected OTLP's ExportTraceServiceRequest. Send logs and metrics elsewhere.",
+};
+const tooLong: Refused = {
+  status: 413,
+  code: "too_long_to_read",
+  message: `the spans were not read within ${longest} s. Send fewer at a time.`,
+};

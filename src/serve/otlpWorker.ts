@@ -1,0 +1,7 @@
+/** The thread that reads long requests of exporters. */
+import { parentPort } from "node:worker_threads";
+import { type ReadRequest, readSpanBytes } from "./otlpRead.ts";
+
+const port = parentPort!;
+port.on("message", (request: ReadRequest) => port.postMessage(readSpanBytes(request)));
+port.postMessage("ready");
