@@ -13,6 +13,7 @@ import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number } from "./output.ts";
@@ -105,12 +106,10 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     io,
   };
   mkdirSync(out, { recursive: true });
-  const interrupt = (): void => {
-    if (control.signal.aborted) process.exit(130);
+  const unheard = onSignal(() => {
     io.error("Saving; the same command goes on. Ctrl-C again ends at once.");
     control.abort();
-  };
-  process.on("SIGINT", interrupt);
+  });
   try {
     const chosen = new Map<string, { readonly learningRate: number }>();
     const runs: ComparedRun[] = [];
@@ -148,7 +147,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     if (!control.signal.aborted || e !== control.signal.reason) throw e;
     io.code = 130;
   } finally {
-    process.off("SIGINT", interrupt);
+    unheard();
   }
 }
 

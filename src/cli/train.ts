@@ -9,6 +9,7 @@ import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { fromFeedback, storeName } from "./fromFeedback.ts";
+import { onSignal } from "./interrupted.ts";
 import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
@@ -128,16 +129,14 @@ export async function trainRun(
   const speeds: number[] = [];
   const stop = new AbortController();
   let page: { close(): void } | undefined;
-  const interrupt = (): void => {
-    if (stop.signal.aborted) process.exit(130);
-    view.above(() => io.error("Saving; Ctrl-C again ends at once."));
-    stop.abort();
-  };
+  let unheard = (): void => {};
   const report = (event: RunEvent): void => {
     // before the run has begun there is nothing to save: until then a signal ends the process
     if (event.type === "start") {
-      process.on("SIGINT", interrupt);
-      process.on("SIGTERM", interrupt);
+      unheard = onSignal(() => {
+        view.above(() => io.error("Saving; Ctrl-C again ends at once."));
+        stop.abort();
+      });
       if (live) page = liveDashboard(store, io);
     }
     view.show(event);
@@ -189,8 +188,7 @@ export async function trainRun(
     io.code = 130;
   } finally {
     view.close();
-    process.off("SIGINT", interrupt);
-    process.off("SIGTERM", interrupt);
+    unheard();
     page?.close();
     await engine.dispose();
   }

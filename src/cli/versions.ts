@@ -7,6 +7,7 @@ import { type ReleaseDesk, releaseDesk, watch } from "../release/index.ts";
 import { requireConsent } from "./consent.ts";
 import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
+import { signalled } from "./interrupted.ts";
 import { addCommand, type Io, percent, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import {
@@ -320,13 +321,10 @@ async function agreed(flags: ActFlags, where: string, question: string): Promise
   await requireConsent(`whetstone ${where}`, question, "a yes, since users get other answers from then on");
 }
 
-/** Ctrl-C, or the end that a service manager asks for. The guard alone keeps no process up. */
+/** The guard alone keeps no process up. */
 async function stopped(): Promise<void> {
   const up = setInterval(() => {}, 60_000);
-  await new Promise<void>((stop) => {
-    process.once("SIGINT", stop);
-    process.once("SIGTERM", stop);
-  });
+  await signalled();
   clearInterval(up);
 }
 
