@@ -102,6 +102,7 @@ export async function trainRun(
 
   const { train } = await import("../train/run.ts");
   const view = await createView(io);
+  const stop = new AbortController();
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
@@ -109,8 +110,11 @@ export async function trainRun(
       ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, tokens, cache },
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
-    downloading(io),
-    (line) => view.above(() => io.say(...folded(io, line))),
+    {
+      progress: downloading(io),
+      say: (line) => view.above(() => io.say(...folded(io, line))),
+      stop: stop.signal,
+    },
   );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
@@ -127,7 +131,6 @@ export async function trainRun(
     ? await fromFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
-  const stop = new AbortController();
   let page: { close(): void } | undefined;
   let unheard = (): void => {};
   const report = (event: RunEvent): void => {
@@ -158,7 +161,8 @@ export async function trainRun(
         config: {
           settings: { ...recipe.defaults, ...suited },
           ...(model !== undefined && { model }),
-          ...statedServer(server),
+          // where a model of somebody else's is may be stated otherwise when the run goes on
+          ...statedServer(engineName === "chat" ? (from?.begun.server ?? {}) : server),
           ...(size && { size: { ...size } }),
           ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),

@@ -1,6 +1,7 @@
 /** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
 import { access, constants, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { endsRun } from "../core/chat.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
 import type { Json } from "../core/json.ts";
@@ -270,7 +271,7 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    const stopped = (stop.aborted && e === stop.reason) || (isWhetstoneError(e) && e.code === "budget.spent");
+    const stopped = (stop.aborted && e === stop.reason) || endsRun(e);
     await store.finishRun(id, stopped ? "interrupted" : "failed").catch(() => undefined);
     // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
     const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
