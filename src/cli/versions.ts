@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
-import { type ReleaseDesk, releaseDesk, watch } from "../release/index.ts";
+import { type ReleaseDesk, releaseDesk, usualWindow, watch } from "../release/index.ts";
 import { requireConsent } from "./consent.ts";
 import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
@@ -82,7 +82,7 @@ function addList(versions: Command, io: Io): void {
           const split = (await production.splits()).at(-1);
           const found = await production.versions();
           for (const version of found) {
-            io.record({ type: "version", ...version, share: split?.shares[version.id] ?? 0 });
+            io.record({ type: "version", ...version, share: split ? (split.shares[version.id] ?? 0) : null });
           }
           if (found.length === 0) {
             return io.say("No versions yet. Make one with: whetstone versions add --upstream URL");
@@ -95,7 +95,11 @@ function addList(versions: Command, io: Io): void {
             v.note ?? "",
           ]);
           io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows, roomOf(io)));
-          io.say(split ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}` : `\n${noSplit}`);
+          io.say(
+            split
+              ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}`
+              : `\n${noSplit(found.length)}`,
+          );
         },
         "there",
       ),
@@ -219,9 +223,11 @@ function addJudge(versions: Command, io: Io): void {
       withProduction(
         flags.store,
         async (production) => {
-          const state = await releaseDesk(deskOptions(flags, production)).state();
+          const options = deskOptions(flags, production);
+          const state = await releaseDesk(options).state();
           io.record({ type: "judgement", ...state });
-          io.say(...sayState(state));
+          const { length } = await production.versions();
+          io.say(...sayState(state, length, options.window ?? usualWindow));
         },
         "there",
       ),
