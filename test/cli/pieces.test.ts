@@ -73,8 +73,8 @@ test("durations read well", () => {
 });
 
 test("the oldest Node", () => {
-  assert.match(nodeTooOld("20.20.2") ?? "", /got Node 20\.20\.2, expected 22\.13\.0 or newer/);
-  assert.equal(nodeTooOld("22.13.0"), undefined);
+  assert.match(nodeTooOld("20.20.2") ?? "", /got Node 20\.20\.2, expected 22\.18\.0 or newer/);
+  assert.equal(nodeTooOld("22.18.0"), undefined);
   assert.equal(nodeTooOld("24.0.0"), undefined);
 });
 

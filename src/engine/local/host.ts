@@ -4,6 +4,7 @@ import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../
 import type { Device } from "../../tensor/index.ts";
 import { type Gate, makeGate, shutGate, shutGateNow } from "./gate.ts";
 import type { CallName, Calls, Reply, Request } from "./protocol.ts";
+import { runtimeMissing } from "./runtime.ts";
 
 export interface Host {
   call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
@@ -59,7 +60,7 @@ export function startHost(options: HostOptions): Host {
   let closing = false;
   let closed: Error | undefined;
   const fail = (e: Error): void => {
-    closed = e;
+    closed ??= e;
     gates.delete(gate);
     for (const { reject } of open.values()) reject(e);
     open.clear();
@@ -72,7 +73,7 @@ export function startHost(options: HostOptions): Host {
     if ("error" in reply) waiting.reject(errorFrom(reply.error));
     else waiting.resolve(reply.value as never);
   });
-  worker.on("error", (e) => fail(errorFrom({ message: e.message })));
+  worker.on("error", (e) => fail(runtimeMissing(e) ?? errorFrom({ message: e.message })));
   worker.on("exit", (code) =>
     fail(
       errorFrom({
