@@ -13,11 +13,11 @@ import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
-import { type Tell, teller } from "./comparePace.ts";
+import { comparisonTables, type Tell, teller } from "./compareWords.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, duration, type Io } from "./output.ts";
+import { addCommand, duration, folded, type Io } from "./output.ts";
 
 interface CompareOptions {
   readonly env?: string;
@@ -138,8 +138,9 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
         statedNumber("--tuning-seeds", options.tuningSeeds, 1)
       : 0;
     const total = recipes.length * seeds + tuning;
-    io.error(planned(recipes.length, seeds, tuning, plan));
-    if (options.env === undefined) io.error(usualWords(total, plan));
+    const words = [planned(recipes.length, seeds, tuning, plan)];
+    if (options.env === undefined) words.push(usualWords(total, plan));
+    for (const line of words) folded(io, line).forEach(io.error);
     const tell = teller(total, io);
     for (const recipe of recipes) {
       // what touches no weights makes no steps
@@ -168,7 +169,8 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
     await replaceFile(join(out, "report.md"), comparisonPage(comparison));
     io.record({ type: "comparison", out, ...comparison });
-    io.say("", comparisonPage(comparison), `Written: ${join(out, "report.md")} and report.json`);
+    const shown = io.terminal ? comparisonTables(comparison, io) : [comparisonPage(comparison)];
+    io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
   } catch (e) {
     if (!control.signal.aborted || e !== control.signal.reason) throw e;
     io.code = 130;

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
 import { openStore } from "../store/store.ts";
 import { nodeTooOld } from "./node-version.ts";
-import { addCommand, type Io, paint } from "./output.ts";
+import { addCommand, folded, type Io, paint } from "./output.ts";
 
 interface Finding {
   readonly what: string;
@@ -42,8 +42,8 @@ export function addDoctor(program: Command, io: Io): void {
           missing: paint(io, "red", "✘"),
         }[f.state];
         io.say(
-          `${mark} ${f.what.padEnd(13)} ${f.found}`,
-          ...(f.mend ? [`  ${" ".repeat(13)} ${f.mend}`] : []),
+          ...folded(io, `${mark} ${f.what.padEnd(13)} ${f.found}`),
+          ...(f.mend ? folded(io, `  ${" ".repeat(13)} ${f.mend}`) : []),
         );
       }
       if (findings.some((f) => f.state === "missing")) io.code = 1;

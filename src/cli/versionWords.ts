@@ -5,7 +5,7 @@ import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
 import { sayEstimate } from "../offpolicy/index.ts";
 import type { GuardrailState, Judgement, LiveVersion, ReleaseState } from "../release/index.ts";
-import { duration, number, percent, table } from "./output.ts";
+import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 
 /** Who answers while there is no split, with that many versions: the gateway's flags decide, as `liveVersions` has it. */
 export function noSplit(versions: number): string {
@@ -15,7 +15,7 @@ export function noSplit(versions: number): string {
       : versions === 1
         ? "without them the only version does"
         : `without them it does not start, since it cannot choose among ${versions} versions`;
-  return `No split: the version that whetstone serve is started with (--upstream, --policy, --guide) answers everybody; ${else_}. Begin one with: whetstone versions split VERSION=1`;
+  return `No split: the version that the gateway is started with (--upstream, --policy, --guide) answers everybody; ${else_}. Begin one with: whetstone versions split VERSION=1`;
 }
 
 /** A version by its id, its name, or the beginning of one. */
@@ -92,9 +92,15 @@ export const glance = ({ live, judgements }: ReleaseState): string =>
     : judgements.map((j) => `${j.version}: ${j.decision} (${j.why})`).join("; ");
 
 /** What is live, and what is to be thought of it. @param window in which what is said of a unit counts, in milliseconds. */
-export function sayState(state: ReleaseState, versions: number, window: number): string[] {
+export function sayState(
+  state: ReleaseState,
+  versions: number,
+  window: number,
+  io: Pick<Io, "terminal" | "width">,
+): string[] {
   const { split, baseline, live, judgements } = state;
-  if (!split) return [noSplit(versions)];
+  if (!split) return folded(io, noSplit(versions));
+  const width = roomOf(io);
   const open = live.reduce((sum, v) => sum + v.open, 0);
   const rows = live.map((v) => [
     v.version,
@@ -108,14 +114,16 @@ export function sayState(state: ReleaseState, versions: number, window: number):
     ...table(
       ["version", "share", "units", "open", "mean reward, if it answered all (95 %, for one look)"],
       rows,
+      width,
     ),
     ...(open > 0
-      ? [
+      ? folded(
+          io,
           `${open} open: what is said of a unit counts ${duration(window / 1000)} after its first response (--window).`,
-        ]
+        )
       : []),
     ...(judgements.length === 0 ? ["", "Only one version answers: there is nothing to compare."] : []),
-    ...judgements.flatMap((j) => ["", ...sayJudgement(j, j.version, baseline ?? "")]),
+    ...judgements.flatMap((j) => ["", ...sayJudgement(j, j.version, baseline ?? "", width)]),
   ];
 }
 
@@ -125,7 +133,7 @@ function unrewarded({ units, open }: LiveVersion): string {
   return open > 0 ? "not known before the first window closes" : "it has answered nobody";
 }
 
-function sayJudgement(j: Judgement, version: Id, baseline: Id): string[] {
+function sayJudgement(j: Judgement, version: Id, baseline: Id, width: number): string[] {
   const { candidate, baseline: other, difference: d } = j;
   const arm = (of: Judgement["candidate"]): string =>
     `${number(of.mean)} (${of.rewarded} of ${of.units} units)`;
@@ -142,7 +150,7 @@ function sayJudgement(j: Judgement, version: Id, baseline: Id): string[] {
     `difference ${number(d.mean)} [${number(d.low)}, ${number(d.high)}] at ${percent(j.confidence)}, valid at every look`,
     ...j.doubts.map((doubt) => `Careful: ${doubt}.`),
     ...(guards.length > 0
-      ? ["", ...table(["guardrail", "candidate", "baseline", "limit", "state"], guards)]
+      ? ["", ...table(["guardrail", "candidate", "baseline", "limit", "state"], guards, width)]
       : []),
   ];
 }

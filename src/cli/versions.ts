@@ -8,7 +8,7 @@ import { requireConsent } from "./consent.ts";
 import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
-import { addCommand, type Io, percent, roomOf, table } from "./output.ts";
+import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import {
   backendOf,
@@ -95,11 +95,8 @@ function addList(versions: Command, io: Io): void {
             v.note ?? "",
           ]);
           io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows, roomOf(io)));
-          io.say(
-            split
-              ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}`
-              : `\n${noSplit(found.length)}`,
-          );
+          const since = split && `Since ${time(split.since)}, by ${split.unit}: ${split.why}`;
+          io.say("", ...folded(io, since ?? noSplit(found.length)));
         },
         "there",
       ),
@@ -227,7 +224,7 @@ function addJudge(versions: Command, io: Io): void {
           const state = await releaseDesk(options).state();
           io.record({ type: "judgement", ...state });
           const { length } = await production.versions();
-          io.say(...sayState(state, length, options.window ?? usualWindow));
+          io.say(...sayState(state, length, options.window ?? usualWindow, io));
         },
         "there",
       ),

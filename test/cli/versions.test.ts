@@ -23,7 +23,7 @@ test("a candidate's way: added, split, judged, promoted", async () => {
   assert.match((await versions("add", ...upstream, "tuned")).out, /known already/);
   assert.match(
     (await versions("list")).out,
-    /No split: the version that whetstone serve is started with.*it cannot choose among 2 versions/,
+    /No split: the version that the gateway is started with.*it cannot choose among 2 versions/,
   );
   assert.equal(JSON.parse((await versions("list", "--json")).out.split("\n")[0]!).share, null);
   const asked = await versions("split", "base=0.5", "tuned=50%");

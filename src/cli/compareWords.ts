@@ -1,14 +1,22 @@
-/** How far a comparison is, and how long the rest of it may take. */
+/** What people see of a comparison: how far it is, how long the rest may take, and what came of it. */
 import { mean } from "../core/statistics.ts";
-import type { ComparedRun } from "../train/compare.ts";
+import { type ComparedRun, type Comparison, comparisonColumns, comparisonRows } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
-import { duration, type Io, number } from "./output.ts";
+import { duration, type Io, number, paint, roomOf, table } from "./output.ts";
 
 /** A run, with what is told of its events. One that was made before returns at once, and says how long it took then. */
 export type MakeRun = (onEvent: (event: RunEvent) => void) => Promise<ComparedRun>;
 
 /** Makes a run and says a line of it, with the time that is left. */
 export type Tell = (id: string, seed: number, make: MakeRun) => Promise<ComparedRun>;
+
+/** The comparison on a terminal: a table for each split. */
+export const comparisonTables = (c: Comparison, io: Io): string[] =>
+  Object.keys(c.methods[0]?.heldOut ?? {}).flatMap((split) => {
+    const rows = comparisonRows(c, split).map((cells) => cells.map((cell) => cell.replaceAll("`", "")));
+    const [head, ...lines] = table([`${split}: method`, ...comparisonColumns.slice(1)], rows, roomOf(io));
+    return [paint(io, "bold", head!), ...lines, ""];
+  });
 
 /** Of the first run, before its pace is worth a word. */
 const firstSeconds = 10;
