@@ -1,4 +1,4 @@
-/** The files of a new project. ONNX Runtime's own script would fetch libraries for NVIDIA's GPUs, which the CPU needs none of. */
+/** The files of a new project. */
 
 const packageJson = (name: string): string => `{
   "name": "${name}",
@@ -11,11 +11,13 @@ const packageJson = (name: string): string => `{
   },
   "dependencies": {
     "whetstone": "^0.1.0"
-  },
-  "allowScripts": {
-    "onnxruntime-node": false
   }
 }
+`;
+
+/** As ONNX Runtime's script would fetch libraries for NVIDIA's GPUs, from a server of its own, which the CPU needs none of. */
+const npmrc = `# packages run no scripts of their own when they are installed; nothing here needs any
+ignore-scripts=true
 `;
 
 const readme = (name: string): string => `# ${name}
@@ -163,6 +165,7 @@ export const projectFiles = (name: string): Readonly<Record<string, string>> => 
   "package.json": packageJson(name),
   "README.md": readme(name),
   ".gitignore": "node_modules/\nruns/\n",
+  ".npmrc": npmrc,
   "config.ts": config,
   "environment.ts": environment,
   "environment.test.ts": test,
