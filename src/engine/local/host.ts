@@ -68,7 +68,7 @@ export function startHost(options: HostOptions): Host {
   worker.on("message", (reply: Reply) => {
     const waiting = open.get(reply.id);
     open.delete(reply.id);
-    if (open.size === 0) worker.unref();
+    if (open.size === 0 && !closing) worker.unref();
     if (!waiting) return;
     if ("error" in reply) waiting.reject(errorFrom(reply.error));
     else waiting.resolve(reply.value as never);
