@@ -9,7 +9,7 @@ import { loadConfig } from "./config.ts";
 import type { FeedbackSource } from "./fromFeedback.ts";
 import { limitsIn } from "./limits.ts";
 import type { StatedRun } from "./options.ts";
-import { statedServer, type trainingServerKeys } from "./tinker.ts";
+import { statedServer, type TrainingServer, type trainingServerKeys } from "./tinker.ts";
 
 /** Files that a run was begun with, seen from its folder: the whole project can be moved. */
 export interface Modules {
@@ -29,6 +29,8 @@ export interface Begun {
   readonly env: string;
   readonly feedback?: BegunFeedback;
   readonly modules: Modules;
+  /** The server that `run.json` names. */
+  readonly server: TrainingServer;
   /** What `run.json` and `limits.json` say, as a run is stated. */
   readonly stated: StatedRun;
 }
@@ -58,6 +60,7 @@ export function begunRun(out: string): Begun | undefined {
     env: feedback ? feedback.measured : begun.env,
     modules,
     ...(feedback && { feedback }),
+    server: statedServer(more),
     stated: {
       ...(feedback
         ? { fromFeedback: feedback.store, ...(feedback.lessons && { lessons: feedback.lessons }) }

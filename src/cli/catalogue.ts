@@ -65,16 +65,21 @@ export interface EngineOptions extends TrainingServer, TalkingModel {
   readonly memory?: number | undefined;
 }
 
-/**
- * Loaded when needed: commands that do not train start without an engine.
- * @param progress is told how far a download is.
- * @param say takes lines about a server: what it does, and why nothing happens. Default: what each engine has.
- */
+/** What a command has around an engine. */
+export interface EngineSurroundings {
+  /** Is told how far a download is. */
+  readonly progress?: (at: FetchProgress) => void;
+  /** Takes lines about a server: what it does, and why nothing happens. Default: what each engine has. */
+  readonly say?: (line: string) => void;
+  /** Ends replies under way of a model behind an API. */
+  readonly stop?: AbortSignal;
+}
+
+/** Loaded when needed: commands that do not train start without an engine. */
 export async function makeEngine(
   name: EngineName,
   options: EngineOptions = {},
-  progress: (at: FetchProgress) => void = () => {},
-  say?: (line: string) => void,
+  { progress = () => {}, say, stop }: EngineSurroundings = {},
 ): Promise<Engine> {
   const { model, size, lora, device, threads, memory } = options;
   const stated = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
@@ -82,7 +87,7 @@ export async function makeEngine(
   const surplus = stated.find((option) => !known.includes(option));
   if (surplus !== undefined) throw notFor(name, surplus);
   if (name === "tabular") return (await import("../engine/tabular/engine.ts")).tabularEngine();
-  if (name === "chat") return await talkingEngine(options, say ?? (() => {}));
+  if (name === "chat") return await talkingEngine(options, say ?? (() => {}), stop);
   if (name === "tinker") {
     if (typeof lora === "object") throw notFor(name, "lora");
     return await serverEngine(options, lora, say);

@@ -89,6 +89,7 @@ export function chatOf(flags: ChatFlags, stop: AbortSignal, ledger?: string): Ch
     ),
     cache,
     stop,
+    key: key === undefined ? `(${keyEnv} is not set)` : `in ${keyEnv}`,
     ...(input === undefined || output === undefined ? {} : { price: { input, output } }),
   });
 }

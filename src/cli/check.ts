@@ -11,6 +11,7 @@ import { type CheckEvidence, runCheck } from "../train/check.ts";
 import { evidenceFolder, readEvidence, type StoredEvidence } from "../train/evidence.ts";
 import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck } from "./check-files.ts";
 import { type Pool, rememberedRuns, startPool } from "./check-pool.ts";
+import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
 
@@ -43,11 +44,10 @@ export function addCheck(program: Command, io: Io): void {
           : statedNumber("--threads", options.threads, 1);
       const pool = startPool(threads);
       const code = codeDigest();
-      const interrupt = (): void => {
+      const unheard = onSignal(() => {
         io.error("Stopped; what was measured is kept, the same command goes on.");
         process.exit(130);
-      };
-      process.once("SIGINT", interrupt);
+      });
       try {
         let left = files.length;
         // as many checks side by side as there are threads: the last runs of one need not wait for each other
@@ -61,7 +61,7 @@ export function addCheck(program: Command, io: Io): void {
         };
         await Promise.all(Array.from({ length: threads }, work));
       } finally {
-        process.off("SIGINT", interrupt);
+        unheard();
         await pool.close();
       }
     });

@@ -15,12 +15,14 @@ import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { comparisonTables, type Tell, teller } from "./compareWords.ts";
+import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, duration, type Io, number } from "./output.ts";
+import { addCommand, duration, folded, type Io } from "./output.ts";
 
 interface CompareOptions {
-  readonly env: string;
+  readonly env?: string;
   readonly engine: string;
   readonly seeds: string;
   readonly seed: string;
@@ -41,7 +43,7 @@ export function addCompare(program: Command, io: Io): void {
     "whetstone compare grpo gepa --env world.ts --engine engine.ts --episodes 640    # with and without weights",
   ])
     .argument("<methods...>", "two or more; the first is what the others are compared with")
-    .option("--env <name>", "environment, or a module that exports one", "facts")
+    .option("--env <name>", `environment, or a module that exports one (default: ${usualEnv})`)
     .option("--engine <name>", "what computes: local, tabular, or a module that exports an engine", "local")
     .option("--seeds <n>", "runs of each method", "5")
     .option("--seed <n>", "first seed", "1")
@@ -77,6 +79,24 @@ interface Plan {
   readonly io: Io;
 }
 
+/** What is compared on where no --env is named, and about how many seconds a run of its default size takes on two cores. */
+const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
+
+/** What is about to be done. */
+function planned(methods: number, seeds: number, tuning: number, plan: Plan): string {
+  const { environment, engine, iterations, episodes, out } = plan;
+  const each = episodes === undefined ? `${iterations} iterations` : `${episodes} episodes`;
+  const more = tuning > 0 ? `, ${tuning} more to choose step sizes` : "";
+  return `${methods} methods × ${seeds} seeds${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
+}
+
+function usualWords(total: number, { engine, iterations, episodes }: Plan): string {
+  const taken = `No --env is named, so that ${usualEnv} is taken`;
+  return engine === "local" && episodes === undefined
+    ? `${taken}: about ${duration((total * usualSeconds * iterations) / usualIterations)} on two cores.`
+    : `${taken}.`;
+}
+
 const firstTuningSeed = 1_000_000;
 
 async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
@@ -89,7 +109,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       mend: "Name a baseline first, then what is to be compared with it.",
     });
   }
-  const environment = await requireEnvironment("--env", options.env);
+  const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings } = await examine(environment, quickly);
   requireSound(environment.name, findings);
   for (const finding of findings) io.error(`warning: ${findingLine(finding)}`);
@@ -110,12 +130,10 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     io,
   };
   mkdirSync(out, { recursive: true });
-  const interrupt = (): void => {
-    if (control.signal.aborted) process.exit(130);
+  const unheard = onSignal(() => {
     io.error("Saving; the same command goes on. Ctrl-C again ends at once.");
     control.abort();
-  };
-  process.on("SIGINT", interrupt);
+  });
   try {
     const chosen = new Map<string, { readonly learningRate: number }>();
     const runs: ComparedRun[] = [];
@@ -124,7 +142,11 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
         rates.length *
         statedNumber("--tuning-seeds", options.tuningSeeds, 1)
       : 0;
-    const tell = teller(recipes.length * seeds + tuning, io);
+    const total = recipes.length * seeds + tuning;
+    const words = [planned(recipes.length, seeds, tuning, plan)];
+    if (options.env === undefined) words.push(usualWords(total, plan));
+    for (const line of words) folded(io, line).forEach(io.error);
+    const tell = teller(total, io);
     for (const recipe of recipes) {
       // what touches no weights makes no steps
       if (rates && !recipe.weightFree)
@@ -134,7 +156,11 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     const list = Array.from({ length: seeds }, (_, i) => first + i);
     for (const seed of list)
       for (const recipe of recipes)
-        runs.push(await tell(recipe.id, seed, () => oneRun(recipe, seed, plan, chosen.get(recipe.id))));
+        runs.push(
+          await tell(recipe.id, seed, (onEvent) =>
+            oneRun(recipe, seed, plan, onEvent, chosen.get(recipe.id)),
+          ),
+        );
     const { engine, episodes } = plan;
     const about = {
       env: environment.name,
@@ -148,32 +174,14 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
     await replaceFile(join(out, "report.md"), comparisonPage(comparison));
     io.record({ type: "comparison", out, ...comparison });
-    io.say("", comparisonPage(comparison), `Written: ${join(out, "report.md")} and report.json`);
+    const shown = io.terminal ? comparisonTables(comparison, io) : [comparisonPage(comparison)];
+    io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
   } catch (e) {
     if (!control.signal.aborted || e !== control.signal.reason) throw e;
     io.code = 130;
   } finally {
-    process.off("SIGINT", interrupt);
+    unheard();
   }
-}
-
-type Tell = (id: string, seed: number, run: () => Promise<ComparedRun>) => Promise<ComparedRun>;
-
-/** A line for every run that is done, with how long the rest may take. */
-function teller(total: number, io: Io): Tell {
-  let done = 0;
-  const began = performance.now();
-  return async (id, seed, run) => {
-    const result = await run();
-    done++;
-    const elapsed = (performance.now() - began) / 1000;
-    const success = Object.values(result.heldOut)[0];
-    const left = duration((elapsed / done) * (total - done));
-    io.error(
-      `${done} of ${total}: ${id}, seed ${seed}: held-out success ${success === undefined ? "–" : number(success)}, ${duration(result.seconds)}; about ${left} left`,
-    );
-    return result;
-  };
 }
 
 /** The best of some step sizes for a method, by success in practice, on seeds of its own. */
@@ -190,8 +198,8 @@ async function tuned(
     for (let i = 0; i < seeds; i++) {
       const seed = firstTuningSeed + i;
       runs.push(
-        await tell(`${recipe.id} at ${learningRate}`, seed, () =>
-          oneRun(recipe, seed, plan, { learningRate }),
+        await tell(`${recipe.id} at ${learningRate}`, seed, (onEvent) =>
+          oneRun(recipe, seed, plan, onEvent, { learningRate }),
         ),
       );
     }
@@ -208,6 +216,7 @@ async function oneRun(
   recipe: Recipe,
   seed: number,
   plan: Plan,
+  onEvent: (event: RunEvent) => void,
   settings: Partial<Settings> = {},
 ): Promise<ComparedRun> {
   const { environment, out, episodes, tasks, contextTokens, stop } = plan;
@@ -221,6 +230,7 @@ async function oneRun(
   const { train } = await import("../train/run.ts");
   const engine = await startedFrom(await startingWeights(seed, plan), plan.engine);
   const folder = join(out, name);
+  const warn = warnings(name, plan.io);
   const store = join(out, "whetstone.sqlite");
   const began = performance.now();
   try {
@@ -240,7 +250,10 @@ async function oneRun(
         warmStart: false,
         evaluation: { tasks, every: 0 },
       },
-      warnings(name, plan.io),
+      (event) => {
+        warn(event);
+        onEvent(event);
+      },
       stop,
     );
     const curves = await readStore(store, done.out);

@@ -10,6 +10,7 @@ import { failed } from "../serve/failed.ts";
 import { inbox } from "../serve/inbox.ts";
 import { versionRoutes } from "../serve/versions.ts";
 import { openProduction, recorder } from "../store/index.ts";
+import { signalled } from "./interrupted.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
 import { existingStore, storeOption } from "./runs.ts";
@@ -39,10 +40,7 @@ export function addDashboard(program: Command, io: Io): void {
         });
         io.record({ type: "serving", url: server.url });
         io.say(`The dashboard is at ${server.url}. Ctrl-C ends it.`);
-        await new Promise<void>((go) => {
-          process.once("SIGINT", go);
-          process.once("SIGTERM", go);
-        });
+        await signalled();
         await server.close();
       } finally {
         await writing.close();

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
 import { openStore } from "../store/store.ts";
 import { nodeTooOld } from "./node-version.ts";
-import { addCommand, type Io, paint } from "./output.ts";
+import { addCommand, folded, type Io, paint } from "./output.ts";
 
 interface Finding {
   readonly what: string;
@@ -42,8 +42,8 @@ export function addDoctor(program: Command, io: Io): void {
           missing: paint(io, "red", "✘"),
         }[f.state];
         io.say(
-          `${mark} ${f.what.padEnd(13)} ${f.found}`,
-          ...(f.mend ? [`  ${" ".repeat(13)} ${f.mend}`] : []),
+          ...folded(io, `${mark} ${f.what.padEnd(13)} ${f.found}`),
+          ...(f.mend ? folded(io, `  ${" ".repeat(13)} ${f.mend}`) : []),
         );
       }
       if (findings.some((f) => f.state === "missing")) io.code = 1;
@@ -53,14 +53,10 @@ export function addDoctor(program: Command, io: Io): void {
 function node(): Finding {
   const tooOld = nodeTooOld();
   const found = process.versions.node;
-  if (tooOld) return { what: "Node", state: "missing", found, mend: "Install Node 22.13 or newer." };
+  if (tooOld) return { what: "Node", state: "missing", found, mend: "Install Node 22.18 or newer." };
   if (process.features.typescript) return { what: "Node", state: "ok", found };
-  return {
-    what: "Node",
-    state: "note",
-    found,
-    mend: "Install Node 22.18 or newer to write configs in TypeScript.",
-  };
+  const mend = "Install Node 24 to write configs and environments in TypeScript: this one does not read it.";
+  return { what: "Node", state: "note", found, mend };
 }
 
 function processor(): Finding {
@@ -109,8 +105,8 @@ async function onnx(): Promise<Finding> {
     };
   } catch (e) {
     const found = messageOf(e).split("\n")[0]!;
-    const mend = "Install it again with npm ci; on Linux it needs glibc 2.28 or newer (not Alpine).";
-    return { what: "ONNX Runtime", state: "missing", found, mend };
+    const { bringRuntime } = await import("../engine/local/runtime.ts");
+    return { what: "ONNX Runtime", state: "missing", found, mend: bringRuntime };
   }
 }
 
@@ -168,7 +164,7 @@ async function sqlite(): Promise<Finding> {
     await store.close();
     return { what: "SQLite", state: "ok", found: process.versions.sqlite ?? "there" };
   } catch (e) {
-    return { what: "SQLite", state: "missing", found: messageOf(e), mend: "Install Node 22.13 or newer." };
+    return { what: "SQLite", state: "missing", found: messageOf(e), mend: "Install Node 22.18 or newer." };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { findMethod, methods, type Recipe, settingRows } from "../method/index.ts";
 import { readEvidence, type StoredEvidence } from "../train/evidence.ts";
 import { checkFiles } from "./check-files.ts";
-import { addCommand, duration, type Io, number, paint } from "./output.ts";
+import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
 export function addExplain(program: Command, io: Io): void {
   addCommand(program, "explain", "Show a method: mechanism, mathematics, composition, evidence.", [
@@ -16,7 +16,8 @@ export function addExplain(program: Command, io: Io): void {
       const evidence = readEvidence(m.id);
       io.record({ ...about(m), evidence: evidence ?? null, command: command(m) });
       const title = (text: string): string => paint(io, "bold", text);
-      io.say(title(`${m.id}: ${m.summary}`), `family ${m.family}${m.paper ? `; paper: ${m.paper}` : ""}`);
+      const family = `family ${m.family}${m.paper ? `; paper: ${m.paper}` : ""}`;
+      io.say(title(`${m.id}: ${m.summary}`), ...folded(io, family));
       if (m.mechanism) io.say("", title("Mechanism"), ...wrapped(m.mechanism, io.width));
       if (m.equation) io.say("", title("Mathematics"), ...m.equation.split("\n").map((line) => `  ${line}`));
       io.say("", title("Composition"), ...composition(m));
@@ -33,8 +34,8 @@ function about(m: Recipe): Readonly<Record<string, unknown>> {
 
 const command = (m: Recipe): string =>
   m.kind === "diagnostic"
-    ? `npx whetstone check ${m.id}`
-    : `npx whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
+    ? `whetstone check ${m.id}`
+    : `whetstone train --env facts --method ${m.id} --out runs/${m.id}`;
 
 function composition(m: Recipe): string[] {
   if (m.kind === "diagnostic")

@@ -1,11 +1,11 @@
-/** What bounds a run and what it costs: kept with it, and may be stated otherwise when it goes on. */
+/** What bounds a run, what it costs, and where a model behind an API is: kept with it, and may be stated otherwise when it goes on. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { runRows, type StatedRun } from "./options.ts";
 
-type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "tokens" | "cache";
+type Name = "budget" | "episodes" | "spend" | "price" | "calls" | "tokens" | "cache" | "url" | "keyEnv";
 export type Limits = Pick<StatedRun, Name>;
 
 const schema = z.object({
@@ -15,14 +15,17 @@ const schema = z.object({
   price: z.exactOptional(runRows.price.schema),
   calls: z.exactOptional(runRows.calls.schema),
   tokens: z.exactOptional(runRows.tokens.schema),
+  url: z.exactOptional(runRows.url.schema),
+  keyEnv: z.exactOptional(runRows.keyEnv.schema),
   /** Seen from the run's folder, as its other files are: the whole project can be moved. */
   cache: z.exactOptional(runRows.cache.schema),
 });
 
-/** Those that are stated, as the run in `out` keeps them. */
+/** Those that are stated, as the run in `out` keeps them. A server that trains is part of what the run is, and is kept with that. */
 export function limitsOf(out: string, stated: StatedRun): z.output<typeof schema> {
+  const { url: _url, keyEnv: _keyEnv, ...others } = stated;
   const { cache } = stated;
-  const kept = schema.parse(stated);
+  const kept = schema.parse(stated.engine === "chat" ? stated : others);
   return cache === undefined
     ? kept
     : { ...kept, cache: relative(resolve(out), resolve(cache)).replaceAll("\\", "/") };

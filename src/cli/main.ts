@@ -8,6 +8,12 @@ if (tooOld !== undefined) {
   process.stderr.write(`${tooOld}\n`);
   process.exit(1);
 }
+// of a module that is none for Node, `loadModule` says the same in one line
+const printed = process.listeners("warning");
+process.removeAllListeners("warning").on("warning", (warning) => {
+  if (!warning.message.startsWith("Failed to load the ES module"))
+    for (const print of printed) print(warning);
+});
 if (process.argv[2] === "serve") beginForOneCore();
 // compiled modules are kept in the system's temporary folder: commands begin twice as fast from the second time on
 module.enableCompileCache();

@@ -1,5 +1,5 @@
-/** The oldest Node that runs the published package: it has `node:sqlite` without a flag. */
-export const oldestNode = "22.13.0";
+/** The oldest Node that runs the published package: it reads TypeScript, in which configs and environments are written. */
+export const oldestNode = "22.18.0";
 
 /** One line for the user when this Node is too old; nothing when it will do. */
 export function nodeTooOld(version: string = process.versions.node): string | undefined {

@@ -25,7 +25,6 @@ export function beginForOneCore(): void {
   }
   const { execPath, execArgv, argv } = process;
   try {
-    // Node 22.13 and 22.14 have no execve
     process.execve?.(execPath, [execPath, ...missing, ...execArgv, ...argv.slice(1)]);
   } catch {
     // as it was begun, it serves as well

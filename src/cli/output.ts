@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
 import type { Interval } from "../core/statistics.ts";
+import { asCalled, calledHere } from "./called.ts";
 
 export interface Io {
   /** Under --json, text for people goes to stderr and stdout carries JSON lines alone. */
@@ -30,6 +31,7 @@ type Style = Parameters<typeof styleText>[0];
 export function createIo(
   args: readonly string[],
   { out, err }: { readonly out: Sink; readonly err: Sink } = { out: process.stdout, err: process.stderr },
+  called: string = calledHere(),
 ): Io {
   const json = args.includes("--json");
   const people = json ? err : out;
@@ -50,9 +52,9 @@ export function createIo(
     terminal: people.isTTY === true && process.env.TERM !== "dumb",
     width: people.columns || 100, // a terminal that does not know says 0
     code: 0,
-    write: (text) => write(people, text),
-    say: (...lines) => write(people, `${lines.join("\n")}\n`),
-    error: (line) => write(err, `${line}\n`),
+    write: (text) => write(people, asCalled(text, called)),
+    say: (...lines) => write(people, `${asCalled(lines.join("\n"), called)}\n`),
+    error: (line) => write(err, `${asCalled(line, called)}\n`),
     record: (value) => {
       if (json) write(out, `${JSON.stringify(value)}\n`);
     },

@@ -3,13 +3,14 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
+import { type CommandName, commandNames } from "./called.ts";
 import { createIo, type Io } from "./output.ts";
 
 /**
  * The commands, in the order of the help. Only the one that is asked for is read from its files: all of them together are
  * more than a thousand modules, and a second before the first word.
  */
-const commands: Readonly<Record<string, () => Promise<(program: Command, io: Io) => void>>> = {
+const commands: Readonly<Record<CommandName, () => Promise<(program: Command, io: Io) => void>>> = {
   start: async () => (await import("./start.ts")).addStart,
   init: async () => (await import("./init.ts")).addInit,
   validate: async () => (await import("./validate.ts")).addValidate,
@@ -52,9 +53,10 @@ export async function createProgram(args: readonly string[], io: Io): Promise<Co
       writeErr: () => {}, // said once, in `report`
     });
   const asked = args.find((arg) => !arg.startsWith("-")) ?? "";
+  const named = commandNames.filter((name) => name === asked);
   // the help, and advice about a name that is none, need them all
-  const needed = Object.hasOwn(commands, asked) ? [commands[asked]!] : Object.values(commands);
-  for (const add of await Promise.all(needed.map((load) => load()))) add(program, io);
+  const needed = named.length > 0 ? named : commandNames;
+  for (const add of await Promise.all(needed.map((name) => commands[name]()))) add(program, io);
   program.addHelpText("after", "\nFirst steps: whetstone doctor, whetstone start, whetstone init my-agent\n");
   return program;
 }

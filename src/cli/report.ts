@@ -86,7 +86,6 @@ export async function printReport(report: RunReport, io: Io): Promise<void> {
         [" ", "whetstone init my-agent", "an agent of your own"],
       ],
     ).slice(1),
-    paint(io, "dim", "In the repository, `npm run -s whetstone --` stands for `whetstone`."),
     "",
     ...healthLines(report.health, io),
   );

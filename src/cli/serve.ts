@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
 import { requireEnvironment } from "./catalogue.ts";
+import { signalled } from "./interrupted.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
@@ -111,20 +112,13 @@ export function addServe(program: Command, io: Io): void {
       if (tinker) {
         refuseBoth("--tinker", flags);
         const { serveTinker } = await import("./serveTinker.ts");
-        return await serveTinker(flags, io, interrupted);
+        return await serveTinker(flags, io, signalled);
       }
       // loaded when it is asked for: databases and clients take their time
       const { serveGateway } = await import("./serveGateway.ts");
-      await serveGateway(flags, io, interrupted);
+      await serveGateway(flags, io, signalled);
     });
 }
-
-/** Once it is told to stop. */
-const interrupted = (): Promise<void> =>
-  new Promise((go) => {
-    process.once("SIGINT", go);
-    process.once("SIGTERM", go);
-  });
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
@@ -162,7 +156,7 @@ async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
   });
   io.record({ type: "serving", environment: environment.name, url: server.url });
   io.say(`${environment.name} is served at ${server.url} (OpenEnv). Ctrl-C ends it.`);
-  await interrupted();
+  await signalled();
   await server.close();
   io.say("Closed.");
 }

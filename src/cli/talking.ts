@@ -36,10 +36,14 @@ export const talkingModelKeys = [
 
 /**
  * The model as the policy of a run, for methods without weights.
- * @param say is told at the end what was used.
+ * @param say is told at the end what was used. @param stop ends replies under way.
  * @throws WhetstoneError `option.range`.
  */
-export async function talkingEngine(told: TalkingModel, say: (line: string) => void): Promise<Engine> {
+export async function talkingEngine(
+  told: TalkingModel,
+  say: (line: string) => void,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<Engine> {
   const { model, url, keyEnv, spend, price, calls, tokens, cache = "runs/chat", ledger } = told;
   if (url === undefined || model === undefined) {
     throw new WhetstoneError("option.range", {
@@ -57,10 +61,9 @@ export async function talkingEngine(told: TalkingModel, say: (line: string) => v
     ...(calls === undefined ? {} : { calls }),
     ...(tokens === undefined ? {} : { tokens }),
   };
-  // a run stops its episodes by itself
   const chat = chatOf(
     { chat: url, model, cache, ...(keyEnv === undefined ? {} : { keyEnv }), ...limits },
-    new AbortController().signal,
+    stop,
     ledger,
   );
   return { ...chatEngine(chat), dispose: async () => say(`${chat.id}: ${spendLine(chat.spent())}`) };

@@ -1,4 +1,4 @@
-/** The files of a new project. ONNX Runtime's own script would fetch libraries for NVIDIA's GPUs, which the CPU needs none of. */
+/** The files of a new project. */
 
 const packageJson = (name: string): string => `{
   "name": "${name}",
@@ -11,11 +11,13 @@ const packageJson = (name: string): string => `{
   },
   "dependencies": {
     "whetstone": "^0.1.0"
-  },
-  "allowScripts": {
-    "onnxruntime-node": false
   }
 }
+`;
+
+/** As ONNX Runtime's script would fetch libraries for NVIDIA's GPUs, from a server of its own, which the CPU needs none of. */
+const npmrc = `# packages run no scripts of their own when they are installed; nothing here needs any
+ignore-scripts=true
 `;
 
 const readme = (name: string): string => `# ${name}
@@ -25,7 +27,7 @@ An agent that learns from feedback, with [Whetstone](https://www.npmjs.com/packa
     npm install
     npm test            # the environment proves itself
     npm run play        # play it by hand
-    npm start           # train: about a minute
+    npm start           # train: about a minute; success on doors never practised goes from half to nearly all
     npx whetstone show  doors-1        # curves, transcripts, credit
 
 - \`environment.ts\`: what the agent sees, what it can do, what it is rewarded for. Begin here.
@@ -40,7 +42,7 @@ export default {
   method: "grpo",
   seed: 1,
   iterations: 30,
-  warmStart: { updates: 100 },
+  warmStart: { updates: 200 }, // until it can open the door that it was told of
   evaluation: { tasks: 100 },
   out: "runs/doors-1",
 };
@@ -51,9 +53,9 @@ const environment = `// Some doors, one of them the right one. The agent may "lo
 // guesses. Feedback teaches the agent to look there too.
 import type { Environment, Episode, Player, Task } from "whetstone";
 
-const colours = ["red", "blue", "green", "white", "black", "brown", "pink", "grey"];
+const colours = ["red", "blue", "green", "white", "black", "brown", "pink", "grey", "gold", "silver"];
 
-/** Every choice of two or three doors in every order, with each of them as the right one. */
+/** Every two doors in both orders and every three in one, with each of them as the right one. */
 function allTasks(): Task[] {
   const out: Task[] = [];
   const add = (doors: readonly string[]): void => {
@@ -67,11 +69,10 @@ function allTasks(): Task[] {
       });
     }
   };
-  for (const a of colours)
-    for (const b of colours) {
-      if (a === b) continue;
-      add([a, b]);
-      for (const c of colours) if (c !== a && c !== b) add([a, b, c]);
+  for (const [i, a] of colours.entries())
+    for (const [j, b] of colours.entries()) {
+      if (i !== j) add([a, b]);
+      if (i < j) for (const c of colours.slice(j + 1)) add([a, b, c]);
     }
   return out;
 }
@@ -163,6 +164,7 @@ export const projectFiles = (name: string): Readonly<Record<string, string>> => 
   "package.json": packageJson(name),
   "README.md": readme(name),
   ".gitignore": "node_modules/\nruns/\n",
+  ".npmrc": npmrc,
   "config.ts": config,
   "environment.ts": environment,
   "environment.test.ts": test,

@@ -9,6 +9,7 @@ import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
 import { fromFeedback, storeName } from "./fromFeedback.ts";
+import { onSignal } from "./interrupted.ts";
 import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
@@ -101,6 +102,7 @@ export async function trainRun(
 
   const { train } = await import("../train/run.ts");
   const view = await createView(io);
+  const stop = new AbortController();
   const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
   const engine = await makeEngine(
     engineName,
@@ -108,8 +110,11 @@ export async function trainRun(
       ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, tokens, cache },
       ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
     },
-    downloading(io),
-    (line) => view.above(() => io.say(...folded(io, line))),
+    {
+      progress: downloading(io),
+      say: (line) => view.above(() => io.say(...folded(io, line))),
+      stop: stop.signal,
+    },
   );
   const suited = {
     ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
@@ -126,18 +131,15 @@ export async function trainRun(
     ? await fromFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
-  const stop = new AbortController();
   let page: { close(): void } | undefined;
-  const interrupt = (): void => {
-    if (stop.signal.aborted) process.exit(130);
-    view.above(() => io.error("Saving; Ctrl-C again ends at once."));
-    stop.abort();
-  };
+  let unheard = (): void => {};
   const report = (event: RunEvent): void => {
     // before the run has begun there is nothing to save: until then a signal ends the process
     if (event.type === "start") {
-      process.on("SIGINT", interrupt);
-      process.on("SIGTERM", interrupt);
+      unheard = onSignal(() => {
+        view.above(() => io.error("Saving; Ctrl-C again ends at once."));
+        stop.abort();
+      });
       if (live) page = liveDashboard(store, io);
     }
     view.show(event);
@@ -159,7 +161,8 @@ export async function trainRun(
         config: {
           settings: { ...recipe.defaults, ...suited },
           ...(model !== undefined && { model }),
-          ...statedServer(server),
+          // where a model of somebody else's is may be stated otherwise when the run goes on
+          ...statedServer(engineName === "chat" ? (from?.begun.server ?? {}) : server),
           ...(size && { size: { ...size } }),
           ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
           ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
@@ -189,8 +192,7 @@ export async function trainRun(
     io.code = 130;
   } finally {
     view.close();
-    process.off("SIGINT", interrupt);
-    process.off("SIGTERM", interrupt);
+    unheard();
     page?.close();
     await engine.dispose();
   }

@@ -4,10 +4,19 @@ import type { Split, Version } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
 import { sayEstimate } from "../offpolicy/index.ts";
-import type { GuardrailState, Judgement, ReleaseState } from "../release/index.ts";
-import { number, percent, table } from "./output.ts";
+import type { GuardrailState, Judgement, LiveVersion, ReleaseState } from "../release/index.ts";
+import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 
-export const noSplit = "No split: the last one answers. Begin one with: whetstone versions split VERSION=1";
+/** Who answers while there is no split, with that many versions: the gateway's flags decide, as `liveVersions` has it. */
+export function noSplit(versions: number): string {
+  const else_ =
+    versions === 0
+      ? "without them it does not start"
+      : versions === 1
+        ? "without them the only version does"
+        : `without them it does not start, since it cannot choose among ${versions} versions`;
+  return `No split: the version that the gateway is started with (--upstream, --policy, --guide) answers everybody; ${else_}. Begin one with: whetstone versions split VERSION=1`;
+}
 
 /** A version by its id, its name, or the beginning of one. */
 export function named(known: readonly Version[], text: string, where: string): Version {
@@ -82,29 +91,49 @@ export const glance = ({ live, judgements }: ReleaseState): string =>
       : `${live.map((v) => v.version).join(", ")} alone`
     : judgements.map((j) => `${j.version}: ${j.decision} (${j.why})`).join("; ");
 
-/** What is live, and what is to be thought of it. */
-export function sayState(state: ReleaseState): string[] {
+/** What is live, and what is to be thought of it. @param window in which what is said of a unit counts, in milliseconds. */
+export function sayState(
+  state: ReleaseState,
+  versions: number,
+  window: number,
+  io: Pick<Io, "terminal" | "width">,
+): string[] {
   const { split, baseline, live, judgements } = state;
-  if (!split) return [noSplit];
+  if (!split) return folded(io, noSplit(versions));
+  const width = roomOf(io);
+  const open = live.reduce((sum, v) => sum + v.open, 0);
   const rows = live.map((v) => [
     v.version,
     percent(v.share),
     String(v.units),
     String(v.open),
-    v.estimate ? sayEstimate(v.estimate) : "nothing was said yet",
+    v.estimate ? sayEstimate(v.estimate) : unrewarded(v),
   ]);
   return [
     `Since ${time(split.since)} UTC, by ${split.unit}: ${split.why}`,
     ...table(
       ["version", "share", "units", "open", "mean reward, if it answered all (95 %, for one look)"],
       rows,
+      width,
     ),
+    ...(open > 0
+      ? folded(
+          io,
+          `${open} open: what is said of a unit counts ${duration(window / 1000)} after its first response (--window).`,
+        )
+      : []),
     ...(judgements.length === 0 ? ["", "Only one version answers: there is nothing to compare."] : []),
-    ...judgements.flatMap((j) => ["", ...sayJudgement(j, j.version, baseline ?? "")]),
+    ...judgements.flatMap((j) => ["", ...sayJudgement(j, j.version, baseline ?? "", width)]),
   ];
 }
 
-function sayJudgement(j: Judgement, version: Id, baseline: Id): string[] {
+/** Why a version has no mean reward. */
+function unrewarded({ units, open }: LiveVersion): string {
+  if (units > 0) return "no value that counts was given to any of its units";
+  return open > 0 ? "not known before the first window closes" : "it has answered nobody";
+}
+
+function sayJudgement(j: Judgement, version: Id, baseline: Id, width: number): string[] {
   const { candidate, baseline: other, difference: d } = j;
   const arm = (of: Judgement["candidate"]): string =>
     `${number(of.mean)} (${of.rewarded} of ${of.units} units)`;
@@ -121,7 +150,7 @@ function sayJudgement(j: Judgement, version: Id, baseline: Id): string[] {
     `difference ${number(d.mean)} [${number(d.low)}, ${number(d.high)}] at ${percent(j.confidence)}, valid at every look`,
     ...j.doubts.map((doubt) => `Careful: ${doubt}.`),
     ...(guards.length > 0
-      ? ["", ...table(["guardrail", "candidate", "baseline", "limit", "state"], guards)]
+      ? ["", ...table(["guardrail", "candidate", "baseline", "limit", "state"], guards, width)]
       : []),
   ];
 }

@@ -3,11 +3,12 @@ import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
 import type { Id } from "../core/words.ts";
-import { type ReleaseDesk, releaseDesk, watch } from "../release/index.ts";
+import { type ReleaseDesk, releaseDesk, usualWindow, watch } from "../release/index.ts";
 import { requireConsent } from "./consent.ts";
 import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
-import { addCommand, type Io, percent, roomOf, table } from "./output.ts";
+import { signalled } from "./interrupted.ts";
+import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
 import { productionOption, withProduction } from "./production.ts";
 import {
   backendOf,
@@ -81,7 +82,7 @@ function addList(versions: Command, io: Io): void {
           const split = (await production.splits()).at(-1);
           const found = await production.versions();
           for (const version of found) {
-            io.record({ type: "version", ...version, share: split?.shares[version.id] ?? 0 });
+            io.record({ type: "version", ...version, share: split ? (split.shares[version.id] ?? 0) : null });
           }
           if (found.length === 0) {
             return io.say("No versions yet. Make one with: whetstone versions add --upstream URL");
@@ -94,7 +95,8 @@ function addList(versions: Command, io: Io): void {
             v.note ?? "",
           ]);
           io.say(...table(["version", "share", "is", "made (UTC)", "note"], rows, roomOf(io)));
-          io.say(split ? `\nSince ${time(split.since)}, by ${split.unit}: ${split.why}` : `\n${noSplit}`);
+          const since = split && `Since ${time(split.since)}, by ${split.unit}: ${split.why}`;
+          io.say("", ...folded(io, since ?? noSplit(found.length)));
         },
         "there",
       ),
@@ -218,9 +220,11 @@ function addJudge(versions: Command, io: Io): void {
       withProduction(
         flags.store,
         async (production) => {
-          const state = await releaseDesk(deskOptions(flags, production)).state();
+          const options = deskOptions(flags, production);
+          const state = await releaseDesk(options).state();
           io.record({ type: "judgement", ...state });
-          io.say(...sayState(state));
+          const { length } = await production.versions();
+          io.say(...sayState(state, length, options.window ?? usualWindow, io));
         },
         "there",
       ),
@@ -320,13 +324,10 @@ async function agreed(flags: ActFlags, where: string, question: string): Promise
   await requireConsent(`whetstone ${where}`, question, "a yes, since users get other answers from then on");
 }
 
-/** Ctrl-C, or the end that a service manager asks for. The guard alone keeps no process up. */
+/** The guard alone keeps no process up. */
 async function stopped(): Promise<void> {
   const up = setInterval(() => {}, 60_000);
-  await new Promise<void>((stop) => {
-    process.once("SIGINT", stop);
-    process.once("SIGTERM", stop);
-  });
+  await signalled();
   clearInterval(up);
 }
 

@@ -25,7 +25,7 @@ export interface ChatReply {
 
 /** What was used so far. */
 export interface Spend {
-  /** Requests that reached the provider, those that failed included. */
+  /** Requests that the provider answered. */
   readonly calls: number;
   readonly cachedCalls: number;
   readonly inputTokens: number;
@@ -37,7 +37,10 @@ export interface Spend {
 /** Can be a policy, critic, judge, teacher or the user of a simulation. */
 export interface Chat {
   readonly id: string;
-  /** @throws WhetstoneError `chat.failed` after the last attempt, `budget.spent` before a call that the limit may not bear. */
+  /**
+   * @throws WhetstoneError `chat.failed` after the last attempt, `budget.spent` before a call that the limit may not bear,
+   *   `provider.gone` where no request will be answered.
+   */
   reply(request: ChatRequest): Promise<ChatReply>;
   /**
    * A reply as data: JSON that fits the schema. What does not fit is shown to the model once, with what is wrong.
@@ -48,9 +51,13 @@ export interface Chat {
 }
 
 /**
- * For `catch`: a provider that fails costs one answer, and there is none; everything else is thrown on. An empty purse, for
- * one, ends the run.
+ * Whether an error ends the run, wherever it is noticed: there is nothing left to spend, or the provider answers no more. The run is
+ * saved, and goes on once that has changed.
  */
+export const endsRun = (e: unknown): boolean =>
+  isWhetstoneError(e) && (e.code === "budget.spent" || e.code === "provider.gone");
+
+/** For `catch`: a provider that fails costs one answer, and there is none; everything else is thrown on. See {@link endsRun}. */
 export function unlessFailed(e: unknown): undefined {
   if (isWhetstoneError(e) && e.code === "chat.failed") return undefined;
   throw e;

@@ -33,6 +33,7 @@ export const errorCodes = {
   "import.invalid": 1,
   "task.none": 1,
   "chat.failed": 1,
+  "provider.gone": 1,
   "budget.spent": 1,
 } as const;
 export type ErrorCode = keyof typeof errorCodes;

@@ -14,6 +14,9 @@ import { type Evidence, gatherEvidence, meanValue, type Reward, type UnitEvidenc
 import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
 import { type Judgement, judge } from "./verdict.ts";
 
+/** Milliseconds. */
+export const usualWindow = 3_600_000;
+
 /** Settings of {@link releaseDesk}. */
 export interface DeskOptions {
   readonly production: Production;
@@ -106,7 +109,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
     now = Date.now,
   } = options;
   const range = "range" in options ? options.range : ([0, 1] as const);
-  const { window = 3_600_000 } = options;
+  const { window = usualWindow } = options;
 
   async function write(split: Omit<Split, "id" | "since">): Promise<Split> {
     const known = (await production.versions()).map((v) => v.id);

@@ -1,7 +1,7 @@
 /** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
 import { applied } from "../core/applied.ts";
 import { type Artefact, artefactId } from "../core/artefact.ts";
-import type { Chat, ChatRequest } from "../core/chat.ts";
+import { type Chat, type ChatRequest, endsRun } from "../core/chat.ts";
 import type { Advise } from "../core/context.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
 import type { Codec, Draw, Sample, SampleRequest } from "../core/model.ts";
@@ -313,7 +313,7 @@ async function act(
       ...(observation.stop === undefined ? {} : { stop: observation.stop }),
     };
     const reply = await seat.chat.reply(asked).catch((e: unknown): Ending => {
-      // a provider that fails costs the episode; an empty purse ends the run
+      // a provider that fails costs the episode
       if (!isWhetstoneError(e) || e.code !== "chat.failed") throw e;
       return { kind: "failed", boundary: "model", message: e.message };
     });
@@ -384,9 +384,6 @@ function scripted(player: Player, task: Task, conversation: readonly Message[], 
 
 class EnvironmentFailure extends Error {}
 
-/** An empty purse ends the run, wherever it is noticed. */
-const isSpent = (e: unknown): boolean => isWhetstoneError(e) && e.code === "budget.spent";
-
 /** Runs environment calls against one budget of wall-clock time; throws {@link EnvironmentFailure} alone. */
 function environmentWatch(seconds: number): <T>(name: string, call: () => Promise<T>) => Promise<T> {
   let left = seconds * 1000;
@@ -400,7 +397,7 @@ function environmentWatch(seconds: number): <T>(name: string, call: () => Promis
     try {
       return await Promise.race([Promise.resolve().then(call), late]);
     } catch (thrown) {
-      if (thrown instanceof EnvironmentFailure || isSpent(thrown)) throw thrown;
+      if (thrown instanceof EnvironmentFailure || endsRun(thrown)) throw thrown;
       const why = messageOf(thrown);
       throw new EnvironmentFailure(why.startsWith(name) ? why : `${name} threw: ${why}`);
     } finally {

@@ -1,8 +1,8 @@
 /** Untrusted SQL: SQLite in memory, in a process of its own. */
 import { fork } from "node:child_process";
-import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { WhetstoneError } from "../core/errors.ts";
+import { sqlite } from "../core/sqlite.ts";
 import type { Cell } from "../core/tables.ts";
 import type { Stopped } from "./outcome.ts";
 import { pool } from "./pool.ts";
@@ -62,7 +62,7 @@ const file = fileURLToPath(
  * @throws WhetstoneError `capability.missing` where this Node cannot refuse.
  */
 export function sqlSandbox(options: SqlOptions): SqlSandbox {
-  if (!("setAuthorizer" in DatabaseSync.prototype)) {
+  if (!("setAuthorizer" in sqlite().DatabaseSync.prototype)) {
     throw new WhetstoneError("capability.missing", {
       where: "sqlSandbox",
       got: `Node ${process.versions.node}, whose node:sqlite has no setAuthorizer`,

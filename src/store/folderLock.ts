@@ -1,9 +1,9 @@
 /** One process at a time works on a folder. */
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { makeFolder } from "../core/files.ts";
+import { sqlite } from "../core/sqlite.ts";
 
 /** Milliseconds that another process may keep us waiting. */
 const patience = 30_000;
@@ -15,7 +15,7 @@ const patience = 30_000;
  */
 export async function holding<T>(folder: string, work: () => Promise<T>): Promise<T> {
   await makeFolder(dirname(folder));
-  const lock = new DatabaseSync(`${folder}.lock`);
+  const lock = new (sqlite().DatabaseSync)(`${folder}.lock`);
   try {
     for (
       const began = performance.now();

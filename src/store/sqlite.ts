@@ -4,26 +4,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-
-/** `node:sqlite` without the notice that Node 22 prints about it; all other warnings come through. */
-function sqlite(): typeof import("node:sqlite") {
-  const warn = process.emitWarning;
-  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
-    if (!/SQLite is an experimental feature/.test(String(warning))) warn.call(process, warning, ...rest);
-  }) as typeof process.emitWarning;
-  try {
-    const found = process.getBuiltinModule("node:sqlite");
-    if (found !== undefined) return found;
-  } finally {
-    process.emitWarning = warn;
-  }
-  throw new WhetstoneError("store.failed", {
-    where: "store",
-    got: `Node ${process.versions.node} without SQLite`,
-    expected: "a Node that has node:sqlite",
-    mend: "Install Node 22.13 or newer.",
-  });
-}
+import { sqlite } from "../core/sqlite.ts";
 
 /** Tables of a store, the name of the first step by which they were made among its rows. */
 const [steps, firstStep] = ["kysely_migration", "001-runs"];

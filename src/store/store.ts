@@ -146,6 +146,8 @@ export interface Store {
   /** Keeps what was found wrong with the run's environment, in place of what was kept before. */
   saveFindings(run: string, findings: readonly Finding[]): Promise<void>;
   finishRun(run: string, state: Exclude<RunState, "running">, summary?: Json): Promise<void>;
+  /** Takes a run away that never began; one of which something was measured stays. */
+  dropRun(run: string): Promise<void>;
   /** Writes an iteration in one transaction, over what was there of it, and applies the retention rule. */
   saveIteration(
     run: string,
@@ -292,6 +294,18 @@ export function storeOn(database: Database): Store {
             summary: summary === undefined ? null : toExactJson(summary),
           })
           .where("id", "=", run)
+          .execute();
+      }),
+
+    dropRun: (run) =>
+      guarded(async () => {
+        const has = (table: "metrics" | "evaluations") =>
+          db.selectFrom(table).select("run").where("run", "=", run).limit(1);
+        await db
+          .deleteFrom("runs")
+          .where("id", "=", run)
+          .where(({ not, exists }) => not(exists(has("metrics"))))
+          .where(({ not, exists }) => not(exists(has("evaluations"))))
           .execute();
       }),
 

@@ -59,18 +59,22 @@ const makeTensor = (dtype: Port["dtype"], data: TypedArray, shape: Shape): OrtTe
 /** What computes. */
 export type Device = "cpu" | "webgpu" | "cuda";
 
-/** @param options.threads threads within an operator; default: one a core. @param options.device default "cpu". */
+/** How a session computes. */
 export interface SessionOptions {
+  /** Threads within an operator. Default: one a core. */
   readonly threads?: number;
+  /** Default "cpu". */
   readonly device?: Device;
+  /** Every call of native code goes through this. Default: made as it is. */
+  readonly native?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** Make a program ready to run. */
 export async function createSession(
   program: Program,
-  { threads = 0, device = "cpu" }: SessionOptions = {},
+  { threads = 0, device = "cpu", native = (work) => work() }: SessionOptions = {},
 ): Promise<Session> {
-  const session = await InferenceSession.create(program.bytes, {
+  const settings: InferenceSession.SessionOptions = {
     executionProviders: device === "cpu" ? ["cpu"] : [device, "cpu"],
     graphOptimizationLevel: "all",
     executionMode: "sequential",
@@ -83,7 +87,8 @@ export async function createSession(
     extra: { session: { intra_op: { allow_spinning: "1" }, force_spinning_stop: "1" } },
     intraOpNumThreads: threads,
     logSeverityLevel: 3,
-  });
+  };
+  const session = await native(() => InferenceSession.create(program.bytes, settings));
   const wrapFeeds = (feeds: Readonly<Record<string, TypedArray>>): Record<string, OrtTensor> =>
     Object.fromEntries(program.inputs.map((p) => [p.name, wrap("feed", p, feeds[p.name])]));
   return {
@@ -95,7 +100,7 @@ export async function createSession(
           return [p.name, into ? wrap("fetch", p, into) : null];
         }),
       );
-      const results = await session.run(fed, fetched);
+      const results = await native(() => session.run(fed, fetched));
       return Object.fromEntries(
         program.outputs.map((p) => [p.name, fetches[p.name] ?? (results[p.name]!.data as TypedArray)]),
       );
@@ -106,11 +111,12 @@ export async function createSession(
       try {
         // results are handed over one by one, each as a copy; by then all are in their arrays. The first is a list, and
         // ONNX Runtime's binding gives up there
-        await session.run(wrapFeeds(feeds), { [emptyList]: null, ...fetched });
+        const fed = wrapFeeds(feeds);
+        await native(() => session.run(fed, { [emptyList]: null, ...fetched }));
       } catch (e) {
         if (!(e instanceof Error && e.message.includes(cannotHandOver))) throw e;
       }
     },
-    release: () => session.release(),
+    release: () => native(() => session.release()),
   };
 }

@@ -1,7 +1,8 @@
 /** A run put together: its models, streams and records, with what the loop needs of them. */
 import { join } from "node:path";
+import { endsRun } from "../core/chat.ts";
 import type { Ctx } from "../core/context.ts";
-import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
+import { WhetstoneError } from "../core/errors.ts";
 import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
@@ -168,7 +169,7 @@ export async function assemble(
       return await work();
     } catch (e) {
       // the journal goes on: it may hold what comes after
-      if ((stop.aborted && e === stop.reason) || isSpentBudget(e)) await save(of);
+      if ((stop.aborted && e === stop.reason) || endsRun(e)) await save(of);
       throw e;
     }
   }
@@ -357,8 +358,6 @@ export async function assemble(
   };
   return run;
 }
-
-const isSpentBudget = (e: unknown): boolean => isWhetstoneError(e) && e.code === "budget.spent";
 
 /** What providers were asked and paid so far, where they are. */
 function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {

@@ -116,6 +116,30 @@ function blocks(curve: readonly number[], width = 24): string {
   }).join("");
 }
 
+/** What is said of each method on a split. */
+export const comparisonColumns = [
+  ...["method", "success", "difference", "P(better)", "practice", "curve", "episodes", "tokens", "seconds"],
+];
+
+/** A row for each method. */
+export const comparisonRows = (c: Comparison, split: string): string[][] =>
+  c.methods.map((m) => {
+    const against = m.against?.[split];
+    const chosen = Object.entries(m.chosen ?? {}).map(([k, v]) => `${k} ${v}`);
+    const more = `${c.weightFree?.includes(m.method) ? ", no weights" : ""}${chosen.length > 0 ? ` (${chosen.join(", ")})` : ""}`;
+    return [
+      `\`${m.method}\`${more}`,
+      interval(m.heldOut[split]!),
+      against ? interval(against.difference) : "",
+      against ? against.improvement.toFixed(2) : "",
+      interval(m.practice),
+      blocks(m.curve),
+      Math.round(m.episodes).toLocaleString("en"),
+      Math.round(m.tokens).toLocaleString("en"),
+      m.seconds.toFixed(0),
+    ];
+  });
+
 /** The comparison as a page. */
 export function comparisonPage(c: Comparison): string {
   const [first] = c.methods;
@@ -126,32 +150,9 @@ export function comparisonPage(c: Comparison): string {
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", `## Held out: ${split}`, "");
-    lines.push(
-      `| method | success | difference | P(better) | practice | curve | episodes | tokens | seconds |`,
-    );
-    lines.push("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (const m of c.methods) {
-      const against = m.against?.[split];
-      lines.push(
-        `| ${[
-          `\`${m.method}\`${c.weightFree?.includes(m.method) ? ", no weights" : ""}${
-            m.chosen
-              ? ` (${Object.entries(m.chosen)
-                  .map(([k, v]) => `${k} ${v}`)
-                  .join(", ")})`
-              : ""
-          }`,
-          interval(m.heldOut[split]!),
-          against ? interval(against.difference) : "",
-          against ? against.improvement.toFixed(2) : "",
-          interval(m.practice),
-          blocks(m.curve),
-          Math.round(m.episodes).toLocaleString("en"),
-          Math.round(m.tokens).toLocaleString("en"),
-          m.seconds.toFixed(0),
-        ].join(" | ")} |`,
-      );
-    }
+    const markdown = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+    lines.push(markdown(comparisonColumns), markdown(comparisonColumns.map(() => "---")));
+    lines.push(...comparisonRows(c, split).map(markdown));
   }
   lines.push(
     "",

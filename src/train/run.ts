@@ -1,6 +1,8 @@
 /** One run from its options to its summary: warm start, practice, evaluation, everything saved on the way. */
-import { access, constants, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { endsRun } from "../core/chat.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import { makeFolder, replaceFile, writeError } from "../core/files.ts";
 import { type Finding, findingLine } from "../core/finding.ts";
@@ -115,13 +117,16 @@ function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, stal
   });
 }
 
-/** Makes sure that the folder is free, or holds this very run when resuming, before any work starts. */
+/**
+ * Makes sure that the folder is free, or holds this very run when resuming, before any work starts.
+ * @returns whether the folder was made here.
+ */
 async function claimFolder(
   out: string,
   identity: Json,
   limits: Json | undefined,
   resume: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const file = join(out, "run.json");
   const text = await readFile(file, "utf8").catch(() => undefined);
   const wanted = `${JSON.stringify(identity, null, 1)}\n`;
@@ -138,10 +143,12 @@ async function claimFolder(
         mend: "Leave --resume out to start it, or name the right folder with --out.",
       });
     }
+    const made = !existsSync(out);
     await makeFolder(out);
     // before the run is there: it never is without what bounds it
     await keepLimits();
-    return replaceFile(file, wanted);
+    await replaceFile(file, wanted);
+    return made;
   }
   if (!resume) {
     throw new WhetstoneError("run.exists", {
@@ -163,12 +170,15 @@ async function claimFolder(
     throw writeError(out, e);
   });
   await keepLimits();
+  return false;
 }
 
-/** For the same run, told better: it never began, so there is nothing to go on with. */
-async function freeFolder(out: string): Promise<void> {
-  for (const name of ["run.json", "limits.json"])
+/** Nothing is left of a run that never began: told better, the same one begins. @param made whether the folder is its own. */
+async function forgetRun(id: string, out: string, made: boolean, store: Store): Promise<void> {
+  await store.dropRun(id).catch(() => undefined);
+  for (const name of ["run.json", "limits.json", "journal.jsonl"])
     await rm(join(out, name), { force: true }).catch(() => undefined);
+  if (made) await rmdir(out).catch(() => undefined);
 }
 
 /**
@@ -203,7 +213,7 @@ export async function train(
     ...(staleness > 0 && { staleness, importanceCap }),
     config: options.config ?? null,
   };
-  await claimFolder(out, identity, options.limits, options.resume ?? false);
+  const made = await claimFolder(out, identity, options.limits, options.resume ?? false);
   const store = await openStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
   const id = out;
   let run: Run | undefined;
@@ -292,12 +302,12 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    const stopped = (stop.aborted && e === stop.reason) || (isWhetstoneError(e) && e.code === "budget.spent");
+    const stopped = (stop.aborted && e === stop.reason) || endsRun(e);
     const why = stopped ? undefined : { error: messageOf(e) };
     await store.finishRun(id, stopped ? "interrupted" : "failed", why).catch(() => undefined);
     // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
     const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
-    if (!begun && !disk) await freeFolder(out);
+    if (!begun && !disk) await forgetRun(id, out, made, store);
     if (stopped) report({ type: "interrupted", run: name, out, iteration: run?.state.iteration ?? 0 });
     throw e;
   } finally {

@@ -1,6 +1,6 @@
 /** Commands about methods, comparisons and exports. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -86,6 +86,34 @@ test("compare: equal budgets, paired intervals, a report; the same command goes 
   assert.equal(readFileSync(join(folder, "both", "runs.jsonl"), "utf8"), lines, "nothing was run again");
   const one = await whetstone("compare", "grpo");
   assert.equal(one.code, 2);
+});
+
+test("compare: says what it is about to do, and a resumed one how long what is left takes", async () => {
+  const args =
+    "compare grpo rloo --env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20";
+  const made = (seconds: number): string => {
+    const run = {
+      method: "grpo",
+      seed: 1,
+      heldOut: { test: 0.5 },
+      curve: [0.5],
+      episodes: 3,
+      tokens: 3,
+      seconds,
+    };
+    return `${JSON.stringify({ name: "grpo-1", iterations: 3, run })}\n`;
+  };
+  mkdirSync(join(folder, "resumed"));
+  writeFileSync(join(folder, "resumed", "runs.jsonl"), made(100));
+  const { err } = await whetstone(...args.split(" "), "--out", "resumed");
+  assert.match(
+    err,
+    /2 methods × 2 seeds: 4 runs of 3 iterations on contextual-bandit, tabular engine, kept in resumed\./,
+  );
+  assert.match(err, /1 of 4: grpo, seed 1: .*; about 5 min 00 s left/);
+  assert.doesNotMatch(err, /No --env/);
+  const usual = await whetstone("compare", "grpo", "rloo", "--engine", "nothing", "--out", "usual");
+  assert.match(usual.err, /10 runs of 80 iterations on facts.*\nNo --env is named, so that facts is taken/);
 });
 
 test("compare: with weights and without in one table, at one budget of episodes", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -109,4 +110,37 @@ test("options and files that cannot be", async () => {
     [["eval", "x", "--store", "none"], /no file none|no store none/],
   ];
   for (const [args, words] of cases) oneLine(await whetstone(...args), 2, words);
+});
+
+test("a module in a package that npm init made CommonJS: the error names the package and the way out", () => {
+  mkdirSync(join(folder, "theirs"));
+  writeFileSync(join(folder, "theirs", "package.json"), '{ "name": "theirs", "type": "commonjs" }\n');
+  writeFileSync(
+    join(folder, "theirs", "env.ts"),
+    'import { join } from "node:path";\nexport default { name: join("a", "b") };\n',
+  );
+  writeFileSync(join(folder, "theirs", "bare.ts"), "export default { name: 'a' };\n");
+  writeFileSync(join(folder, "theirs.mts"), 'export { default } from "./theirs/env.ts";\n');
+  const words = /an ES module, which \S*theirs.package\.json makes.*expected "type": "module" there.*\.mts/;
+  for (const file of ["theirs/env.ts", "theirs/bare.ts", "theirs.mts"])
+    oneLine(afresh("play", file), 2, words);
+  oneLine(afresh("serve", "--openenv", "theirs/env.ts"), 2, words);
+});
+
+test("without ONNX Runtime, as npm leaves it where its script fails: what is missing, and how to bring it in", () => {
+  const refuse = join(folder, "refuse.mjs");
+  writeFileSync(
+    refuse,
+    `import { registerHooks } from "node:module";
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier !== "onnxruntime-node") return next(specifier, context);
+    throw Object.assign(new Error("Cannot find package 'onnxruntime-node'"), { code: "ERR_MODULE_NOT_FOUND" });
+  },
+});\n`,
+  );
+  const args = ["--import", refuse, main, "train", "--env", "codewords", "--out", "runs/none"];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  oneLine({ code: status, err: stderr }, 2, /onnxruntime-node.*ONNXRUNTIME_NODE_INSTALL=skip npm install/);
+  assert.equal(existsSync(join(folder, "runs", "none")), false);
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { condense, curve, sparkline } from "../../src/cli/chart.ts";
 import { sameFindings } from "../../src/cli/check.ts";
+import { comparisonTables } from "../../src/cli/compareWords.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";
 import { nodeTooOld } from "../../src/cli/node-version.ts";
@@ -9,9 +11,12 @@ import { checkConfig, statedRun } from "../../src/cli/options.ts";
 import { duration, folded, type Io, lateProgress, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
+import { sayState } from "../../src/cli/versionWords.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/words.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
+import type { ReleaseState } from "../../src/release/index.ts";
+import type { ComparedMethod } from "../../src/train/compare.ts";
 import { readEvidence } from "../../src/train/evidence.ts";
 
 const fails = (work: () => unknown, code: string, words: RegExp): void => {
@@ -73,8 +78,8 @@ test("durations read well", () => {
 });
 
 test("the oldest Node", () => {
-  assert.match(nodeTooOld("20.20.2") ?? "", /got Node 20\.20\.2, expected 22\.13\.0 or newer/);
-  assert.equal(nodeTooOld("22.13.0"), undefined);
+  assert.match(nodeTooOld("20.20.2") ?? "", /got Node 20\.20\.2, expected 22\.18\.0 or newer/);
+  assert.equal(nodeTooOld("22.18.0"), undefined);
   assert.equal(nodeTooOld("24.0.0"), undefined);
 });
 
@@ -307,4 +312,39 @@ test("a check that finds the same, seed by seed, is no further attempt", () => {
   assert.ok(sameFindings(stored, found(values.map((x) => x * (1 + 1e-7)))));
   assert.ok(!sameFindings(stored, found(values.map((x, i) => (i === 0 ? x + 0.001 : x)))));
   assert.ok(!sameFindings(stored, found(values.slice(1))));
+});
+
+test("a comparison and a judgement on a terminal of 80 columns: whole words, and no line beyond it", () => {
+  const interval = { mean: 0.9212, low: 0.8871, high: 0.9553, n: 5 } as const;
+  const method = (id: string): ComparedMethod => ({
+    method: id,
+    heldOut: { "unseen-chains": interval },
+    practice: interval,
+    curve: [0.1, 0.5, 0.9],
+    episodes: 10240,
+    tokens: 1_200_000,
+    seconds: 152,
+    against: { "unseen-chains": { difference: interval, improvement: 0.9 } },
+  });
+  const about = { env: "facts", engine: "local", seeds: [1, 2, 3, 4, 5], iterations: 80, weightFree: [] };
+  const narrow = { ...plainIo, terminal: true };
+  const comparison = { ...about, methods: [method("group-relative-policy"), method("leave-one-out")] };
+  const live = (version: string): ReleaseState["live"][number] => ({
+    version,
+    name: version,
+    share: 0.5,
+    units: 0,
+    open: 12,
+  });
+  const split = { id: "s", shares: { a: 0.5, b: 0.5 }, unit: "session", since: 0, why: "halves" } as const;
+  const state = { split, baseline: "base-a601cc88", live: [live("base-a601cc88")], judgements: [] };
+  const lines = [
+    ...comparisonTables(comparison, narrow),
+    ...sayState(state, 2, 3_600_000, narrow),
+    ...sayState({ live: [], judgements: [] }, 2, 3_600_000, narrow),
+  ];
+  for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= 80, line);
+  const said = stripVTControlCharacters(lines.join(" "));
+  for (const word of ["group-relative-policy", "difference", "base-a601cc88", "answered", "everybody;"])
+    assert.ok(said.split(/\s+/).includes(word), `${word} in ${said}`);
 });

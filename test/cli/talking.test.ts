@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -102,4 +103,59 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   const { calls } = spendIn(rich.err + rich.out);
   assert.ok(calls >= paid.length && calls <= paid.length + 8, `${calls} of ${paid.length} are counted`);
   assert.equal(JSON.parse(readFileSync(join(folder, "rough", "limits.json"), "utf8")).calls, 1000);
+});
+
+test("nobody at the address, then a key that is refused: a line each and nothing charged; corrected, the run goes on", async () => {
+  const { url, paid } = await scriptedProvider(codebreaker);
+  const began = performance.now();
+  const away = [...codes, "--url", "http://127.0.0.1:1/v1", "--cache", "late-replies", "--out", "late"];
+  const nobody = await inProcess(away);
+  assert.equal(nobody.code, 1);
+  assert.match(
+    nobody.err,
+    /^whetstone: http:\/\/127\.0\.0\.1:1\/v1\S*: got no connection.*Check the address/m,
+  );
+  assert.equal(nobody.err.trim().split("\n").length, 1, nobody.err);
+  assert.equal(
+    spendIn(nobody.err + nobody.out).line,
+    "0 calls (0 more from the cache), 0 tokens read, 0 written",
+  );
+
+  process.env.WRONG_KEY = "nobody's";
+  const refused = await inProcess([
+    "train",
+    "--out",
+    "late",
+    "--resume",
+    "--url",
+    url,
+    "--key-env",
+    "WRONG_KEY",
+  ]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /401.*Check the key in WRONG_KEY/);
+  assert.equal(spendIn(refused.err + refused.out).calls, 0);
+  assert.ok(performance.now() - began < 30_000);
+  assert.equal(paid.length, 0);
+
+  // the corrected address is kept with the run
+  const right = await inProcess(["train", "--out", "late", "--resume", "--key-env", "SCRIPTED_KEY"]);
+  assert.equal(right.code, 0, right.err);
+  assert.equal(spendIn(right.err + right.out).calls, paid.length);
+});
+
+test("Ctrl-C does not wait for replies under way", async () => {
+  const silent = createServer(() => {}).listen(0);
+  const address = silent.address();
+  const url = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/v1`;
+  const asked = new Promise((go) => silent.once("request", go));
+  const child = spawn(process.execPath, [main, ...codes, "--url", url, "--out", "silent"], { cwd: folder });
+  const ended = new Promise((go) => child.on("close", go));
+  await asked;
+  const began = performance.now();
+  child.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.ok(performance.now() - began < 10_000);
+  silent.closeAllConnections();
+  silent.close();
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openProduction } from "../../src/store/openProduction.ts";
-import { traffic } from "../release/traffic.ts";
+import { traffic, version } from "../release/traffic.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));
@@ -21,7 +21,11 @@ test("a candidate's way: added, split, judged, promoted", async () => {
     /base-.*=0.95 tuned-.*=0.05/,
   );
   assert.match((await versions("add", ...upstream, "tuned")).out, /known already/);
-  assert.match((await versions("list")).out, /No split: the last one answers/);
+  assert.match(
+    (await versions("list")).out,
+    /No split: the version that the gateway is started with.*it cannot choose among 2 versions/,
+  );
+  assert.equal(JSON.parse((await versions("list", "--json")).out.split("\n")[0]!).share, null);
   const asked = await versions("split", "base=0.5", "tuned=50%");
   assert.deepEqual([asked.code, /nobody to ask/.test(asked.err)], [2, true]);
   // the same split was made two hours ago, and people said what they think
@@ -53,6 +57,31 @@ test("a candidate's way: added, split, judged, promoted", async () => {
   );
   assert.match((await versions("watch", "--once")).out, /tuned-\w+ alone/);
   assert.match((await versions("rollback", "tuned", "--yes")).err, /answers alone/);
+});
+
+test("who answers without a split, and why a version has no mean yet, as it is", async () => {
+  const young = join(folder, "young.sqlite");
+  const production = await openProduction(young);
+  const said = async (...args: string[]) => (await inProcess(["versions", ...args, "--store", young])).out;
+  assert.match(await said("judge"), /without them it does not start\. Begin/);
+  await production.addVersion(version("base"));
+  assert.match(await said("judge"), /without them the only version does/);
+  const since = Date.now() - 60_000;
+  const split = { id: "young", shares: { base: 1 }, unit: "session", since, why: "begun" } as const;
+  await production.addSplit(split);
+  assert.match(await said("judge"), /it has answered nobody/);
+  // thumbs have come for all of them, and their hour is not over
+  await traffic(production, split, { sessions: 20, from: since, liked: () => 1 });
+  const open = await said("judge");
+  assert.match(open, /base +100\.0 % +0 +20 +not known before the first window closes/);
+  assert.match(open, /20 open: what is said of a unit counts 1 h 00 min after its first response/);
+  const closed = await said("judge", "--window", "30s");
+  assert.match(closed, /base +100\.0 % +20 +0 +1 \[/);
+  assert.match(
+    await said("judge", "--window", "30s", "--channel", "stars"),
+    /no value that counts was given/,
+  );
+  await production.close();
 });
 
 test("a version of a store that has none yet is to be added first", async () => {

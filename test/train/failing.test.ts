@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Task } from "../../src/core/words.ts";
 import type { Environment } from "../../src/env/environment.ts";
+import { openStore } from "../../src/store/index.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import {
   delayed,
@@ -72,6 +73,10 @@ test("a run that could not begin leaves its folder to the one that can", async (
   const plan = settings("tabular");
   const absent = { ...plan.engine, create: () => Promise.reject(new Error("no such model")) };
   await assert.rejects(runIn(root, { ...plan, engine: absent }), /no such model/);
+  assert.equal(existsSync(join(root, "run")), false);
+  const store = await openStore(join(root, "whetstone.sqlite"));
+  assert.deepEqual(await store.runs(), []);
+  await store.close();
   assert.equal(iterations((await runIn(root, plan)).events), 4);
   // one that is there is never taken
   await assert.rejects(runIn(root, plan), withCode("run.exists", /--resume/));

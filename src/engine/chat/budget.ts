@@ -29,12 +29,19 @@ export interface Budget {
   /** Notes an answer from a cache. */
   cached(): void;
   /**
-   * Sets aside what a call may cost at the most; hand in what it really used, or nothing where that is unknown: then
-   * what was set aside counts as spent, so that a limit holds also where a provider fails halfway. Where only what is set
+   * Sets aside what a call may cost at the most, so that a limit holds also where a provider fails halfway. Where only what is set
    * aside for calls under way stands in the way, it waits for them: as a rule they need less.
    * @throws WhetstoneError `budget.spent` where the limits do not bear the call, before anything is sent.
    */
-  reserve(most: Usage, price: Price): Promise<(used?: Usage) => void>;
+  reserve(most: Usage, price: Price): Promise<Reservation>;
+}
+
+/** Room for one call. */
+export interface Reservation {
+  /** It was answered. @param used what it took. Default: all that was set aside, since nobody said. */
+  paid(used?: Usage): void;
+  /** It is over: what was never answered is given back. */
+  end(): void;
 }
 
 /** @param ledger of the processes that the limits hold for together. Default: this one alone. */
@@ -52,12 +59,13 @@ export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger)
     async reserve(most, price) {
       const [tokens, dollars] = [most.input + most.output, cost(most, price)];
       const fits = (): boolean =>
+        calls + held.calls < bounds.calls &&
         inputTokens + outputTokens + held.tokens + tokens <= bounds.tokens &&
         usd + held.usd + dollars <= bounds.usd;
-      while (calls < bounds.calls && held.calls > 0 && !fits()) await settled.promise;
-      if (calls >= bounds.calls) throw spent(`${calls} calls of ${bounds.calls}`);
+      while (held.calls > 0 && !fits()) await settled.promise;
       if (!fits()) {
         const used = inputTokens + outputTokens;
+        if (calls >= bounds.calls) throw spent(`${calls} calls of ${bounds.calls}`);
         throw spent(
           used + tokens > bounds.tokens
             ? `${used} tokens of ${bounds.tokens}`
@@ -66,29 +74,37 @@ export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger)
       }
       // noted before it is sent: of a process that is killed now, it counts as spent
       note({ calls: 1, inputTokens: most.input, outputTokens: most.output, usd: dollars });
-      calls++;
       held.calls++;
       held.tokens += tokens;
       held.usd += dollars;
-      return (used = most) => {
-        held.calls--;
-        held.tokens -= tokens;
-        held.usd -= dollars;
-        inputTokens += used.input;
-        outputTokens += used.output;
-        usd += cost(used, price);
-        settled.resolve();
-        settled = Promise.withResolvers();
-        note({
-          calls: 0,
-          inputTokens: used.input - most.input,
-          outputTokens: used.output - most.output,
-          usd: cost(used, price) - dollars,
-        });
+      let [answered, used] = [0, nothing];
+      return {
+        paid(said = most) {
+          [answered, used] = [1, said];
+        },
+        end() {
+          held.calls--;
+          held.tokens -= tokens;
+          held.usd -= dollars;
+          calls += answered;
+          inputTokens += used.input;
+          outputTokens += used.output;
+          usd += cost(used, price);
+          settled.resolve();
+          settled = Promise.withResolvers();
+          note({
+            calls: answered - 1,
+            inputTokens: used.input - most.input,
+            outputTokens: used.output - most.output,
+            usd: cost(used, price) - dollars,
+          });
+        },
       };
     },
   };
 }
+
+const nothing: Usage = { input: 0, output: 0 };
 
 const unlimited: Required<Limits> = {
   usd: Number.POSITIVE_INFINITY,

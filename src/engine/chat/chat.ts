@@ -5,10 +5,12 @@ import type { LanguageModel } from "ai";
 import PQueue from "p-queue";
 import pRetry from "p-retry";
 import type { Chat, ChatReply, ChatRequest } from "../../core/chat.ts";
-import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/words.ts";
 import { type Budget, budget as openBudget, type Price } from "./budget.ts";
 import { keyOf, openCache } from "./cache.ts";
+import { type Failure, failureOf, LateError } from "./failures.ts";
+import { watchProvider } from "./provider.ts";
 import { askStructured } from "./structured.ts";
 
 /** Settings of {@link chatModel}. */
@@ -32,6 +34,13 @@ export interface ChatOptions {
   readonly retries?: number;
   /** Wait before the first further attempt; twice as long before each next one, or what the provider asks for. Default 1. */
   readonly backoffSeconds?: number;
+  /**
+   * Seconds in which nothing but failures may come before the provider is given up, and the run ends; before its first answer 10 at
+   * the most. Default 60.
+   */
+  readonly patienceSeconds?: number;
+  /** Where its key comes from, as errors say it, such as "in OPENAI_API_KEY". */
+  readonly key?: string;
   /** Longest reply, in tokens, where a request does not say. Default 1024. */
   readonly maxTokens?: number;
   /** Ends what is under way. */
@@ -40,7 +49,9 @@ export interface ChatOptions {
 
 /**
  * A request goes through the cache, the budget, the rate limit, and up to `retries` further attempts. Equal requests that
- * are under way at once are one. Replies are paid for once: the cache is written before they are handed on.
+ * are under way at once are one. Replies are paid for once: the cache is written before they are handed on. A provider that
+ * refuses the first request for good, that is not there, or that has stopped to answer is asked no more: every request fails with
+ * `provider.gone`.
  */
 export function chatModel(options: ChatOptions): Chat {
   const {
@@ -50,7 +61,7 @@ export function chatModel(options: ChatOptions): Chat {
     timeoutSeconds = 120,
     backoffSeconds = 1,
   } = options;
-  const { budget = openBudget(), maxTokens: longest = 1024, stop } = options;
+  const { budget = openBudget(), maxTokens: longest = 1024, patienceSeconds = 60 } = options;
   const id = options.id ?? `${model.provider}/${model.modelId}`;
   const cache = options.cache === undefined ? undefined : openCache(options.cache);
   const perMinute = options.requestsPerMinute;
@@ -58,6 +69,12 @@ export function chatModel(options: ChatOptions): Chat {
     concurrency: options.concurrency ?? 8,
     ...(perMinute === undefined ? {} : { interval: 60_000, intervalCap: perMinute, strict: true }),
   });
+  const provider = watchProvider({
+    id,
+    patienceSeconds,
+    ...(options.key === undefined ? {} : { key: options.key }),
+  });
+  const stop = options.stop ? AbortSignal.any([options.stop, provider.gone]) : provider.gone;
   const underWay = new Map<string, Promise<ChatReply>>();
 
   /** One attempt at the provider. */
@@ -66,9 +83,8 @@ export function chatModel(options: ChatOptions): Chat {
     const { generateText } = await import("ai");
     const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
     const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
-    const settle = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
+    const call = await budget.reserve({ input: atMost(request), output: maxTokens }, price);
     const late = AbortSignal.timeout(timeoutSeconds * 1000);
-    let used: { input: number; output: number } | undefined;
     try {
       const result = await generateText({
         model,
@@ -76,16 +92,17 @@ export function chatModel(options: ChatOptions): Chat {
         allowSystemInMessages: true,
         maxOutputTokens: maxTokens,
         maxRetries: 0,
-        abortSignal: stop ? AbortSignal.any([stop, late]) : late,
+        abortSignal: AbortSignal.any([stop, late]),
         ...(temperature === undefined ? {} : { temperature }),
         ...(seed === undefined ? {} : { seed }),
         ...(stopAt?.length ? { stopSequences: [...stopAt] } : {}),
         ...(tools?.length ? { tools: toToolSet(tools) } : {}),
       });
+      provider.answered();
       const { inputTokens, outputTokens } = result.usage;
       // a provider that does not say what it used is charged with what it may have
-      if (inputTokens !== undefined && outputTokens !== undefined)
-        used = { input: inputTokens, output: outputTokens };
+      const said = inputTokens !== undefined && outputTokens !== undefined;
+      call.paid(said ? { input: inputTokens, output: outputTokens } : undefined);
       const toolCalls = result.toolCalls.map((call) => ({
         id: call.toolCallId,
         name: call.toolName,
@@ -99,10 +116,11 @@ export function chatModel(options: ChatOptions): Chat {
       const tokens = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
       return { message, stop: toStop(result.finishReason), tokens };
     } catch (e) {
-      if (isFree(e)) used = { input: 0, output: 0 };
-      throw stop?.aborted ? stop.reason : late.aborted ? new LateError(timeoutSeconds) : e;
+      const error = late.aborted ? new LateError(timeoutSeconds) : e;
+      if (!stop.aborted && failureOf(error).answered) call.paid();
+      throw stop.aborted ? stop.reason : error;
     } finally {
-      settle(used);
+      call.end();
     }
   }
 
@@ -114,19 +132,23 @@ export function chatModel(options: ChatOptions): Chat {
   }
 
   const reach = (key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> =>
-    pRetry(() => queue.add(() => kept(key, request), stop ? { signal: stop } : {}), {
+    pRetry(() => queue.add(() => kept(key, request), { signal: stop }), {
       retries,
       minTimeout: backoffSeconds * 1000,
       randomize: true,
-      ...(stop ? { signal: stop } : {}),
-      shouldRetry: ({ error }) => mayPass(error),
+      signal: stop,
+      shouldRetry: ({ error }) => !isWhetstoneError(error) && mayPass(failureOf(error)),
       onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+        if (isWhetstoneError(error) || stop.aborted) return;
+        const failure = failureOf(error);
+        const again = retriesLeft > 0 && mayPass(failure);
+        provider.failed(failure, !again);
+        stop.throwIfAborted();
         const asked = askedToWait(error);
-        if (asked > retryDelay && retriesLeft > 0 && mayPass(error))
-          await setTimeout(asked - retryDelay, undefined, stop ? { signal: stop } : {});
+        if (again && asked > retryDelay) await setTimeout(asked - retryDelay, undefined, { signal: stop });
       },
     }).catch((e: unknown) => {
-      if (e instanceof WhetstoneError || stop?.aborted) throw e;
+      if (isWhetstoneError(e) || stop.aborted) throw stop.aborted ? stop.reason : e;
       throw new WhetstoneError("chat.failed", {
         where: id,
         got: messageOf(e),
@@ -144,7 +166,7 @@ export function chatModel(options: ChatOptions): Chat {
   }
 
   async function reply(request: ChatRequest): Promise<ChatReply> {
-    stop?.throwIfAborted();
+    stop.throwIfAborted();
     const key = keyOf([id, { maxTokens: longest, ...request }]);
     const same = underWay.get(key);
     const asked = same ?? found(key, request).finally(() => underWay.delete(key));
@@ -163,32 +185,14 @@ export function chatModel(options: ChatOptions): Chat {
   };
 }
 
-class LateError extends Error {
-  constructor(seconds: number) {
-    super(`no reply within ${seconds} s`);
-  }
-}
-
 /** Tokens of a prompt, counted high: no tokenizer needs more than one for a byte of text, and most a third of that. */
 function atMost({ messages, tools = [] }: ChatRequest): number {
   const bytes = Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools));
   return Math.ceil(bytes / 2);
 }
 
-/** A refusal costs nothing, nor does what was never sent; what broke off, or cannot be read, may have been paid. */
-function isFree(error: unknown): boolean {
-  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) return true;
-  for (let e = error; e instanceof Error; e = e.cause)
-    if ("code" in e && (e.code === "ECONNREFUSED" || e.code === "ENOTFOUND")) return true;
-  return false;
-}
-
 /** Whether the same request may do better later. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof WhetstoneError) return false;
-  if (error instanceof LateError) return true;
-  return APICallError.isInstance(error) && error.isRetryable;
-}
+const mayPass = ({ kind }: Failure): boolean => kind !== "refused" && kind !== "request";
 
 /** Milliseconds that the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; a minute at the most. */
 function askedToWait(error: unknown): number {

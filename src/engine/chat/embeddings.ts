@@ -3,6 +3,7 @@ import type { EmbeddingModel } from "ai";
 import { type Encoder, unitVector } from "../../core/encoder.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import { type Budget, budget as openBudget } from "./budget.ts";
+import { failureOf } from "./failures.ts";
 
 /** Settings of {@link providerEncoder}. */
 export interface ProviderEncoderOptions {
@@ -47,8 +48,8 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
       // with the first request, since it takes a third of a second to load
       const { embedMany } = await import("ai");
       const most = texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 2) + 1, 0);
-      const settle = await budget.reserve({ input: most, output: 0 }, { input: price, output: 0 });
-      let used: number | undefined;
+      const atOnce = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
+      const call = await budget.reserve({ input: most, output: 0 }, { input: price, output: 0 });
       try {
         const made = await embedMany({
           model,
@@ -57,15 +58,17 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
           ...(stop ? { abortSignal: stop } : {}),
         });
         // a provider that does not say what it used is charged with what it may have
-        if (Number.isFinite(made.usage.tokens)) used = made.usage.tokens;
+        call.paid(Number.isFinite(made.usage.tokens) ? { input: made.usage.tokens, output: 0 } : undefined);
         const wrong = made.embeddings.find((vector) => vector.length !== width);
         if (wrong) throw failed(`vectors of ${wrong.length} numbers`, `${width}`);
         return made.embeddings.map(unitVector);
       } catch (e) {
         if (e instanceof WhetstoneError || stop?.aborted) throw e;
+        // of several calls, some may have been answered
+        if (failureOf(e).answered || texts.length > atOnce) call.paid();
         throw failed(messageOf(e), `vectors of ${texts.length} texts`, e);
       } finally {
-        settle(used === undefined ? undefined : { input: used, output: 0 });
+        call.end();
       }
     },
   };

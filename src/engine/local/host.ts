@@ -2,12 +2,15 @@
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
 import type { Device } from "../../tensor/index.ts";
+import { type Gate, makeGate, shutGate, shutGateNow } from "./gate.ts";
 import type { CallName, Calls, Reply, Request } from "./protocol.ts";
+import { runtimeMissing } from "./runtime.ts";
 
 export interface Host {
   call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
   /** Whether the thread is gone: closed, or failed. */
   readonly ended: boolean;
+  /** Ends the thread once the native call that it is in, if any, has returned; calls that wait are refused. */
   close(): Promise<void>;
 }
 
@@ -32,30 +35,52 @@ export interface HostOptions {
   readonly device: Device;
 }
 
+/** What the engine thread begins with. */
+export interface ThreadOptions extends HostOptions {
+  readonly gate: Gate;
+}
+
+/** Of all engine threads. Whichever way the process ends, by a return, an error or `process.exit`, none is inside by then. */
+const gates = new Set<Gate>();
+process.on("exit", () => gates.forEach(shutGateNow));
+
 export function startHost(options: HostOptions): Host {
   // run from source the worker is TypeScript too; in the published package both are JavaScript
-  const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+  const file = import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js";
   // a thread takes over the process's flags, but refuses this one of `node --input-type=module -e …`
   const flags = process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: options, ...flags });
+  const gate = makeGate();
+  const worker = new Worker(new URL(file, import.meta.url), {
+    workerData: { ...options, gate } satisfies ThreadOptions,
+    ...flags,
+  });
+  gates.add(gate);
   const open = new Map<number, { resolve: (value: never) => void; reject: (e: Error) => void }>();
   let next = 1;
+  let closing = false;
   let closed: Error | undefined;
   const fail = (e: Error): void => {
-    closed = e;
+    closed ??= e;
+    gates.delete(gate);
     for (const { reject } of open.values()) reject(e);
     open.clear();
   };
   worker.on("message", (reply: Reply) => {
     const waiting = open.get(reply.id);
     open.delete(reply.id);
-    if (open.size === 0) worker.unref();
+    if (open.size === 0 && !closing) worker.unref();
     if (!waiting) return;
     if ("error" in reply) waiting.reject(errorFrom(reply.error));
     else waiting.resolve(reply.value as never);
   });
-  worker.on("error", (e) => fail(errorFrom({ message: e.message })));
-  worker.on("exit", (code) => fail(errorFrom({ message: `the engine thread ended with code ${code}` })));
+  worker.on("error", (e) => fail(runtimeMissing(e) ?? errorFrom({ message: e.message })));
+  worker.on("exit", (code) =>
+    fail(
+      errorFrom({
+        message: closing ? "an engine that was disposed of" : `the engine thread ended with code ${code}`,
+      }),
+    ),
+  );
   worker.unref();
   return {
     get ended() {
@@ -72,6 +97,10 @@ export function startHost(options: HostOptions): Host {
       });
     },
     async close() {
+      if (closed) return;
+      closing = true;
+      worker.ref();
+      await shutGate(gate);
       await worker.terminate();
     },
   };

@@ -3,7 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Port, TypedArray } from "../../tensor/index.ts";
-import type { HostOptions } from "./host.ts";
+import { leave, nativeWork } from "./gate.ts";
+import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
 import type { Calls, Handle, Marks, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
@@ -36,7 +37,8 @@ interface Words {
   decode?: Codec["decode"];
 }
 
-const options = workerData as HostOptions;
+const { gate, ...given } = workerData as ThreadOptions;
+const options = { ...given, native: nativeWork(gate) };
 const port = parentPort!;
 const models = new Map<Handle, Held>();
 /** Models of one architecture share their programs. */
@@ -312,4 +314,5 @@ async function answer({ id, call, args }: Request): Promise<void> {
   }
 }
 
+leave(gate); // native code is loaded
 port.on("message", scheduler({ answer, sampling }));

@@ -79,8 +79,8 @@ test("what may pass is tried again, what will not is not", async () => {
   assert.equal(message.content, "third time");
 
   const refused = await provider((_, __, response) => {
-    response.statusCode = 401;
-    response.end('{"error":{"message":"no such key"}}');
+    response.statusCode = 400;
+    response.end('{"error":{"message":"too long"}}');
     return undefined;
   });
   await assert.rejects(chatModel({ model: refused.model, ...quick }).reply(says("hi")), code("chat.failed"));
@@ -165,7 +165,7 @@ test("a limit in dollars is never passed, whatever comes at once, and used as fa
 
 test("what cannot be read, or does not say what it used, is charged with what it may have cost; a refusal is not", async () => {
   const { model } = await provider((_, n, response) => {
-    if (n === 0) response.statusCode = 401;
+    if (n === 0) response.statusCode = 400;
     response.setHeader("content-type", "application/json");
     const message = { role: "assistant", content: "ok" };
     const whole = { id: "r", choices: [{ index: 0, message, finish_reason: "stop" }] };

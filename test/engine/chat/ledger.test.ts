@@ -15,7 +15,9 @@ const most = { input: 100, output: 50 };
 test("what a process spent stands before the next one, and a call that was cut off counts with the most it may have cost", async () => {
   const file = join(folder, "spent.jsonl");
   const first = budget({}, openLedger(file));
-  (await first.reserve(most, price))({ input: 10, output: 5 });
+  const call = await first.reserve(most, price);
+  call.paid({ input: 10, output: 5 });
+  call.end();
   await first.reserve(most, price); // and here it is killed
   first.cached();
 
@@ -24,7 +26,10 @@ test("what a process spent stands before the next one, and a call that was cut o
   const { usd, ...counts } = next.spent();
   assert.deepEqual(counts, { calls: 2, cachedCalls: 0, inputTokens: 110, outputTokens: 55 });
   assert.ok(Math.abs(usd - 0.22) < 1e-12, `${usd}`);
-  (await next.reserve(most, price))({ input: 0, output: 0 });
+  (await next.reserve(most, price)).end(); // never answered
+  const free = await next.reserve(most, price);
+  free.paid({ input: 0, output: 0 });
+  free.end();
   await assert.rejects(next.reserve(most, price), withCode("budget.spent", /3 calls of 3/));
 });
 

@@ -141,7 +141,7 @@ function Alone({ versions }: { readonly versions: readonly Version[] }) {
     <p>
       {versions.length === 1
         ? `${last?.name} answers alone.`
-        : `There is no split: the version that whetstone serve was started with answers alone, else the last one, ${last?.name}.`}{" "}
+        : "There is no split: the version that whetstone serve was started with answers everybody."}{" "}
       <span class="faint">
         Another gets its share with <code>whetstone versions split {last?.id}=90% OTHER=10%</code>
       </span>

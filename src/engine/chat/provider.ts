@@ -1,0 +1,79 @@
+/** Whether a provider still answers: what fails may pass, and costs one reply; what will not ends the run. */
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Failure } from "./failures.ts";
+
+export interface ProviderOptions {
+  /** The model, as errors name it. */
+  readonly id: string;
+  /** Where the key comes from, as errors say it. */
+  readonly key?: string;
+  readonly patienceSeconds: number;
+}
+
+export interface Provider {
+  /** Aborted with the error that ends the run. */
+  readonly gone: AbortSignal;
+  answered(): void;
+  /** @param last whether the request is not tried again. */
+  failed(failure: Failure, last: boolean): void;
+}
+
+/** Longest time without an answer that one which has never answered is given. */
+const firstPatienceSeconds = 10;
+
+/** Requests of which none was taken, before the first that is: one alone may be at fault. */
+const refusedRequests = 3;
+
+export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Provider {
+  const gone = new AbortController();
+  let everAnswered = false;
+  /** Since the last answer. */
+  let refusals = 0;
+  let failingSince: number | undefined;
+
+  function isGone({ kind }: Failure, last: boolean): boolean {
+    const patience = everAnswered ? patienceSeconds : Math.min(firstPatienceSeconds, patienceSeconds);
+    const silent = performance.now() - failingSince! >= patience * 1000;
+    if (kind === "refused") return refusals >= (everAnswered ? refusedRequests : 1);
+    if (kind === "request") return !everAnswered && refusals >= refusedRequests;
+    if (kind === "unreached" && !everAnswered) return true;
+    return silent && (last || kind === "late" || (kind === "lost" && !everAnswered));
+  }
+
+  return {
+    gone: gone.signal,
+    answered() {
+      everAnswered = true;
+      refusals = 0;
+      failingSince = undefined;
+    },
+    failed(failure, last) {
+      failingSince ??= performance.now();
+      if (failure.kind === "refused" || failure.kind === "request") refusals++;
+      if (gone.signal.aborted || !isGone(failure, last)) return;
+      gone.abort(
+        new WhetstoneError("provider.gone", {
+          where: failure.url ?? id,
+          got: failure.got,
+          expected: `a reply of ${id}`,
+          mend: mendOf(failure, key),
+        }),
+      );
+    },
+  };
+}
+
+function mendOf({ kind, status }: Failure, key = "of its API"): string {
+  const check = {
+    unreached: "the address, and that the server runs",
+    refused:
+      status === 404 || status === 405
+        ? "the address, which ends with /v1 as a rule, and the model's name"
+        : `the key ${key}, and that it may use this model`,
+    request: "the address, the model's name and what it takes",
+    lost: "that the server runs",
+    late: "that the server runs, and is fast enough",
+    busy: "what the server says, or wait until it answers again",
+  }[kind];
+  return `Check ${check}; what was answered so far is kept.`;
+}

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+
+const listening = `
+import { onSignal } from ${JSON.stringify(new URL("../../src/cli/interrupted.ts", import.meta.url).href)};
+setInterval(() => {}, 1000);
+onSignal(() => console.log("ending"));
+console.log("ready");`;
+const pause = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));
+
+test("a signal that comes twice, as npm passes it on, ends the work once; a later one ends the process", async () => {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", listening]);
+  const ended = new Promise<NodeJS.Signals | null>((go) => child.on("exit", (_code, signal) => go(signal)));
+  const lines: string[] = [];
+  const said = createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  await new Promise((go) => said.once("line", go));
+  child.kill("SIGINT");
+  await pause(100);
+  child.kill("SIGINT");
+  await pause(700);
+  assert.deepEqual(lines, ["ready", "ending"]);
+  assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
+  child.kill("SIGTERM");
+  assert.equal(await ended, "SIGTERM");
+});
