@@ -6,6 +6,7 @@ import { randomStream } from "../core/random.ts";
 import { unknownName } from "../core/suggest.ts";
 import { writeMessage } from "../core/toolCalls.ts";
 import type { Ending, Message, Task } from "../core/words.ts";
+import { requireSoundTasks } from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
@@ -43,6 +44,7 @@ type Actor = (
 ) => Promise<string | undefined>;
 
 async function play(environment: Environment, options: PlayOptions, io: Io): Promise<void> {
+  await requireSoundTasks(environment);
   const split = options.split ?? environment.splits[0]!;
   if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
   const task = chooseTask(environment.tasks(split), options.task, split);

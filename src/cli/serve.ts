@@ -1,6 +1,7 @@
 /** `whetstone serve`: a gateway that records and learns, an environment for others to practise in, or models for others to train. */
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
+import { requireSoundTasks } from "../diagnose/environment/validate.ts";
 import { serveOpenEnv } from "../serve/openenv.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { signalled } from "./interrupted.ts";
@@ -145,6 +146,7 @@ function refuseBoth(
 async function serveEnvironment(flags: OpenEnvFlags, io: Io): Promise<void> {
   const { openenv, port = "8000", host, keyEnv, allowHost, sessions } = flags;
   const environment = await requireEnvironment("--openenv", openenv);
+  await requireSoundTasks(environment);
   const key = keyIn(keyEnv, servedKey);
   const server = await serveOpenEnv({
     environment,

@@ -7,7 +7,8 @@ const packageJson = (name: string): string => `{
   "scripts": {
     "start": "whetstone train config.ts",
     "test": "node --test",
-    "play": "whetstone play environment.ts"
+    "play": "whetstone play environment.ts",
+    "validate": "whetstone validate environment.ts"
   },
   "dependencies": {
     "whetstone": "^0.1.0"
@@ -27,6 +28,7 @@ An agent that learns from feedback, with [Whetstone](https://www.npmjs.com/packa
     npm install
     npm test            # the environment proves itself
     npm run play        # play it by hand
+    npm run validate    # what is wrong with it, and what to expect of it, before training
     npm start           # train: about a minute; success on doors never practised goes from half to nearly all
     npx whetstone show  doors-1        # curves, transcripts, credit
 

@@ -164,3 +164,9 @@ export function requireSound(environment: string, findings: readonly Finding[]):
     mend: "`whetstone validate` shows everything.",
   });
 }
+
+/** For what plays the environment without training in it. @throws WhetstoneError `environment.broken` where its tasks cannot be used. */
+export async function requireSoundTasks(environment: Environment): Promise<void> {
+  const { findings } = await examine(environment, withoutPlaying);
+  requireSound(environment.name, findings);
+}
