@@ -5,19 +5,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { randomStream } from "../src/core/random.ts";
 import { mean } from "../src/core/statistics.ts";
-import {
-  boundedInterval,
-  clipped,
-  doublyRobust,
-  type Estimator,
-  estimateValue,
-  ips,
-  perDecision,
-  snips,
-  switched,
-  weightedDoublyRobust,
-  weightedPerDecision,
-} from "../src/offpolicy/index.ts";
+import { doublyRobust, weightedDoublyRobust } from "../src/offpolicy/doublyRobust.ts";
+import { estimateValue } from "../src/offpolicy/estimate.ts";
+import type { Estimator } from "../src/offpolicy/estimator.ts";
+import { boundedInterval } from "../src/offpolicy/intervals.ts";
+import { ips } from "../src/offpolicy/ips.ts";
+import { clipped, switched } from "../src/offpolicy/limited.ts";
+import { perDecision, weightedPerDecision } from "../src/offpolicy/perDecision.ts";
+import { snips } from "../src/offpolicy/snips.ts";
 import { regimes } from "./offpolicy/regimes.ts";
 import { logged, type Regime } from "./offpolicy/world.ts";
 

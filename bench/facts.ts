@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
-import type { RunEvent } from "../src/train/index.ts";
+import type { RunEvent } from "../src/train/events.ts";
 
 const results = join(import.meta.dirname, "results");
 const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2, 3, 4, 5];

@@ -14,13 +14,19 @@ import type { Model } from "../src/core/model.ts";
 import { type Random, randomStream, shuffled } from "../src/core/random.ts";
 import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
 import type { Task } from "../src/core/words.ts";
-import { chatModel, type DecoderSize, type Engine, localEngine } from "../src/engine/index.ts";
-import { chatBlackBox, type Environment, guided, planOf, tickets } from "../src/env/index.ts";
+import { chatModel } from "../src/engine/chat/chat.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import type { DecoderSize } from "../src/engine/local/config.ts";
+import { localEngine } from "../src/engine/local/index.ts";
+import type { Environment } from "../src/env/environment.ts";
+import { chatBlackBox, guided } from "../src/env/guided.ts";
+import { planOf, tickets } from "../src/env/tickets.ts";
 import { sft } from "../src/method/baseline/sft.ts";
 import { directionalStimulus, pseudoHints } from "../src/method/memory/directional-stimulus.ts";
 import { method } from "../src/method/method.ts";
-import { openaiServer } from "../src/serve/index.ts";
-import { evaluate, practise } from "../src/train/index.ts";
+import { openaiServer } from "../src/serve/openaiServer.ts";
+import { evaluate } from "../src/train/evaluate.ts";
+import { practise } from "../src/train/practise.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
 import { oneCoreFlags } from "../src/cli/oneCore.ts";
-import { openProduction } from "../src/store/index.ts";
+import { openProduction } from "../src/store/openProduction.ts";
 import { quantile } from "./gateway/load.ts";
 import { type Started, started } from "./gateway/started.ts";
 import { median } from "./measure.ts";

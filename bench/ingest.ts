@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { openProduction, recorder } from "../src/store/index.ts";
+import { openProduction } from "../src/store/openProduction.ts";
+import { recorder } from "../src/store/recorder.ts";
 import { startPostgres } from "../test/store/postgres.ts";
 
 interface Measured {

@@ -2,10 +2,10 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Model } from "../src/core/model.ts";
-import type { Engine } from "../src/engine/index.ts";
-import { defineEnvironment, type Environment } from "../src/env/index.ts";
-import { grpo } from "../src/method/index.ts";
-import { train } from "../src/train/index.ts";
+import type { Engine } from "../src/engine/engine.ts";
+import { defineEnvironment, type Environment } from "../src/env/environment.ts";
+import { grpo } from "../src/method/baseline/grpo.ts";
+import { train } from "../src/train/run.ts";
 import { contextTokens, lexiconOf, type SizeName, sizes } from "./workload.ts";
 
 /** What one iteration consists of on every side. */

@@ -4,8 +4,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
-import type { ModelRequest } from "../src/engine/index.ts";
-import { type DecoderSize, localEngine } from "../src/engine/index.ts";
+import type { ModelRequest } from "../src/engine/engine.ts";
+import type { DecoderSize } from "../src/engine/local/config.ts";
+import { localEngine } from "../src/engine/local/index.ts";
 import { batchOf, nll, rule } from "./imitation.ts";
 import { firstWord, lexiconOf, samplePrompts } from "./workload.ts";
 

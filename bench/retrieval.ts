@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { dot } from "../src/core/encoder.ts";
 import { randomStream, shuffled } from "../src/core/random.ts";
-import { openRetrieval, type SearchOptions } from "../src/memory/index.ts";
-import { openShelf } from "../src/store/index.ts";
+import { openRetrieval, type SearchOptions } from "../src/memory/retrieval.ts";
+import { openShelf } from "../src/store/shelf.ts";
 import { quantile } from "./gateway/load.ts";
 import { progress } from "./report.ts";
 

@@ -2,7 +2,8 @@
 //
 //     node bench/sandbox.ts > bench/results/sandbox.md
 import { cpus } from "node:os";
-import { javaScriptSandbox, sqlSandbox } from "../src/sandbox/index.ts";
+import { javaScriptSandbox } from "../src/sandbox/javascript.ts";
+import { sqlSandbox } from "../src/sandbox/sql.ts";
 
 const [rounds, seconds] = [5, 1];
 

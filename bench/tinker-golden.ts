@@ -12,7 +12,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openBase, tinkerServer, tinyBase } from "../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../src/serve/tinker/bases.ts";
+import { tinkerServer } from "../src/serve/tinker/server.ts";
 import { type Exchange, numbered } from "../test/serve/tinker/golden.ts";
 
 const { values } = parseArgs({

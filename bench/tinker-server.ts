@@ -12,7 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { randomStream } from "../src/core/random.ts";
-import { openBase, tinkerServer, tinyBase } from "../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../src/serve/tinker/bases.ts";
+import { tinkerServer } from "../src/serve/tinker/server.ts";
 import { openNetwork } from "./tinker-faults/network.ts";
 
 const { values } = parseArgs({ options: { python: { type: "string", default: "python3" } } });

@@ -1,6 +1,6 @@
 /** What is measured: model sizes, and token rows and prompts from fixed seeds that all sides get alike. */
 import { type Random, randomStream } from "../src/core/random.ts";
-import type { DecoderSize } from "../src/engine/index.ts";
+import type { DecoderSize } from "../src/engine/local/config.ts";
 
 export interface BenchSize {
   readonly decoder: DecoderSize;

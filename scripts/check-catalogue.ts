@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkFiles, loadCheck } from "../src/cli/check-files.ts";
-import { methods } from "../src/method/index.ts";
+import { methods } from "../src/method/catalogue.ts";
 import { readEvidence } from "../src/train/evidence.ts";
 
 const root = join(import.meta.dirname, "..");

@@ -4,7 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { methods, type Recipe } from "../src/method/index.ts";
+import { methods } from "../src/method/catalogue.ts";
+import type { Recipe } from "../src/method/method.ts";
 import { readEvidence, type StoredEvidence } from "../src/train/evidence.ts";
 
 const target = join(import.meta.dirname, "..", "docs", "methods.md");

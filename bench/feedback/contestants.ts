@@ -11,7 +11,7 @@ import { rltf, textFeedback } from "../../src/method/language-feedback/rltf.ts";
 import { scoreSelfCorrect } from "../../src/method/language-feedback/score-self-correct.ts";
 import { sdpo } from "../../src/method/language-feedback/sdpo.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
-import { plainAscent } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
 
 /** Tasks practised in each iteration. */
 const tasks = 8;

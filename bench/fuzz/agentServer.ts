@@ -1,5 +1,6 @@
 // A tiny model behind the endpoint that agents of one's own are given: prints its URL.
-import { localEngine } from "../../src/engine/index.ts";
+
+import { localEngine } from "../../src/engine/local/index.ts";
 import { openaiServer } from "../../src/serve/openaiServer.ts";
 
 const engine = localEngine({

@@ -1,7 +1,11 @@
 // The gateway in a process of its own, recording into SQLite: prints its URL; for every line that it hears, what it has used.
 import { beginForOneCore } from "../../src/cli/oneCore.ts";
-import { liveVersions, serveProduction, upstream, versionOf } from "../../src/serve/gateway/index.ts";
-import { openProduction, recorder } from "../../src/store/index.ts";
+import { versionOf } from "../../src/serve/gateway/open.ts";
+import { serveProduction } from "../../src/serve/gateway/server.ts";
+import { upstream } from "../../src/serve/gateway/upstream.ts";
+import { liveVersions } from "../../src/serve/gateway/versions.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { recorder } from "../../src/store/recorder.ts";
 
 // as `whetstone serve` does
 beginForOneCore();

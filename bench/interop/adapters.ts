@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
-import { localEngine } from "../../src/engine/index.ts";
-import { exportAdapter, exportWeights } from "../../src/engine/local/index.ts";
-import { codewords } from "../../src/env/index.ts";
-import { sft } from "../../src/method/index.ts";
+import { exportAdapter, exportWeights } from "../../src/engine/local/export.ts";
+import { localEngine } from "../../src/engine/local/index.ts";
+import { codewords } from "../../src/env/codewords.ts";
+import { sft } from "../../src/method/baseline/sft.ts";
 import { runIn } from "../../test/train/world.ts";
 import { type Contestant, llamaPeer, pythonPeer, vllmPeer } from "../contestants.ts";
 import { apart, type Logps, logpsOf } from "./agree.ts";

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { keyOf } from "../../src/core/toolCalls.ts";
 import { type Message, paid, type Trajectory, type Turn } from "../../src/core/words.ts";
-import { facts } from "../../src/env/index.ts";
+import { facts } from "../../src/env/facts/facts.ts";
 import { type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/exchange/run/exportRun.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { grpo } from "../../src/method/index.ts";
-import { openProduction, openStore, type Store, type StoredTrajectory } from "../../src/store/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { openStore, type Store, type StoredTrajectory } from "../../src/store/store.ts";
 import { runIn, tiny } from "../../test/train/world.ts";
 
 /** What a tool found in a file, and more of its own. */

@@ -1,6 +1,6 @@
 /** Small worlds in which the value of every policy is known exactly, and logs of them with all that can go wrong. */
 import type { Random } from "../../src/core/random.ts";
-import { type Sample, withAnswer } from "../../src/offpolicy/index.ts";
+import { type Sample, withAnswer } from "../../src/offpolicy/sample.ts";
 
 /** Probability of action a in state s, [states][actions]. */
 export type Policy = readonly (readonly number[])[];

@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { localEngine } from "../../src/engine/local/index.ts";
-import { openBase, tinkerServer } from "../../src/serve/tinker/index.ts";
+import { openBase } from "../../src/serve/tinker/bases.ts";
+import { tinkerServer } from "../../src/serve/tinker/server.ts";
 
 const [folder = "", port = "0"] = process.argv.slice(2);
 const tiny = join(folder, "tiny");

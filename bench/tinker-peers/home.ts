@@ -2,7 +2,8 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "../../src/engine/engine.ts";
-import { exportAdapter, exportWeights, localEngine } from "../../src/engine/local/index.ts";
+import { exportAdapter, exportWeights } from "../../src/engine/local/export.ts";
+import { localEngine } from "../../src/engine/local/index.ts";
 import type { HeldWeights } from "../../src/engine/tinker/archive.ts";
 import { downloadWeights } from "../../src/engine/tinker/download.ts";
 import { distance } from "../../src/engine/tinker/freshness.ts";

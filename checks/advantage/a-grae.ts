@@ -6,8 +6,10 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
 import { aGrae } from "../../src/method/advantage/a-grae.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
-import { type Arm, averageOf, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** Each question stands for three that cannot be told apart: one answer alone is right for a part of them. */
 const environment = (seed: number) => answers({ seed, questions: 30, variants: 3, right: 2 });

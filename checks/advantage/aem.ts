@@ -3,7 +3,8 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { corridor } from "../../src/env/corridor.ts";
 import { aem } from "../../src/method/advantage/aem.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** In half of the states the policy begins sure of an action, whether it is right or not; in the others it knows nothing. */
 function engine(seed: number) {

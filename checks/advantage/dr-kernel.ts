@@ -5,8 +5,9 @@ import { kernels } from "../../src/env/kernels.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
 import { turnRewards } from "../../src/feedback/turnRewards.ts";
 import { drKernel } from "../../src/method/advantage/dr-kernel.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
-import { armOf, defineCheck } from "../../src/train/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** The library call begins as the likeliest answer; other words are no answers. */
 const prior: Prior = (_context, word) => (word === "library" ? 2 : /^v\d+$/.test(word) ? 0 : -1e9);

@@ -2,7 +2,8 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { documents } from "../../src/env/documents.ts";
 import { loop } from "../../src/method/advantage/loop.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Documents and the call begin equally likely; other words are no actions. */
 const prior: Prior = (_context, word) => (/^(d\d+|call)$/.test(word) ? 0 : -1e9);

@@ -2,8 +2,9 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { counsel, moodAfter, replies } from "../../src/env/counsel.ts";
 import { mapo } from "../../src/method/advantage/mapo.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** Every reply begins equally likely; other words are no replies. */
 const prior: Prior = (_context, word) => (replies.some((r) => r === word) ? 0 : -1e9);

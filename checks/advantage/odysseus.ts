@@ -3,7 +3,8 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { corridor } from "../../src/env/corridor.ts";
 import { odysseus } from "../../src/method/advantage/odysseus.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const environment = (seed: number) => corridor({ cells: 100, kinds: 4, layouts: 10, seed });
 

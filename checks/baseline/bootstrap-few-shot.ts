@@ -2,7 +2,8 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { tickets } from "../../src/env/tickets.ts";
 import { bootstrappedWith } from "../../src/method/baseline/bootstrap-few-shot.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, defineCheck } from "../../src/train/index.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Episodes of a search, those of selection included. */
 const episodes = 400;

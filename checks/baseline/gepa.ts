@@ -5,7 +5,8 @@ import { quoting, type Reflector } from "../../src/memory/reflective/reflector.t
 import { reflectingWith } from "../../src/method/baseline/gepa.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const length = 4;
 const words = ["w0", "w1", "w2", "w3", "w4", "w5"];

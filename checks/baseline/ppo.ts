@@ -2,7 +2,8 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { corridor } from "../../src/env/corridor.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { ppo } from "../../src/method/baseline/ppo.ts";
-import { armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const arm = (recipe: PracticeArm["recipe"]) =>
   armOf({

@@ -6,10 +6,11 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { corridor } from "../../src/env/corridor.ts";
 import { wordy } from "../../src/env/wordy.ts";
 import { turnRewards } from "../../src/feedback/turnRewards.ts";
-import { method } from "../../src/method/index.ts";
+import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { valueRegression } from "../../src/objective/valueRegression.ts";
-import { type Arm, armOf, averageOf, defineCheck } from "../../src/train/index.ts";
+import { armOf, averageOf } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Two words of thought before each action: 36 ways to come to it from each observation. */
 const environment = (seed: number) =>

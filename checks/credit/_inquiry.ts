@@ -1,8 +1,8 @@
 /** What the checks on information gain share: an agent that can read what it found, but does not know what to ask. */
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { fits, type InquiryOptions, inquiry } from "../../src/env/inquiry.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { armOf, type PracticeArm } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { armOf, type PracticeArm } from "../../src/train/armOf.ts";
 
 /**
  * Queries and answering begin equally likely; once it answers, an answer that fits what is known is e⁶ times as likely

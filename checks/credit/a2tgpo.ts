@@ -1,7 +1,7 @@
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { a2tgpo } from "../../src/method/credit/a2tgpo.ts";
 import { igpo } from "../../src/method/credit/igpo.ts";
-import { defineCheck } from "../../src/train/index.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { inquirer } from "./_inquiry.ts";
 
 const arm = inquirer(

@@ -1,11 +1,12 @@
+import { lastMessage } from "../../src/core/turns.ts";
 import { keyDoor } from "../../src/env/keyDoor.ts";
 import { turnRewards } from "../../src/feedback/turnRewards.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
 import { archerWith } from "../../src/method/credit/archer.ts";
 import type { Recipe } from "../../src/method/method.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
-import { lastMessage } from "../../src/update/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 import { leaning } from "./_corridor.ts";
 
 const cells = 5;

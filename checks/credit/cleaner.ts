@@ -3,7 +3,9 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { planAndCall, syntaxOf } from "../../src/env/planAndCall.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { cleaner } from "../../src/method/credit/cleaner.ts";
-import { armOf, defineCheck, meanSuccess, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { armOf, meanSuccess, type PracticeArm } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const environment = (seed: number) => planAndCall({ seed });
 

@@ -4,7 +4,8 @@ import { outcome } from "../../src/feedback/outcome.ts";
 import { cosearch } from "../../src/method/credit/cosearch.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Words that may be written: one for the agent, two different ones for the ranker, each before its end. */
 const engine = () =>

@@ -2,7 +2,8 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { errands } from "../../src/env/errands.ts";
 import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
 import { hiperWith } from "../../src/method/credit/hiper.ts";
-import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Three words a turn: decision, plan, action. */
 const places: Readonly<Record<string, number>> = { switch: 0, subgoal: 1, action: 2 };

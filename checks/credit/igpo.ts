@@ -1,6 +1,6 @@
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { igpo } from "../../src/method/credit/igpo.ts";
-import { defineCheck } from "../../src/train/index.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { inquirer } from "./_inquiry.ts";
 
 const arm = inquirer(

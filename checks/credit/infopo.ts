@@ -7,8 +7,9 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { inquiry } from "../../src/env/inquiry.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { infopo } from "../../src/method/credit/infopo.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { armOf, defineCheck } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { readerPrior } from "./_inquiry.ts";
 
 const options = { topics: 1, hops: 4, branching: 2, queries: 8, turns: 6 };

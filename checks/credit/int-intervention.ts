@@ -4,7 +4,8 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { interventionPhase, intIntervention } from "../../src/method/credit/int-intervention.ts";
 import { method } from "../../src/method/method.ts";
 import type { Propose } from "../../src/rollout/intervened.ts";
-import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const base = 10;
 const operations = ["plus3", "times7", "plus8"];

@@ -9,7 +9,8 @@ import { outcome } from "../../src/feedback/outcome.ts";
 import { ridge } from "../../src/helper/ridge.ts";
 import { lare } from "../../src/method/credit/lare.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** The estimator of the method over other rewards of turns. */
 const paidBy = (id: string, summary: string, feedback: Feedback) =>

@@ -7,8 +7,10 @@ import { outcome } from "../../src/feedback/outcome.ts";
 import { toolMatching } from "../../src/feedback/toolMatching.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { matchtir } from "../../src/method/credit/matchtir.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
-import { armOf, averageOf, defineCheck, type Practised } from "../../src/train/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { armOf, averageOf } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const needed = 3;
 

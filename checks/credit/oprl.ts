@@ -3,7 +3,8 @@ import { keyDoor } from "../../src/env/keyDoor.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
 import { oprl } from "../../src/method/credit/oprl.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 import { leaning } from "./_corridor.ts";
 
 const episodes = method({

@@ -2,8 +2,8 @@ import { goldLikelihood } from "../../src/annotate/goldLikelihood.ts";
 import type { Annotate } from "../../src/core/slots.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { pbsd } from "../../src/method/credit/pbsd.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { defineCheck } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { inquirer } from "./_inquiry.ts";
 
 /**

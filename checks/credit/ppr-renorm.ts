@@ -10,7 +10,8 @@ import { pprRenorm } from "../../src/method/credit/ppr-renorm.ts";
 import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { valueRegression } from "../../src/objective/valueRegression.ts";
-import { type Arm, armOf, defineCheck, finalSuccess, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, finalSuccess, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** The same critic and estimator; the outcome alone, or beside the scores, at the end of the episode. */
 const usual = (id: string, summary: string, channels: readonly ("outcome" | "process")[]) =>

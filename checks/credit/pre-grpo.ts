@@ -4,7 +4,8 @@ import { outcome } from "../../src/feedback/outcome.ts";
 import { qualityCurve } from "../../src/feedback/qualityCurve.ts";
 import { preGrpo } from "../../src/method/credit/pre-grpo.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, defineCheck, finalSuccess, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, finalSuccess, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** One number per trajectory instead of the curve: the best state that the scorer saw, or the true last one. */
 const single = (state: "peak" | "last") =>

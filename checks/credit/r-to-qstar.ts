@@ -11,7 +11,7 @@ import {
   type TokenTree,
   visits,
 } from "../../src/diagnose/tokenRewards.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Answers of 5 tokens out of 4; a token's reward hangs on its position and on the token before it. */
 const [width, depth, beta, steps] = [4, 5, 0.5, 300];

@@ -4,8 +4,10 @@ import { judgement } from "../../src/feedback/judgement.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { reseek } from "../../src/method/credit/reseek.ts";
-import { method } from "../../src/method/index.ts";
-import { armOf, averageOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { method } from "../../src/method/method.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const isAction = (context: readonly string[], word: string): boolean =>
   context.includes("found") ? /^(yes|no)$/.test(word) : /^(s\d+|answer)$/.test(word);

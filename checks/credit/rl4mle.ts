@@ -9,7 +9,9 @@ import { milestones } from "../../src/feedback/milestones.ts";
 import { rl4mle } from "../../src/method/credit/rl4mle.ts";
 import { method } from "../../src/method/method.ts";
 import { deadline } from "../../src/rollout/deadline.ts";
-import { type Arm, armOf, defineCheck, type PracticeArm, type Practised } from "../../src/train/index.ts";
+import { armOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 /** The same windows and rewards, every finished action alike. */
 const unweighted = (id: string, summary: string, advantage: Advantage) =>

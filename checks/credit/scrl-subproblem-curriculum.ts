@@ -3,7 +3,8 @@ import { applied, chains } from "../../src/env/chains.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
 import { scrlSubproblemCurriculum } from "../../src/method/credit/scrl-subproblem-curriculum.ts";
 import { method } from "../../src/method/method.ts";
-import { armOf, defineCheck, type PracticeArm, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const base = 10;
 const operations = ["plus3", "times7", "plus8", "times3"];

@@ -4,8 +4,9 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { hearsay } from "../../src/env/hearsay.ts";
 import { majorityVote } from "../../src/feedback/majorityVote.ts";
 import { siop } from "../../src/method/credit/siop.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
-import { armOf, defineCheck, finalSuccess } from "../../src/train/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { armOf, finalSuccess } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const environment = (seed: number) => hearsay({ questions: 24, seed });
 

@@ -12,7 +12,8 @@ import { spaRl } from "../../src/method/credit/spa-rl.ts";
 import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { valueRegression } from "../../src/objective/valueRegression.ts";
-import { type Arm, armOf, averageOf, defineCheck, type PracticeArm } from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** The critic and estimator of the method, over other rewards of turns. */
 const paidBy = (id: string, summary: string, feedback: Feedback) =>

@@ -7,8 +7,11 @@ import { type Features, type Prior, tabularEngine } from "../../src/engine/tabul
 import { controlledMaze } from "../../src/env/controlledMaze.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { ariadneMazes } from "../../src/method/environments/ariadne-mazes.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { type Arm, averageOf, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const mazes = (seed: number) => controlledMaze({ shape: "steps", seed });
 

@@ -15,8 +15,11 @@ import {
 import { keyGrid } from "../../src/env/keyGrid.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { dreamgymWith } from "../../src/method/environments/dreamgym.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const prior: Prior = (_seen, word) => (/^(north|east|south|west)$/.test(word) ? 0 : -1e9);
 

@@ -6,8 +6,11 @@ import { type Features, type Prior, tabularEngine } from "../../src/engine/tabul
 import { screens } from "../../src/env/screens.ts";
 import { sft } from "../../src/method/baseline/sft.ts";
 import { guiExplorationLabWith } from "../../src/method/environments/gui-exploration-lab.ts";
-import type { Recipe } from "../../src/method/index.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const world = (seed: number) => screens({ pointing: "name", rateSteps: true, seed });
 

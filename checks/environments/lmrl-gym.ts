@@ -11,7 +11,8 @@ import { sft } from "../../src/method/baseline/sft.ts";
 import { lmrlGymWith } from "../../src/method/environments/lmrl-gym.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import { demonstrated } from "../../src/rollout/demonstrated.ts";
-import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** Walks from each cell, all by a player of whose moves every second one is random. */
 const perTask = 10;

@@ -4,7 +4,7 @@ import type { Message, Task } from "../../src/core/words.ts";
 import { entangledInstructions, linesOf } from "../../src/env/entangled/entangled.ts";
 import type { Instruction } from "../../src/env/entangled/instructions.ts";
 import { conversationScores } from "../../src/env/entangled/scores.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Conversations of each of nine categories: 1008 in all. */
 const perCategory = 112;

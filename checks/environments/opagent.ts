@@ -3,8 +3,9 @@ import { type Features, type Prior, tabularEngine } from "../../src/engine/tabul
 import { pages } from "../../src/env/pages.ts";
 import { judged, noisyJudge } from "../../src/feedback/judged.ts";
 import { opagentWith } from "../../src/method/environments/opagent.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
-import { armOf, defineCheck, finalSuccess, meanSuccess, plainAscent } from "../../src/train/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
+import { armOf, finalSuccess, meanSuccess, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Errs in a tenth of its calls, one call for each episode. */
 const judge = { judge: noisyJudge({ error: 0.1 }), calls: 1 };

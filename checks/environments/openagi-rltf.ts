@@ -6,7 +6,9 @@ import { chainWords, toolChains } from "../../src/env/toolChains.ts";
 import { reinforce } from "../../src/method/baseline/reinforce.ts";
 import { openagiRltf } from "../../src/method/environments/openagi-rltf.ts";
 import type { Recipe } from "../../src/method/method.ts";
-import { armOf, averageOf, defineCheck, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 /** Six tasks, one chain of each per step, 200 steps: 1200 chains. */
 const [tasks, iterations, last] = [6, 200, 40];

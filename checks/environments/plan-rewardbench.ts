@@ -5,7 +5,7 @@ import { trajectoryPairs } from "../../src/env/toolWorld/pairs.ts";
 import { bradleyTerry, featureDifference } from "../../src/helper/bradleyTerry.ts";
 import type { Features } from "../../src/helper/ridge.ts";
 import { wordGrams } from "../../src/helper/wordGrams.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Look-ups of the trajectories that the evaluator learns from; pairs to learn from, and to be tested on. */
 const [short, training, testing] = [3, 400, 300];

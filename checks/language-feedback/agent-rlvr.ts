@@ -4,11 +4,12 @@ import { meanOver, replyProbabilities } from "../../src/diagnose/replyProbabilit
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../src/env/codewords.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { agentRlvr, guided } from "../../src/method/language-feedback/agent-rlvr.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { settingsOf } from "../../src/method/settings.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
-import { armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const environment = (seed: number) =>
   codewords({ seed, questions: 8, length: 5, vocabulary: 4, pay: "whole", remedies: 3 });

@@ -6,11 +6,12 @@ import { codeOf, codewords } from "../../src/env/codewords.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { drGrpo } from "../../src/method/baseline/dr-grpo.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { critiqueGrpo, refining } from "../../src/method/language-feedback/critique-grpo.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
 import { attemptWords } from "../../src/rollout/retryWithFeedback.ts";
-import { armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Eight codes of four words out of ten; only the whole code pays. */
 const environment = (seed: number) =>

@@ -3,10 +3,11 @@ import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { crossroads, roads } from "../../src/env/crossroads.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { distil } from "../../src/method/language-feedback/distil.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { distillation } from "../../src/objective/distillation.ts";
-import { armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const environment = (seed: number) => crossroads({ seed, steps: 5 });
 

@@ -5,9 +5,11 @@ import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { type QuerySlots, querySlots, slots } from "../../src/env/querySlots.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { paverlSql } from "../../src/method/language-feedback/paverl-sql.ts";
-import { type Arm, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const iterations = 60;
 

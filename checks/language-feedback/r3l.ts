@@ -8,7 +8,9 @@ import { lock, settingsOf } from "../../src/env/lock.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { r3l, reflecting } from "../../src/method/language-feedback/r3l.ts";
 import { method, type Recipe, type SlotChoices } from "../../src/method/method.ts";
-import { type Arm, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const wheels = 10;
 const environment = (seed: number) => lock({ locks: 6, wheels, settings: 4, seed });

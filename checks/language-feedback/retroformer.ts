@@ -2,11 +2,12 @@ import { groupNormalised } from "../../src/advantage/groupNormalised.ts";
 import type { Advantage } from "../../src/core/slots.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { faults } from "../../src/env/faults.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { reflecting, retroformer } from "../../src/method/language-feedback/retroformer.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { settingsOf } from "../../src/method/settings.ts";
 import type { RetrospectiveOptions } from "../../src/rollout/retrospective.ts";
-import { armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** An actor that follows a reflection naming one of eight repairs with a probability of 0.8, from an even start. */
 const reading: Reading = {

@@ -7,9 +7,12 @@ import { bounds, boundsLexicon, hiddenNumber } from "../../src/env/hiddenNumber.
 import { mistaught } from "../../src/env/mistaught.ts";
 import { type Teacher, tryAgain } from "../../src/env/tryAgain.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { rl2f } from "../../src/method/language-feedback/rl2f.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const numbers = 8;
 const answers = 4;

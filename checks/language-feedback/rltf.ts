@@ -6,11 +6,12 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../src/env/codewords.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { rltf, textFeedback } from "../../src/method/language-feedback/rltf.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
 import { attemptWords } from "../../src/rollout/retryWithFeedback.ts";
-import { armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const variant = (distillation: number, detail: CritiqueDetail = "answer"): Recipe =>
   method({

@@ -12,7 +12,10 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { scoreSelfCorrect } from "../../src/method/language-feedback/score-self-correct.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const modulus = 7;
 const environment = (seed: number) => inverses({ modulus, seed, each: 40 });

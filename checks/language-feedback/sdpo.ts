@@ -1,10 +1,11 @@
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { sdpo } from "../../src/method/language-feedback/sdpo.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
-import { armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Nats by which a word rises that a sibling's solution has at this place, and falls that was named as wrong there. */
 const obedience = 2;

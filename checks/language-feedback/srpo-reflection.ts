@@ -7,7 +7,9 @@ import { reflection } from "../../src/feedback/reflection.ts";
 import { turnRewards } from "../../src/feedback/turnRewards.ts";
 import { srpoReflection } from "../../src/method/language-feedback/srpo-reflection.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
-import { type Arm, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const modulus = 7;
 const slip = 0.3;

@@ -4,10 +4,11 @@ import { spotty } from "../../src/critic/spotty.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { spanRewards, text2grad } from "../../src/method/language-feedback/text2grad.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
-import { armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 /** Eight codes of eight words out of ten, each word right or wrong by itself. */
 const [length, questions] = [8, 8];

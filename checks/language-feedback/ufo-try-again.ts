@@ -6,9 +6,12 @@ import { answers } from "../../src/env/answers.ts";
 import { tryAgain } from "../../src/env/tryAgain.ts";
 import { repeatedShare } from "../../src/feedback/retries.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
 import { ufoTryAgain } from "../../src/method/language-feedback/ufo-try-again.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** Eight questions that each stand for three: no first answer is right for all, so a second one is wanted. */
 const environment = (seed: number, turns: number) =>

@@ -3,7 +3,8 @@ import type { Reading } from "../../src/engine/tabular/reading.ts";
 import { planOf, tickets } from "../../src/env/tickets.ts";
 import { caseWords, type WithCasesOptions } from "../../src/memory/caseMemory.ts";
 import { agentflyMementoWith } from "../../src/method/memory/agentfly-memento.ts";
-import { type Arm, armOf, averageOf, defineCheck } from "../../src/train/index.ts";
+import { armOf, averageOf } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const options = { faults: 30, plans: 10, writers: 15 };
 /** Episodes of an iteration, and iterations. */

@@ -6,14 +6,10 @@ import type { Environment } from "../../src/env/environment.ts";
 import { type BlackBox, guided } from "../../src/env/guided.ts";
 import { directionalStimulus, pseudoHints } from "../../src/method/memory/directional-stimulus.ts";
 import { method } from "../../src/method/method.ts";
-import {
-  type Arm,
-  defineCheck,
-  type EvaluateOptions,
-  evaluate,
-  plainAscent,
-  practise,
-} from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { type EvaluateOptions, evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const [questions, keywords] = [12, 20];
 /** Questions with a reference answer, from which hints are taken. */

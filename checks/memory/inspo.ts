@@ -6,7 +6,8 @@ import type { CoEvolutionOptions } from "../../src/memory/instructions/coEvoluti
 import { lineEditor } from "../../src/memory/instructions/proposers.ts";
 import { instructedBy } from "../../src/method/memory/inspo.ts";
 import { method } from "../../src/method/method.ts";
-import { type Arm, armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const length = 4;
 const words = ["w0", "w1", "w2", "w3", "w4", "w5"];

@@ -7,7 +7,10 @@ import type { Environment } from "../../src/env/environment.ts";
 import { ledger } from "../../src/env/ledger.ts";
 import { recentHistory } from "../../src/env/recentHistory.ts";
 import { mem1 } from "../../src/method/memory/mem1.ts";
-import { type Arm, defineCheck, evaluate, plainAscent, practise } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** Words of the state; a page has seven, so that two pages and what was said between them fit into the cut history. */
 const [stateWords, historyWords] = [8, 16];

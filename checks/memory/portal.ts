@@ -10,7 +10,7 @@ import { improved, type Kept, type SearchOptions } from "../../src/memory/behavi
 import type { Node } from "../../src/memory/behaviourTree/tree.ts";
 import { pursuitTrees } from "../../src/method/memory/portal.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const environment = pursuit();
 const { first, grammar } = pursuitTrees;

@@ -3,7 +3,7 @@ import type { RubricLibrary } from "../../src/core/rubrics.ts";
 import { begun, evolved, type Snapshot } from "../../src/memory/rubrics/evolve.ts";
 import { featureJudge, featureProposer } from "../../src/memory/rubrics/features.ts";
 import { accuracyOf, type LabelledPair, verdictsOn } from "../../src/memory/rubrics/orders.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 type Item = ReadonlyMap<string, number>;
 

@@ -2,7 +2,8 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Reading } from "../../src/engine/tabular/reading.ts";
 import { keyGrid } from "../../src/env/keyGrid.ts";
 import { type SleaRlOptions, sleaRlWith } from "../../src/method/memory/slea-rl.ts";
-import { type Arm, armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const iterations = 60;
 const moves = ["north", "east", "south", "west"];

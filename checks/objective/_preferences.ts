@@ -10,11 +10,12 @@ import type { Environment } from "../../src/env/environment.ts";
 import { divergence, exploitability, regularisedNash } from "../../src/env/equilibrium.ts";
 import { preferencesOf, repliesOf } from "../../src/env/preferenceGame.ts";
 import { winRates } from "../../src/feedback/winRates.ts";
-import { method, type Recipe, type SlotChoices } from "../../src/method/index.ts";
+import { method, type Recipe, type SlotChoices } from "../../src/method/method.ts";
 import { klPenalty } from "../../src/objective/klPenalty.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { opponents } from "../../src/rollout/opponents.ts";
-import { type Arm, armOf, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import type { Arm } from "../../src/train/check.ts";
 
 /** Tables that begin at a random reference, the same for one seed: logits normal with this deviation. */
 export function engineOf(seed: number, deviation = 1): ReturnType<typeof tabularEngine> {

@@ -6,12 +6,13 @@ import { mean } from "../../src/core/statistics.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { gridMoves, gridworld } from "../../src/env/gridworld.ts";
 import { comparisons } from "../../src/feedback/comparisons.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
 import { cpl } from "../../src/method/objective/cpl.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
 import { demonstrated } from "../../src/rollout/demonstrated.ts";
-import { armOf, defineCheck } from "../../src/train/index.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 type Judge = "regret" | "return";
 

@@ -5,10 +5,12 @@ import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.t
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
 import { disco } from "../../src/method/objective/disco.ts";
 import { discriminative } from "../../src/objective/discriminative.ts";
-import { type Arm, averageOf, defineCheck, plainAscent, practise } from "../../src/train/index.ts";
+import { averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const [questions, vocabulary, right] = [16, 20, 2];
 const environment = (seed: number) => answers({ seed, questions, vocabulary, right });

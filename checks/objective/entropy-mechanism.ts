@@ -9,7 +9,9 @@ import { entropyMechanism } from "../../src/method/objective/entropy-mechanism.t
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { covarianceRatio } from "../../src/objective/covarianceRatio.ts";
 import { entropyBonus } from "../../src/objective/entropyBonus.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const questions = 8;
 const environment = (seed: number) => answers({ seed, questions, vocabulary: 20 });

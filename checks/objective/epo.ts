@@ -3,7 +3,9 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { cellOf, doors, isDoor } from "../../src/env/doors.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { epo } from "../../src/method/objective/epo.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const shape = { corridors: 16, cells: 6, every: 2, turns: 8 } as const;
 

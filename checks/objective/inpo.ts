@@ -5,7 +5,8 @@ import { dpo } from "../../src/method/baseline/dpo.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import { inpo } from "../../src/method/objective/inpo.ts";
 import { type PairwiseOptions, pairwise } from "../../src/objective/pairwise.ts";
-import { type Arm, type Choice, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, type Choice, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 import { engineOf, policyOf } from "./_preferences.ts";
 
 const tau = 0.1;

@@ -3,7 +3,9 @@ import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { largestLead, leaderAfter, leadWord, votes } from "../../src/env/votes.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { miniO3 } from "../../src/method/objective/mini-o3.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const cap = { practice: 6, later: 24 } as const;
 

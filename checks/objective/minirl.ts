@@ -9,7 +9,8 @@ import { type Sequences, sequences } from "../../src/env/sequences.ts";
 import { method } from "../../src/method/method.ts";
 import { minirl } from "../../src/method/objective/minirl.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
-import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 import { scattered } from "./_sequences.ts";
 
 /** Standard deviation of what the sampler's logits differ by from the trainer's. */

@@ -1,8 +1,8 @@
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import { preferenceGame } from "../../src/env/preferenceGame.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { nashMd } from "../../src/method/objective/nash-md.ts";
-import { defineCheck } from "../../src/train/index.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { against, lastIterate, penalised } from "./_preferences.ts";
 
 const beta = 0.1;

@@ -4,7 +4,9 @@ import { sequences } from "../../src/env/sequences.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
 import { rejectionSampling } from "../../src/method/baseline/rejection-sampling.ts";
 import { nft } from "../../src/method/objective/nft.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 import { scattered } from "./_sequences.ts";
 
 const environment = (seed: number) =>

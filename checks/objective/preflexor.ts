@@ -7,10 +7,11 @@ import { mean } from "../../src/core/statistics.ts";
 import type { Task } from "../../src/core/words.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { hopsOf, lookups, spelling } from "../../src/env/lookups.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
 import { preflexor } from "../../src/method/objective/preflexor.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
-import { type Arm, defineCheck, practise } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { practise } from "../../src/train/practise.ts";
 
 const [questions, keys, spellings] = [10, 6, 4];
 const environment = (seed: number) => lookups({ seed, questions, keys, spellings });

@@ -5,14 +5,9 @@ import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method } from "../../src/method/method.ts";
 import { raft } from "../../src/method/objective/raft.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
-import {
-  armOf,
-  averageOf,
-  defineCheck,
-  type PracticeArm,
-  type Practised,
-  plainAscent,
-} from "../../src/train/index.ts";
+import { armOf, averageOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 import { scattered } from "./_sequences.ts";
 
 const environment = (seed: number) =>

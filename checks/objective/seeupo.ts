@@ -3,9 +3,11 @@ import { randomStream } from "../../src/core/random.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { combination } from "../../src/env/combination.ts";
 import { grpoSlots } from "../../src/method/baseline/slots.ts";
-import { method, type Recipe, type Settings } from "../../src/method/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
 import { seeupo } from "../../src/method/objective/seeupo.ts";
-import { armOf, averageOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import type { Settings } from "../../src/method/settings.ts";
+import { armOf, averageOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 import { type TurnByTurnOptions, turnByTurn } from "../../src/update/turnByTurn.ts";
 
 const games = 12;

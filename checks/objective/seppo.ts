@@ -11,7 +11,9 @@ import { seppo } from "../../src/method/objective/seppo.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
 import { withDemonstrations } from "../../src/rollout/demonstrated.ts";
 import { pastSelf } from "../../src/rollout/pastSelf.ts";
-import { type Arm, armOf, defineCheck, type Measured, type Practised } from "../../src/train/index.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck, type Measured } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const beta = 0.3;
 const environment = (seed: number) => annotated({ seed, questions: 60, topics: 12 });

@@ -13,7 +13,8 @@ import { pairwise } from "../../src/objective/pairwise.ts";
 import { selfImproving } from "../../src/objective/selfImproving.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { withRevisions } from "../../src/rollout/withRevisions.ts";
-import { type Arm, defineCheck, type Practised, practise } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
+import { type Practised, practise } from "../../src/train/practise.ts";
 import { policyOf } from "./_preferences.ts";
 
 const beta = 0.3;

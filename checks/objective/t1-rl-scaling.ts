@@ -3,10 +3,11 @@ import type { Task } from "../../src/core/words.ts";
 import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answers, rightOf } from "../../src/env/answers.ts";
-import { method, type Recipe } from "../../src/method/index.ts";
+import { method, type Recipe } from "../../src/method/method.ts";
 import { t1RlScaling } from "../../src/method/objective/t1-rl-scaling.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
-import { armOf, defineCheck } from "../../src/train/index.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
 
 const [questions, vocabulary] = [8, 20];
 const environment = (seed: number) => answers({ seed, questions, vocabulary, right: 1 });

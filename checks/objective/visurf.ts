@@ -13,7 +13,9 @@ import { method } from "../../src/method/method.ts";
 import { visurf } from "../../src/method/objective/visurf.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
-import { armOf, defineCheck, type PracticeArm, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 import { scattered } from "./_sequences.ts";
 
 const shape = { questions: 6, thoughts: 4, answers: 8, format: 0.3 } as const;

@@ -6,7 +6,7 @@ import {
   observationalReward,
 } from "../../src/helper/observationalReward.ts";
 import type { Features } from "../../src/helper/ridge.ts";
-import { type Arm, defineCheck } from "../../src/train/index.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 /** Something served, good with probability σ(3 (x₁ + 0.8 (x₂² − 1))); x₁ and x₂ uniform in [−2, 2]. */
 function served(random: Random) {

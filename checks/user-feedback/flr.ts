@@ -7,7 +7,8 @@ import { expectedValue, meanOver } from "../../src/diagnose/replyProbabilities.t
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { answerWords, dissatisfied, followUps, satisfied } from "../../src/env/followUps.ts";
 import { type FlrOptions, flrWith } from "../../src/method/user-feedback/flr.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const world = (seed: number) => followUps({ seed });
 const answer = /^a\d$/;

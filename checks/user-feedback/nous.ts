@@ -8,10 +8,13 @@ import { type Features, type Prior, tabularEngine } from "../../src/engine/tabul
 import { clarification } from "../../src/env/clarification.ts";
 import { entropyReduction } from "../../src/feedback/entropyReduction.ts";
 import { grpo } from "../../src/method/baseline/grpo.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method, type SlotChoices } from "../../src/method/method.ts";
 import { nous } from "../../src/method/user-feedback/nous.ts";
-import { armOf, defineCheck, evaluate, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const turns = 10;
 const slots = ["place", "date", "people", "budget", "colour", "style"];

@@ -11,10 +11,12 @@ import {
 } from "../../src/env/shop.ts";
 import { hindsightRatings } from "../../src/feedback/hindsightRatings.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
 import { rlhs } from "../../src/method/user-feedback/rlhs.ts";
-import { armOf, defineCheck, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const environment = (seed: number) => shop({ seed });
 

@@ -8,7 +8,8 @@ import { loveOf, reactions, type Style, styledReplies, styleOf, utilityOf } from
 import { reactionModel } from "../../src/helper/reactionModel.ts";
 import { wordGrams } from "../../src/helper/wordGrams.ts";
 import { rlufWith } from "../../src/method/user-feedback/rluf.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const world = (seed: number) => reactions({ seed, questions: 8 });
 const words = /^(right|clear|sweet)\d$/;

@@ -5,10 +5,12 @@ import type { Task } from "../../src/core/words.ts";
 import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { scopeOf, signatures, type WishScope, wishes } from "../../src/env/wishes.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
 import { rlvfC3po, scopedPreferences } from "../../src/method/user-feedback/rlvf-c3po.ts";
-import { armOf, defineCheck, type Practised, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import type { Practised } from "../../src/train/practise.ts";
 
 const environment = (seed: number) => wishes({ seed, mails: 96 });
 const [smile] = signatures;

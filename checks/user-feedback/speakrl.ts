@@ -7,10 +7,12 @@ import { type Features, type Prior, tabularEngine } from "../../src/engine/tabul
 import { clarification } from "../../src/env/clarification.ts";
 import { clarifyingQuestions, type MoveWorth, moveWorths } from "../../src/feedback/clarifyingQuestions.ts";
 import { outcome } from "../../src/feedback/outcome.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import { method } from "../../src/method/method.ts";
 import { speakrl } from "../../src/method/user-feedback/speakrl.ts";
-import { armOf, defineCheck, evaluate, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { defineCheck } from "../../src/train/check.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
 
 const environment = (seed: number) => clarification({ seed });
 const slots = ["place", "date", "people", "budget"];

@@ -9,7 +9,8 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { feed, likedFrom, type Reception, receptionOf } from "../../src/env/feed.ts";
 import type { Worth } from "../../src/helper/expectileCritic.ts";
 import { type TscacOptions, tscacWith } from "../../src/method/user-feedback/tscac.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const world = (seed: number) => feed({ seed });
 const clips = Array.from({ length: 8 }, (_, c) => `c${c}`);

@@ -22,7 +22,8 @@ import {
   type VariationalPreferenceOptions,
 } from "../../src/helper/variationalPreference.ts";
 import { vplWith } from "../../src/method/user-feedback/vpl.ts";
-import { type Arm, armOf, defineCheck, plainAscent } from "../../src/train/index.ts";
+import { armOf, plainAscent } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const kinds = 4;
 const world = (seed: number) => tastes({ seed, users: 32, kinds });

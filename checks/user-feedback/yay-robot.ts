@@ -5,7 +5,8 @@ import { replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { type Chores, chores, wasShown } from "../../src/env/chores.ts";
 import { yayRobotWith } from "../../src/method/user-feedback/yay-robot.ts";
-import { type Arm, armOf, defineCheck } from "../../src/train/index.ts";
+import { armOf } from "../../src/train/armOf.ts";
+import { type Arm, defineCheck } from "../../src/train/check.ts";
 
 const world = (seed: number, corrected = 0.2): Chores => chores({ seed, corrected, tasks: 60 });
 const commands = Array.from({ length: 12 }, (_, c) => `c${c}`);

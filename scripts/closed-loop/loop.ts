@@ -3,7 +3,7 @@ import type { Model } from "../../src/core/model.ts";
 import { mean } from "../../src/core/statistics.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type Heard, heardOn } from "../../src/helper/index.ts";
+import { type Heard, heardOn } from "../../src/helper/heard.ts";
 import { featuresOf, type Learner } from "./learners.ts";
 import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";

@@ -1,7 +1,9 @@
 /** A candidate beside the live version: half of the visits, until live evidence says promote or roll back. */
 import type { Id } from "../../src/core/words.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
-import { type Judgement, judge, meanValue, readGuardrail } from "../../src/release/index.ts";
+import { meanValue } from "../../src/release/evidence.ts";
+import { readGuardrail } from "../../src/release/guardrails.ts";
+import { type Judgement, judge } from "../../src/release/verdict.ts";
 import type { Service } from "./service.ts";
 
 export interface Trial {

@@ -8,10 +8,15 @@ import type { Model } from "../../src/core/model.ts";
 import type { Logged, ReceivedSignal, ServedResponse, Split } from "../../src/core/served.ts";
 import type { Id } from "../../src/core/words.ts";
 import { visitorChannels } from "../../src/env/users/visitors.ts";
-import { logged } from "../../src/exchange/index.ts";
+import { logged } from "../../src/exchange/logged.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { liveVersions, openVersion, policy, serveProduction } from "../../src/serve/gateway/index.ts";
-import { openProduction, type Production, recorder } from "../../src/store/index.ts";
+import { openVersion } from "../../src/serve/gateway/open.ts";
+import { policy } from "../../src/serve/gateway/policy.ts";
+import { serveProduction } from "../../src/serve/gateway/server.ts";
+import { liveVersions } from "../../src/serve/gateway/versions.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production } from "../../src/store/production.ts";
+import { recorder } from "../../src/store/recorder.ts";
 
 export interface Service {
   /** Of the gateway. */

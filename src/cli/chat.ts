@@ -3,7 +3,9 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Command } from "commander";
 import type { Chat, Spend } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { budget, chatModel, openLedger } from "../engine/chat/index.ts";
+import { budget } from "../engine/chat/budget.ts";
+import { chatModel } from "../engine/chat/chat.ts";
+import { openLedger } from "../engine/chat/ledger.ts";
 import { number } from "./output.ts";
 
 export interface ChatFlags {

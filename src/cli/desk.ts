@@ -1,7 +1,9 @@
 /** How versions are judged, as commands are told it. */
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
-import { type DeskOptions, defaultGuardrails, meanValue, readGuardrail, sayBound } from "../release/index.ts";
+import type { DeskOptions } from "../release/desk.ts";
+import { meanValue } from "../release/evidence.ts";
+import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
 import type { Production } from "../store/production.ts";
 import { seconds } from "./durations.ts";
 

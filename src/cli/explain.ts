@@ -1,6 +1,9 @@
 /** `whetstone explain`: one method, with everything that is known about it. */
 import type { Command } from "commander";
-import { findMethod, methods, type Recipe, settingRows } from "../method/index.ts";
+import { methods } from "../method/catalogue.ts";
+import { findMethod } from "../method/index.ts";
+import type { Recipe } from "../method/method.ts";
+import { settingRows } from "../method/settings.ts";
 import { readEvidence, type StoredEvidence } from "../train/evidence.ts";
 import { checkFiles } from "./check-files.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";

@@ -1,7 +1,8 @@
 /** `whetstone methods`: ways to learn. */
 import type { Command } from "commander";
 import { unknownName } from "../core/suggest.ts";
-import { methods, type Recipe, slotNames } from "../method/index.ts";
+import { methods } from "../method/catalogue.ts";
+import { type Recipe, slotNames } from "../method/method.ts";
 import { readEvidence } from "../train/evidence.ts";
 import { addCommand, type Io, number, roomOf, table } from "./output.ts";
 

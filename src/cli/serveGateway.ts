@@ -2,21 +2,22 @@
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { oneLine } from "../core/oneLine.ts";
 import type { Version } from "../core/served.ts";
-import { releaseDesk, type Watch, watch } from "../release/index.ts";
+import { releaseDesk } from "../release/desk.ts";
+import { type Watch, watch } from "../release/watch.ts";
 import { isLoopback } from "../serve/asker.ts";
-import { builtPages, dashboard } from "../serve/dashboard/index.ts";
-import {
-  type Answerer,
-  liveVersions,
-  openVersion,
-  policy,
-  serveProduction,
-  versionOf,
-} from "../serve/gateway/index.ts";
+import { builtPages } from "../serve/dashboard/built.ts";
+import { dashboard } from "../serve/dashboard/index.ts";
+import type { Answerer } from "../serve/gateway/answerer.ts";
+import { openVersion, versionOf } from "../serve/gateway/open.ts";
+import { policy } from "../serve/gateway/policy.ts";
+import { serveProduction } from "../serve/gateway/server.ts";
+import { liveVersions } from "../serve/gateway/versions.ts";
 import { signingSecret } from "../serve/signing.ts";
-import { openProduction, openStore, recorder } from "../store/index.ts";
 import { keptVersion } from "../store/keptVersion.ts";
+import { openProduction } from "../store/openProduction.ts";
 import type { Production } from "../store/production.ts";
+import { recorder } from "../store/recorder.ts";
+import { openStore } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";
 import { makeEngine } from "./catalogue.ts";
 import { seconds } from "./durations.ts";

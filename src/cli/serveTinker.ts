@@ -1,8 +1,9 @@
 /** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
 import { makeFolder } from "../core/files.ts";
 import { oneLine } from "../core/oneLine.ts";
-import type { FetchProgress } from "../engine/local/index.ts";
-import { type Base, openBase, tinkerServer, tinyBase } from "../serve/tinker/index.ts";
+import type { FetchProgress } from "../engine/local/hub.ts";
+import { type Base, openBase, tinyBase } from "../serve/tinker/bases.ts";
+import { tinkerServer } from "../serve/tinker/server.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import { type Io, progressLine } from "./output.ts";

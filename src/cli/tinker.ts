@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { AdapterOf } from "../engine/local/index.ts";
+import type { AdapterOf } from "../engine/local/export.ts";
 import type { Reduction } from "../engine/tinker/datum.ts";
 import { keyIn } from "./keyEnv.ts";
 

@@ -1,8 +1,8 @@
 /** `whetstone train`: a run. */
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { FetchProgress } from "../engine/local/index.ts";
-import type { Recipe } from "../method/index.ts";
+import type { FetchProgress } from "../engine/local/hub.ts";
+import type { Recipe } from "../method/method.ts";
 import type { RunEvent } from "../train/events.ts";
 import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./begun.ts";
 import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";

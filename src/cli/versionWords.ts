@@ -3,8 +3,9 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
-import { sayEstimate } from "../offpolicy/index.ts";
-import type { GuardrailState, Judgement, LiveVersion, ReleaseState } from "../release/index.ts";
+import { sayEstimate } from "../offpolicy/estimate.ts";
+import type { LiveVersion, ReleaseState } from "../release/desk.ts";
+import type { GuardrailState, Judgement } from "../release/verdict.ts";
 import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 
 /** Who answers while there is no split, with that many versions: the gateway's flags decide, as `liveVersions` has it. */

@@ -5,7 +5,7 @@ import { isWhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
 import { unknownName } from "../core/suggest.ts";
 import type { Id } from "../core/words.ts";
-import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/index.ts";
+import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/desk.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { keptVersion } from "../store/keptVersion.ts";
 import type { Production } from "../store/production.ts";

@@ -2,7 +2,7 @@
 import type { Model } from "../core/model.ts";
 import { mean } from "../core/statistics.ts";
 import type { Environment } from "../env/environment.ts";
-import type { Recipe } from "../method/index.ts";
+import type { Recipe } from "../method/method.ts";
 import { defaultSettings, type Settings } from "../method/settings.ts";
 import type { Arm, Choice } from "./check.ts";
 import type { Practised, PractiseOptions } from "./practise.ts";

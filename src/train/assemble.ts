@@ -7,7 +7,7 @@ import { isLogged } from "../core/lessons.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
 import { type ModelId, type Stats, succeeded, type Task, type Trajectory } from "../core/words.ts";
-import type { Store } from "../store/index.ts";
+import type { Store } from "../store/store.ts";
 import { heldName } from "./ahead.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";

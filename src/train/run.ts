@@ -22,7 +22,8 @@ import {
 import { type HealthReport, healthOf } from "../diagnose/health/health.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
-import { openStore, type Store, writeArtefactFolder } from "../store/index.ts";
+import { writeArtefactFolder } from "../store/artefactFolder.ts";
+import { openStore, type Store } from "../store/store.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble, type Run } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type GaeOptions, gae } from "../../src/advantage/gae.ts";
-import { actionTokens } from "../../src/core/index.ts";
 import type { Advantage, Channels, Evidence } from "../../src/core/slots.ts";
 import type { Ending } from "../../src/core/words.ts";
+import { actionTokens } from "../../src/core/words.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";
 import { obeys } from "./laws.ts";
 

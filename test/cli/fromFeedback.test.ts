@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openProduction, openStore } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { openStore } from "../../src/store/store.ts";
 import { inProcess } from "./inProcess.ts";
 
 let folder: string;

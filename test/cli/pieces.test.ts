@@ -15,7 +15,7 @@ import { sayState } from "../../src/cli/versionWords.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/words.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
-import type { ReleaseState } from "../../src/release/index.ts";
+import type { ReleaseState } from "../../src/release/desk.ts";
 import type { ComparedMethod } from "../../src/train/compare.ts";
 import { readEvidence } from "../../src/train/evidence.ts";
 

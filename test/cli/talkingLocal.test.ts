@@ -9,7 +9,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { sft } from "../../src/method/baseline/sft.ts";
 import { openaiServer, type Sampler } from "../../src/serve/openaiServer.ts";
-import { readArtefactFolder } from "../../src/store/index.ts";
+import { readArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { practise } from "../../src/train/practise.ts";
 import { tiny } from "../train/world.ts";
 import { inProcess } from "./inProcess.ts";

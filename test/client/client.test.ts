@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";
-import {
-  type Client,
-  type ClientOptions,
-  type Feedback,
-  FeedbackError,
-  whetstone,
-} from "../../src/client/index.ts";
+import { FeedbackError } from "../../src/client/error.ts";
+import type { Feedback } from "../../src/client/types.ts";
+import { type Client, type ClientOptions, whetstone } from "../../src/client/whetstone.ts";
 import type { FeedbackBody } from "../../src/serve/feedback.ts";
 import { listening } from "../serve/listening.ts";
 

@@ -1,6 +1,6 @@
-/** A case memory instead of weights: retrieved cases are said before acting, finished ones are written back. */
-import type { Json, Rollout, Update } from "../../src/core/index.ts";
+import type { Json } from "../../src/core/json.ts";
 import { signalValue } from "../../src/core/signal.ts";
+import type { Rollout, Update } from "../../src/core/slots.ts";
 
 const casesOf = (memory: Json | undefined): readonly Json[] => (Array.isArray(memory) ? memory : []);
 

@@ -1,7 +1,8 @@
 /** Unlearning: forget along a direction from which the part that hurts what is kept has been removed. */
 import { present } from "../../src/core/errors.ts";
-import type { Objective, Update } from "../../src/core/index.ts";
+import type { Objective } from "../../src/core/model.ts";
 import { rebased, selectRows } from "../../src/core/pack.ts";
+import type { Update } from "../../src/core/slots.ts";
 
 export const blur =
   (forget: Objective, retain: Objective): Update =>

@@ -1,6 +1,7 @@
-/** A reward model from reactions that only some responses got, weighted by how likely a reaction was. */
-import type { Feedback, Id, Signal } from "../../src/core/index.ts";
+import type { Signal } from "../../src/core/signal.ts";
 import { signalValue } from "../../src/core/signal.ts";
+import type { Feedback } from "../../src/core/slots.ts";
+import type { Id } from "../../src/core/words.ts";
 
 export const debiased =
   (reactions: readonly Signal[]): Feedback =>

@@ -1,5 +1,5 @@
-/** A critic is paid for how much better a frozen actor answers after its critique. */
-import type { Feedback, Signal } from "../../src/core/index.ts";
+import type { Signal } from "../../src/core/signal.ts";
+import type { Feedback } from "../../src/core/slots.ts";
 
 export const refinement: Feedback = async (ctx, { trajectories }) => {
   const told = trajectories.map(async (critique, k): Promise<readonly Signal[]> => {

@@ -1,7 +1,7 @@
-/** Tree search over prefixes: the most promising open node is continued several ways. */
-import type { Rollout, Trajectory } from "../../src/core/index.ts";
 import { concatIds } from "../../src/core/pack.ts";
+import type { Rollout } from "../../src/core/slots.ts";
 import { sampledTurn } from "../../src/core/turns.ts";
+import type { Trajectory } from "../../src/core/words.ts";
 
 export const search: Rollout = async (ctx) => {
   const model = ctx.model();

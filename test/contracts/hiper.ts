@@ -1,7 +1,7 @@
-/** Hierarchical advantage estimation: a critic with three heads, plans and actions credited apart. */
-import type { Advantage, Annotate, Objective } from "../../src/core/index.ts";
+import type { Objective } from "../../src/core/model.ts";
 import { actionRows, gather } from "../../src/core/pack.ts";
 import { overAll, spansOf, tokenRange } from "../../src/core/places.ts";
+import type { Advantage, Annotate } from "../../src/core/slots.ts";
 
 const heads = ["high", "low"];
 

@@ -1,7 +1,7 @@
 /** Information Gain-based Policy Optimization: how much likelier the gold answer has become after each turn. */
 import { present } from "../../src/core/errors.ts";
-import type { Annotate, Feedback } from "../../src/core/index.ts";
 import { concatIds, pairRows } from "../../src/core/pack.ts";
+import type { Annotate, Feedback } from "../../src/core/slots.ts";
 
 export const goldLikelihood: Annotate = async (ctx, { trajectories }) => {
   const model = ctx.model();

@@ -1,6 +1,5 @@
-/** Reflect, then retry: a second attempt from a pivot with advice, trained as if the advice had not been there. */
-import type { Rollout } from "../../src/core/index.ts";
 import { rewritten } from "../../src/core/rewrite.ts";
+import type { Rollout } from "../../src/core/slots.ts";
 
 export const retry: Rollout = async (ctx) => {
   const codec = ctx.model().codec;

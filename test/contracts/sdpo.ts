@@ -1,5 +1,4 @@
-/** Self-distillation: the policy towards itself when it has seen the feedback, on its own most probable ids. */
-import type { Objective } from "../../src/core/index.ts";
+import type { Objective } from "../../src/core/model.ts";
 import { gather, gatherIds, prefixed } from "../../src/core/pack.ts";
 
 interface Aux {

@@ -1,5 +1,4 @@
-/** Turn by turn in reverse: the last turn is learnt first, and old log-probabilities are scored anew before each. */
-import type { Update } from "../../src/core/index.ts";
+import type { Update } from "../../src/core/slots.ts";
 import { addStats, averageStats } from "../../src/core/stats.ts";
 
 export const backwards: Update = async (ctx, batch, objectives) => {

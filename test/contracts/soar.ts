@@ -1,5 +1,5 @@
-/** A teacher is paid for the progress of a student that practises the tasks which it proposed. */
-import type { Feedback, Task } from "../../src/core/index.ts";
+import type { Feedback } from "../../src/core/slots.ts";
+import type { Task } from "../../src/core/words.ts";
 
 const proposed = (text: string, id: string): Task => ({
   id,

@@ -1,6 +1,5 @@
-/** Self-play with a running baseline for each role and game. */
-import type { Advantage } from "../../src/core/index.ts";
 import { overAll } from "../../src/core/places.ts";
+import type { Advantage } from "../../src/core/slots.ts";
 
 export const roleConditioned: Advantage<Readonly<Record<string, number>>> = {
   name: "roleConditioned",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { critiqueQuestion, selfCritique } from "../../src/critic/index.ts";
+import { selfCritique } from "../../src/critic/self.ts";
+import { critiqueQuestion } from "../../src/critic/written.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { spanRewards } from "../../src/method/language-feedback/text2grad.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Task } from "../../src/core/words.ts";
-import { facts, gapOf, gaps } from "../../src/env/index.ts";
+import { facts } from "../../src/env/facts/facts.ts";
+import { gapOf, gaps } from "../../src/env/facts/gaps.ts";
 import { isSuccess, play } from "./play.ts";
 
 const env = facts();

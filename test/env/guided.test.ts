@@ -7,7 +7,7 @@ import { type BlackBox, type GuidedRequest, guided } from "../../src/env/guided.
 import { keyDoor } from "../../src/env/keyDoor.ts";
 import { tickets } from "../../src/env/tickets.ts";
 import { votes } from "../../src/env/votes.ts";
-import { evaluate } from "../../src/train/index.ts";
+import { evaluate } from "../../src/train/evaluate.ts";
 
 /** Does as it is told. */
 const obedient: BlackBox = ({ hint }) => hint;

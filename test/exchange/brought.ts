@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
 import { folder } from "../train/world.ts";
 
 /** @param rows of a JSONL file. @returns what became of them. */

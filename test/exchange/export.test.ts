@@ -9,7 +9,8 @@ import { type ExportOptions, exportFile } from "../../src/exchange/export/export
 import type { ExportFormat } from "../../src/exchange/export/formats.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction, type Production } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production } from "../../src/store/production.ts";
 import { assistant, response, signal, user } from "./served.ts";
 
 let folder: string;

@@ -9,7 +9,7 @@ import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { lessonsFrom } from "../../src/exchange/derived.ts";
 import { type Imported, type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
 import { assistant, user } from "./served.ts";
 
 let folder: string;

@@ -13,8 +13,9 @@ import { hfRow } from "../../src/exchange/run/messages.ts";
 import { minariEpisode } from "../../src/exchange/run/minari.ts";
 import { verifiersEpisode, verifiersTrace } from "../../src/exchange/run/verifiers.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { openProduction, openStore } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
 import type { StoredTrajectory } from "../../src/store/store.ts";
+import { openStore } from "../../src/store/store.ts";
 import { folder, runIn, settings, withCode } from "../train/world.ts";
 
 const user = (content: string): Message => ({ role: "user", content });

@@ -10,7 +10,7 @@ import { gspo } from "../../src/method/baseline/gspo.ts";
 import { ppo } from "../../src/method/baseline/ppo.ts";
 import { reinforcePlusPlus } from "../../src/method/baseline/reinforce-plus-plus.ts";
 import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
-import type { Recipe } from "../../src/method/index.ts";
+import type { Recipe } from "../../src/method/method.ts";
 import type { Settings } from "../../src/method/settings.ts";
 import { practise } from "../../src/train/practise.ts";
 

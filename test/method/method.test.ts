@@ -3,14 +3,10 @@ import { test } from "node:test";
 import { leaveOneOut } from "../../src/advantage/leaveOneOut.ts";
 import type { Model, StepRule } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
-import {
-  defaultSettings,
-  diagnostic,
-  findMethod,
-  method,
-  methods,
-  type Settings,
-} from "../../src/method/index.ts";
+import { methods } from "../../src/method/catalogue.ts";
+import { findMethod } from "../../src/method/index.ts";
+import { diagnostic, method } from "../../src/method/method.ts";
+import { defaultSettings, type Settings } from "../../src/method/settings.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { batchOfRows, ctxOf, evidenceOf } from "../core/make.ts";

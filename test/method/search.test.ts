@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grpo, method, methods, reinforce, rloo } from "../../src/method/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { reinforce } from "../../src/method/baseline/reinforce.ts";
+import { rloo } from "../../src/method/baseline/rloo.ts";
+import { methods } from "../../src/method/catalogue.ts";
+import { method } from "../../src/method/method.ts";
 import { searchMethods } from "../../src/method/search.ts";
 
 const judged = method({

@@ -2,21 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Policy, values, type World } from "../../bench/offpolicy/world.ts";
-import {
-  actionRatio,
-  clipped,
-  doublyRobust,
-  type Estimator,
-  ips,
-  perDecision,
-  type Sample,
-  snips,
-  switched,
-  versionRatio,
-  weightedDoublyRobust,
-  weightedPerDecision,
-  withAnswer,
-} from "../../src/offpolicy/index.ts";
+import { doublyRobust, weightedDoublyRobust } from "../../src/offpolicy/doublyRobust.ts";
+import type { Estimator } from "../../src/offpolicy/estimator.ts";
+import { ips } from "../../src/offpolicy/ips.ts";
+import { clipped, switched } from "../../src/offpolicy/limited.ts";
+import { perDecision, weightedPerDecision } from "../../src/offpolicy/perDecision.ts";
+import { actionRatio, type Sample, versionRatio, withAnswer } from "../../src/offpolicy/sample.ts";
+import { snips } from "../../src/offpolicy/snips.ts";
 
 const close = (got: number, expected: number, within = 1e-9): void =>
   assert.ok(Math.abs(got - expected) <= within, `${got}, not ${expected}`);

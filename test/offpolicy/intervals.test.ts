@@ -4,20 +4,14 @@ import { coverage } from "../../bench/coverage.ts";
 import { regimes } from "../../bench/offpolicy/regimes.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { meanInterval } from "../../src/core/statistics.ts";
-import {
-  boundedInterval,
-  clusterInterval,
-  estimateValue,
-  ips,
-  lowerBound,
-  paretoShape,
-  paretoTail,
-  type Sample,
-  sayEstimate,
-  snips,
-  standardError,
-  unskewed,
-} from "../../src/offpolicy/index.ts";
+import { lowerBound } from "../../src/offpolicy/betting.ts";
+import { estimateValue, sayEstimate } from "../../src/offpolicy/estimate.ts";
+import { boundedInterval, clusterInterval, standardError } from "../../src/offpolicy/intervals.ts";
+import { ips } from "../../src/offpolicy/ips.ts";
+import { paretoShape, paretoTail } from "../../src/offpolicy/paretoTail.ts";
+import type { Sample } from "../../src/offpolicy/sample.ts";
+import { snips } from "../../src/offpolicy/snips.ts";
+import { unskewed } from "../../src/offpolicy/unskewed.ts";
 
 const close = (got: number, expected: number, within = 1e-9): void =>
   assert.ok(Math.abs(got - expected) <= within, `${got}, not ${expected}`);

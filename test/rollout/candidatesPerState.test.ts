@@ -6,8 +6,9 @@ import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { clarification } from "../../src/env/clarification.ts";
 import { method } from "../../src/method/method.ts";
 import { candidatesPerState } from "../../src/rollout/candidatesPerState.ts";
-import { plainAscent, practise } from "../../src/train/index.ts";
+import { plainAscent } from "../../src/train/armOf.ts";
 import type { Iteration } from "../../src/train/loop.ts";
+import { practise } from "../../src/train/practise.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const task: Task = { id: "q", prompt: [], metadata: {}, seed: 1 };

@@ -8,7 +8,8 @@ import { gate } from "../../src/serve/auth.ts";
 import { type Acknowledged, type AcknowledgedList, inbox } from "../../src/serve/inbox.ts";
 import type { SessionBody } from "../../src/serve/records.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
-import { openProduction, recorder } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { recorder } from "../../src/store/recorder.ts";
 import { served } from "./memory.ts";
 
 test("over a real store: what is acknowledged is there after it was closed and opened again", async () => {

@@ -5,7 +5,7 @@ import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
 import { pairRows } from "../../src/core/pack.ts";
-import { localEngine } from "../../src/engine/index.ts";
+import { localEngine } from "../../src/engine/local/index.ts";
 import { openaiServer } from "../../src/serve/openaiServer.ts";
 
 const engine = localEngine({

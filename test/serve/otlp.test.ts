@@ -11,7 +11,8 @@ import { WhetstoneError } from "../../src/core/errors.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
 import { failed } from "../../src/serve/failed.ts";
 import { traces } from "../../src/serve/otlp.ts";
-import { openProduction, type Production } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production } from "../../src/store/production.ts";
 
 const spans = readFileSync(join(import.meta.dirname, "../exchange/spans/ai-sdk.json"), "utf8");
 let folder: string;

@@ -3,16 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dashboard } from "../../src/serve/dashboard/index.ts";
+import type { Answerer } from "../../src/serve/gateway/answerer.ts";
+import { openVersion, versionOf } from "../../src/serve/gateway/open.ts";
 import {
-  type Answerer,
-  liveVersions,
-  openVersion,
   type ProductionServer,
   type ProductionServerOptions,
   serveProduction,
-  versionOf,
-} from "../../src/serve/gateway/index.ts";
-import { openProduction, openStore, type Production, recorder, type Store } from "../../src/store/index.ts";
+} from "../../src/serve/gateway/server.ts";
+import { liveVersions } from "../../src/serve/gateway/versions.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import type { Production } from "../../src/store/production.ts";
+import { recorder } from "../../src/store/recorder.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
 import { ran } from "./dashboard/world.ts";
 
 export interface WholeServer {

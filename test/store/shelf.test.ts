@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { packVector } from "../../src/core/encoder.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { OpenShelf, Placed, Shelved } from "../../src/core/shelf.ts";
-import { openProduction, openShelf } from "../../src/store/index.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
+import { openShelf } from "../../src/store/shelf.ts";
 import { onEach } from "./each.ts";
 import { served } from "./served.ts";
 

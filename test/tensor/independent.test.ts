@@ -1,7 +1,13 @@
 // The float64 references against loops written from the formulas alone, without shapes, strides or helpers.
 import { test } from "node:test";
 import { constant, input } from "../../src/tensor/graph.ts";
-import { gatherRows, logSoftmax, matmul, pick, rmsNorm, rotary, softmax } from "../../src/tensor/index.ts";
+import { gatherRows } from "../../src/tensor/ops/gather-rows.ts";
+import { logSoftmax } from "../../src/tensor/ops/log-softmax.ts";
+import { matmul } from "../../src/tensor/ops/matmul.ts";
+import { pick } from "../../src/tensor/ops/pick.ts";
+import { rmsNorm } from "../../src/tensor/ops/rms-norm.ts";
+import { rotary } from "../../src/tensor/ops/rotary.ts";
+import { softmax } from "../../src/tensor/ops/softmax.ts";
 import { evaluate } from "../../src/tensor/reference.ts";
 import { near, uniform } from "./support.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Trajectory } from "../../src/core/words.ts";
 import { levelCurriculum } from "../../src/data/levelCurriculum.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { grpo } from "../../src/method/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import type { RunOptions } from "../../src/train/run.ts";
 import {

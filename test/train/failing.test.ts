@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Task } from "../../src/core/words.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { openStore } from "../../src/store/index.ts";
+import { openStore } from "../../src/store/store.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import {
   delayed,

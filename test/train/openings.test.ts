@@ -5,8 +5,8 @@ import type { SampleRequest } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { grpo } from "../../src/method/index.ts";
-import { practise } from "../../src/train/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { practise } from "../../src/train/practise.ts";
 import { delayed, echo } from "./world.ts";
 
 /** All requests for samples of two iterations: two tasks, three attempts, two turns each. */

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import type { StatefulHelper } from "../../src/core/context.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { bandit } from "../../src/env/bandit.ts";
-import { grpo, method } from "../../src/method/index.ts";
-import { averageOf, practise } from "../../src/train/index.ts";
+import { grpo } from "../../src/method/baseline/grpo.ts";
+import { method } from "../../src/method/method.ts";
+import { averageOf } from "../../src/train/armOf.ts";
+import { practise } from "../../src/train/practise.ts";
 
 /** One of two words, then the end. */
 const prior: Prior = (context, word) => {

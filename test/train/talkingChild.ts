@@ -1,7 +1,9 @@
 /** A run of a learner without weights against a provider, in a process of its own: `node talkingChild.ts '{"root":…}'`. */
 import { join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { budget, chatEngine, chatModel } from "../../src/engine/chat/index.ts";
+import { budget } from "../../src/engine/chat/budget.ts";
+import { chatModel } from "../../src/engine/chat/chat.ts";
+import { chatEngine } from "../../src/engine/chat/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { gepa } from "../../src/method/baseline/gepa.ts";
 import { train } from "../../src/train/run.ts";

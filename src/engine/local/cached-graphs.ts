@@ -1,20 +1,15 @@
-/** Graphs that sample: whole prompts whose keys and values are kept, then one token at a time against that cache. */
-import {
-  attention,
-  constant,
-  gatherRows,
-  input,
-  lessEqual,
-  logSoftmax,
-  matmul,
-  mul,
-  neg,
-  reshape,
-  scatterRows,
-  softmax,
-  type Tensor,
-  where,
-} from "../../tensor/index.ts";
+import { constant, input, type Tensor } from "../../tensor/graph.ts";
+import { attention } from "../../tensor/ops/attention.ts";
+import { gatherRows } from "../../tensor/ops/gather-rows.ts";
+import { lessEqual } from "../../tensor/ops/less-equal.ts";
+import { logSoftmax } from "../../tensor/ops/log-softmax.ts";
+import { matmul } from "../../tensor/ops/matmul.ts";
+import { mul } from "../../tensor/ops/mul.ts";
+import { neg } from "../../tensor/ops/neg.ts";
+import { reshape } from "../../tensor/ops/reshape.ts";
+import { scatterRows } from "../../tensor/ops/scatter-rows.ts";
+import { softmax } from "../../tensor/ops/softmax.ts";
+import { where } from "../../tensor/ops/where.ts";
 import { roundUp, rowTile } from "./batch-sizes.ts";
 import {
   type Attend,

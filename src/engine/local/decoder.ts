@@ -1,31 +1,26 @@
-/** A Llama-style decoder as a graph over packed sequences: what is scored and trained on. */
-import {
-  add,
-  attention,
-  constant,
-  exp,
-  gatherRows,
-  greaterEqual,
-  input,
-  lessEqual,
-  logProbability,
-  logSoftmax,
-  matmul,
-  mul,
-  neg,
-  pickMany,
-  reshape,
-  rmsNorm,
-  rotary,
-  selectRows,
-  split,
-  sum,
-  swiglu,
-  type Tensor,
-  topIds,
-  transpose,
-  where,
-} from "../../tensor/index.ts";
+import { constant, input, type Tensor } from "../../tensor/graph.ts";
+import { add } from "../../tensor/ops/add.ts";
+import { attention } from "../../tensor/ops/attention.ts";
+import { exp } from "../../tensor/ops/exp.ts";
+import { gatherRows } from "../../tensor/ops/gather-rows.ts";
+import { greaterEqual } from "../../tensor/ops/greater-equal.ts";
+import { lessEqual } from "../../tensor/ops/less-equal.ts";
+import { logProbability } from "../../tensor/ops/log-probability.ts";
+import { logSoftmax } from "../../tensor/ops/log-softmax.ts";
+import { matmul } from "../../tensor/ops/matmul.ts";
+import { mul } from "../../tensor/ops/mul.ts";
+import { neg } from "../../tensor/ops/neg.ts";
+import { pickMany } from "../../tensor/ops/pick-many.ts";
+import { reshape } from "../../tensor/ops/reshape.ts";
+import { rmsNorm } from "../../tensor/ops/rms-norm.ts";
+import { rotary } from "../../tensor/ops/rotary.ts";
+import { selectRows } from "../../tensor/ops/select-rows.ts";
+import { split } from "../../tensor/ops/split.ts";
+import { sum } from "../../tensor/ops/sum.ts";
+import { swiglu } from "../../tensor/ops/swiglu.ts";
+import { topIds } from "../../tensor/ops/top-ids.ts";
+import { transpose } from "../../tensor/ops/transpose.ts";
+import { where } from "../../tensor/ops/where.ts";
 import type { DecoderConfig } from "./config.ts";
 import {
   type Architecture,

@@ -1,6 +1,9 @@
 /** Run as a process of its own: exit code 0 if the device named computes, else the reason on standard output. */
 import { messageOf } from "../../core/errors.ts";
-import { compile, createSession, type Device, input, matmul } from "../../tensor/index.ts";
+import { compile } from "../../tensor/compile.ts";
+import { createSession, type Device } from "../../tensor/execute.ts";
+import { input } from "../../tensor/graph.ts";
+import { matmul } from "../../tensor/ops/matmul.ts";
 
 try {
   const side = 64;

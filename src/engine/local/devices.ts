@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Device } from "../../tensor/index.ts";
+import type { Device } from "../../tensor/execute.ts";
 
 export type { Device };
 

@@ -1,7 +1,7 @@
 /** The main thread's side of the engine thread: a typed call for each message. */
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
-import type { Device } from "../../tensor/index.ts";
+import type { Device } from "../../tensor/execute.ts";
 import { type Gate, makeGate, shutGate, shutGateNow } from "./gate.ts";
 import type { CallName, Calls, Reply, Request } from "./protocol.ts";
 import { runtimeMissing } from "./runtime.ts";

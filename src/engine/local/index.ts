@@ -3,7 +3,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Model } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { Device } from "../../tensor/index.ts";
+import type { Device } from "../../tensor/execute.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
 import { mostThreads } from "./batch-sizes.ts";
 import { type ModelFolder, readCheckpoint, readCodec } from "./checkpoint.ts";

@@ -1,17 +1,8 @@
-/** Graphs compiled once per shape and kept as ready sessions. */
-import {
-  accumulate,
-  compile,
-  createSession,
-  differentiate,
-  input,
-  nameOf,
-  type Port,
-  residuals,
-  type Session,
-  type SessionOptions,
-  type Tensor,
-} from "../../tensor/index.ts";
+import { accumulate } from "../../tensor/accumulate.ts";
+import { compile, nameOf, type Port, residuals } from "../../tensor/compile.ts";
+import { differentiate } from "../../tensor/differentiate.ts";
+import { createSession, type Session, type SessionOptions } from "../../tensor/execute.ts";
+import { input, type Tensor } from "../../tensor/graph.ts";
 import { rowTile } from "./batch-sizes.ts";
 import { type CachedGraph, decodeGraph, prefillGraph } from "./cached-graphs.ts";
 import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";

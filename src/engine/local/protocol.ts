@@ -1,6 +1,6 @@
 /** What the engine thread can be asked. Every call is one message each way, which copies its arrays. */
 import type { Codec, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
-import type { TypedArray } from "../../tensor/index.ts";
+import type { TypedArray } from "../../tensor/execute.ts";
 import type { Wish } from "./decoder.ts";
 import type { Architecture, Weights } from "./parameters.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";

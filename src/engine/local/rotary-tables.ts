@@ -1,5 +1,4 @@
-/** Rotary position tables, with the stretchings for long contexts that published checkpoints use. */
-import { constant, type Tensor } from "../../tensor/index.ts";
+import { constant, type Tensor } from "../../tensor/graph.ts";
 import type { DecoderConfig, RopeScaling } from "./config.ts";
 
 /** Radians per position for each pair of dimensions, [headWidth / 2]. */

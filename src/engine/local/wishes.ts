@@ -3,7 +3,7 @@ import type { TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { concatIds, gather, gatherIds } from "../../core/pack.ts";
-import type { TypedArray } from "../../tensor/index.ts";
+import type { TypedArray } from "../../tensor/execute.ts";
 import type { Wish } from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
 

@@ -2,7 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
-import type { Port, TypedArray } from "../../tensor/index.ts";
+import type { Port } from "../../tensor/compile.ts";
+import type { TypedArray } from "../../tensor/execute.ts";
 import { leave, nativeWork } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";

@@ -3,11 +3,11 @@ import type { Json } from "../../core/json.ts";
 import { randomStream, shuffled } from "../../core/random.ts";
 import type { Task } from "../../core/words.ts";
 import {
-  inWords,
   type JavaScriptOutcome,
   type JavaScriptSandbox,
   javaScriptSandbox,
-} from "../../sandbox/index.ts";
+} from "../../sandbox/javascript.ts";
+import { inWords } from "../../sandbox/outcome.ts";
 import type { Environment } from "../environment.ts";
 import { codeIn } from "../fenced.ts";
 import { slipping, type Tried, tried } from "../tries.ts";

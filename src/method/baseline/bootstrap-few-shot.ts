@@ -1,6 +1,6 @@
 import { heldBack } from "../../data/heldBack.ts";
 import { uniform } from "../../data/uniform.ts";
-import { type BootstrapOptions, bootstrapped } from "../../memory/demonstrations/index.ts";
+import { type BootstrapOptions, bootstrapped } from "../../memory/demonstrations/bootstrap.ts";
 import { method, type SlotChoices } from "../method.ts";
 import type { Settings } from "../settings.ts";
 

@@ -1,6 +1,7 @@
 import { heldBack } from "../../data/heldBack.ts";
 import { uniform } from "../../data/uniform.ts";
-import { type ReflectiveSearchOptions, reflectiveSearch } from "../../memory/reflective/index.ts";
+import { reflectiveSearch } from "../../memory/reflective/learner.ts";
+import type { ReflectiveSearchOptions } from "../../memory/reflective/options.ts";
 import { method, type SlotChoices } from "../method.ts";
 import type { Settings } from "../settings.ts";
 

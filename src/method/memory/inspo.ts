@@ -1,4 +1,5 @@
-import { type CoEvolutionOptions, coEvolved, lineEditor } from "../../memory/instructions/index.ts";
+import { type CoEvolutionOptions, coEvolved } from "../../memory/instructions/coEvolution.ts";
+import { lineEditor } from "../../memory/instructions/proposers.ts";
 import { grpoSlots } from "../baseline/slots.ts";
 import { method, type SlotChoices } from "../method.ts";
 import type { Settings } from "../settings.ts";

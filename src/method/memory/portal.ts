@@ -1,4 +1,5 @@
-import { mutator, type TreeSearchOptions, treeSearch } from "../../memory/behaviourTree/index.ts";
+import { type TreeSearchOptions, treeSearch } from "../../memory/behaviourTree/learner.ts";
+import { mutator } from "../../memory/behaviourTree/mutate.ts";
 import { method, type SlotChoices } from "../method.ts";
 
 /** What is known of the two rooms of the environment pursuit, and the simplest tree for it. */

@@ -1,11 +1,7 @@
 import { groupNormalised } from "../../advantage/groupNormalised.ts";
 import { returnsToGo } from "../../advantage/returnsToGo.ts";
-import {
-  gatherLessons,
-  type LessonOptions,
-  lessonWords,
-  withLessons,
-} from "../../memory/experience/index.ts";
+import { gatherLessons, type LessonOptions, withLessons } from "../../memory/experience/stepwise.ts";
+import { lessonWords } from "../../memory/experience/writers.ts";
 import { multiTurn } from "../../rollout/multiTurn.ts";
 import { grpoSlots } from "../baseline/slots.ts";
 import { method, type Recipe } from "../method.ts";

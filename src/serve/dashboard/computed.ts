@@ -1,6 +1,6 @@
 /** What computes a run, and how far ahead of learning it plays: what its config says of it. */
 import { z } from "zod";
-import type { Run } from "../../store/index.ts";
+import type { Run } from "../../store/store.ts";
 
 export interface Computed {
   readonly engine: string;

@@ -6,7 +6,7 @@ import { lastReviews, reviewed } from "../../core/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { Trajectory } from "../../core/words.ts";
 import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
-import type { Production } from "../../store/index.ts";
+import type { Production } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";

@@ -1,6 +1,7 @@
 /** The dashboard: its pages and what they ask for, as one app. */
 import { Hono } from "hono";
-import type { Production, Store } from "../../store/index.ts";
+import type { Production } from "../../store/production.ts";
+import type { Store } from "../../store/store.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { dashboardApi } from "./api.ts";
 import type { ArtefactSources } from "./artefacts.ts";

@@ -1,9 +1,11 @@
 /** The catalogue as pages show it. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { methods, type Recipe, settingRows } from "../../method/index.ts";
+import { methods } from "../../method/catalogue.ts";
+import type { Recipe } from "../../method/method.ts";
 import { slotNames } from "../../method/method.ts";
 import { searchMethods } from "../../method/search.ts";
+import { settingRows } from "../../method/settings.ts";
 import { readEvidence } from "../../train/evidence.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";

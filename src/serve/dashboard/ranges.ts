@@ -1,7 +1,7 @@
 /** How far curves reach between the points that are shown of them, so that no spike is lost where they are thinned. */
 import { setImmediate as others } from "node:timers/promises";
-import type { Extremes, Store } from "../../store/index.ts";
 import { recent } from "../../store/recent.ts";
+import type { Extremes, Store } from "../../store/store.ts";
 import type { Extent, Value } from "./types.ts";
 
 /** Iterations of a block that is remembered. */

@@ -5,7 +5,8 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readModel } from "../../engine/local/checkpoint.ts";
-import { type FetchOptions, localEngine, type RunOptions } from "../../engine/local/index.ts";
+import type { FetchOptions } from "../../engine/local/hub.ts";
+import { localEngine, type RunOptions } from "../../engine/local/index.ts";
 import type { Projection } from "../../engine/local/parameters.ts";
 import { folderOf } from "../../engine/local/published.ts";
 

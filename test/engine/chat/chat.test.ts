@@ -6,7 +6,8 @@ import { after, test } from "node:test";
 import { z } from "zod";
 import type { ChatRequest } from "../../../src/core/chat.ts";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
-import { budget, chatModel } from "../../../src/engine/chat/index.ts";
+import { budget } from "../../../src/engine/chat/budget.ts";
+import { chatModel } from "../../../src/engine/chat/chat.ts";
 import { provider } from "./provider.ts";
 
 const says = (content: string, more: Partial<ChatRequest> = {}): ChatRequest => ({

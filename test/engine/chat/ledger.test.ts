@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { budget, openLedger } from "../../../src/engine/chat/index.ts";
+import { budget } from "../../../src/engine/chat/budget.ts";
+import { openLedger } from "../../../src/engine/chat/ledger.ts";
 import { withCode } from "../../train/world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-ledger-"));

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { randomStream } from "../../../src/core/random.ts";
-import { chatModel } from "../../../src/engine/chat/index.ts";
-import { openaiServer } from "../../../src/serve/index.ts";
+import { chatModel } from "../../../src/engine/chat/chat.ts";
+import { openaiServer } from "../../../src/serve/openaiServer.ts";
 import { evaluate } from "../../../src/train/evaluate.ts";
 import { echo, tiny } from "../../train/world.ts";
 

@@ -7,13 +7,8 @@ import { after, before, test } from "node:test";
 import type { Model } from "../../../src/core/model.ts";
 import type { ModelRequest } from "../../../src/engine/engine.ts";
 import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
-import {
-  exportAdapter,
-  exportWeights,
-  type LocalOptions,
-  type LoraOptions,
-  localEngine,
-} from "../../../src/engine/local/index.ts";
+import { exportAdapter, exportWeights } from "../../../src/engine/local/export.ts";
+import { type LocalOptions, type LoraOptions, localEngine } from "../../../src/engine/local/index.ts";
 import { readPeft } from "../../../src/engine/local/peft.ts";
 import { coefficientsFor, failsWith, linear, near, randomBatch, words } from "./support.ts";
 

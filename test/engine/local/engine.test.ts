@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
 import type { Wanted } from "../../../src/core/outputs.ts";
-import { type LocalOptions, localEngine, tryDevice } from "../../../src/engine/local/index.ts";
+import { tryDevice } from "../../../src/engine/local/devices.ts";
+import { type LocalOptions, localEngine } from "../../../src/engine/local/index.ts";
 import { batchOf, bench, codec, coefficientsFor, failsWith, linear, randomBatch, rowsOf } from "./support.ts";
 
 const small: LocalOptions = {

@@ -9,7 +9,7 @@ import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { openEnv } from "../../../src/env/adapters/openenv.ts";
 import type { Environment, Player } from "../../../src/env/environment.ts";
-import { maze } from "../../../src/env/index.ts";
+import { maze } from "../../../src/env/maze.ts";
 import { serveOpenEnv } from "../../../src/serve/openenv.ts";
 import { evaluate } from "../../../src/train/evaluate.ts";
 import { echo } from "../../train/world.ts";

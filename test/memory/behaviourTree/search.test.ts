@@ -6,21 +6,15 @@ import { randomStream } from "../../../src/core/random.ts";
 import type { Trajectory } from "../../../src/core/words.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { pursuit, pursuitFacts, pursuitSkills } from "../../../src/env/pursuit.ts";
-import {
-  chatRewriter,
-  type Grammar,
-  improved,
-  mutator,
-  type Node,
-  narrated,
-  parseTree,
-  type Report,
-  readSituation,
-  reportOf,
-  showTree,
-  treeKey,
-  treeProgram,
-} from "../../../src/memory/behaviourTree/index.ts";
+import { treeKey } from "../../../src/memory/behaviourTree/learner.ts";
+import { mutator } from "../../../src/memory/behaviourTree/mutate.ts";
+import { parseTree } from "../../../src/memory/behaviourTree/parse.ts";
+import { treeProgram } from "../../../src/memory/behaviourTree/program.ts";
+import { narrated, type Report, reportOf } from "../../../src/memory/behaviourTree/report.ts";
+import { chatRewriter } from "../../../src/memory/behaviourTree/rewriter.ts";
+import { improved } from "../../../src/memory/behaviourTree/search.ts";
+import { readSituation } from "../../../src/memory/behaviourTree/situation.ts";
+import { type Grammar, type Node, showTree } from "../../../src/memory/behaviourTree/tree.ts";
 import { portal, pursuitTrees } from "../../../src/method/memory/portal.ts";
 import { currentArtefact } from "../../../src/train/artefacts.ts";
 import { evaluate } from "../../../src/train/evaluate.ts";

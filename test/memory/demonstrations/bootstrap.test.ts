@@ -5,7 +5,11 @@ import { noInstructions } from "../../../src/core/gathered.ts";
 import { asHeldBack } from "../../../src/core/heldBack.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Message, Stats, Task, Trajectory } from "../../../src/core/words.ts";
-import { type BootstrapOptions, bootstrapped, exampleOf } from "../../../src/memory/demonstrations/index.ts";
+import {
+  type BootstrapOptions,
+  bootstrapped,
+  exampleOf,
+} from "../../../src/memory/demonstrations/bootstrap.ts";
 import { artefactsIn, currentArtefact } from "../../../src/train/artefacts.ts";
 import { freshState } from "../../../src/train/state.ts";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../core/make.ts";

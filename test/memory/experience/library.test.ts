@@ -8,7 +8,7 @@ import {
   experienceOf,
   lessonsAt,
   retrieved,
-} from "../../../src/memory/experience/index.ts";
+} from "../../../src/memory/experience/library.ts";
 
 const draft = (seen: string, text: string, score: number, more: Partial<Draft> = {}): Draft => ({
   kind: "strategy",

@@ -13,7 +13,7 @@ import {
   type LessonOptions,
   readLibrary,
   withLessons,
-} from "../../../src/memory/experience/index.ts";
+} from "../../../src/memory/experience/stepwise.ts";
 import { playEpisode } from "../../../src/rollout/episode.ts";
 import { multiTurn } from "../../../src/rollout/multiTurn.ts";
 import { artefactsIn, proposedArtefacts } from "../../../src/train/artefacts.ts";

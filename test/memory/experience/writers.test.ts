@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { z } from "zod";
 import type { Chat } from "../../../src/core/chat.ts";
 import { WhetstoneError } from "../../../src/core/errors.ts";
-import { chatLessons, messagesOf, turnLessons } from "../../../src/memory/experience/index.ts";
+import { chatLessons, messagesOf, turnLessons } from "../../../src/memory/experience/writers.ts";
 import { trajectoryOf, turnOf } from "../../core/make.ts";
 import { withCode } from "../../train/world.ts";
 

@@ -6,15 +6,15 @@ import { randomStream } from "../../../src/core/random.ts";
 import type { Trajectory } from "../../../src/core/words.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { codewords } from "../../../src/env/codewords.ts";
+import { instructionVersions } from "../../../src/memory/instructions/artefact.ts";
 import {
   type CoEvolutionOptions,
-  chatInstructions,
   coEvolved,
-  type Instruction,
   type InstructionWish,
-  instructionVersions,
   populationIn,
-} from "../../../src/memory/instructions/index.ts";
+} from "../../../src/memory/instructions/coEvolution.ts";
+import type { Instruction } from "../../../src/memory/instructions/population.ts";
+import { chatInstructions } from "../../../src/memory/instructions/proposers.ts";
 import { inspo } from "../../../src/method/memory/inspo.ts";
 import { method } from "../../../src/method/method.ts";
 import { practise } from "../../../src/train/practise.ts";

@@ -10,14 +10,10 @@ import { randomStream } from "../../../src/core/random.ts";
 import type { Stats, Task, Trajectory } from "../../../src/core/words.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../src/env/codewords.ts";
-import {
-  chatReflector,
-  poolKey,
-  quoting,
-  type ReflectionWish,
-  type ReflectiveSearchOptions,
-  reflectiveSearch,
-} from "../../../src/memory/reflective/index.ts";
+import { reflectiveSearch } from "../../../src/memory/reflective/learner.ts";
+import type { ReflectiveSearchOptions } from "../../../src/memory/reflective/options.ts";
+import { poolKey } from "../../../src/memory/reflective/pool.ts";
+import { chatReflector, quoting, type ReflectionWish } from "../../../src/memory/reflective/reflector.ts";
 import { reflectingWith } from "../../../src/method/baseline/gepa.ts";
 import { method } from "../../../src/method/method.ts";
 import { artefactsIn, currentArtefact, proposedArtefacts } from "../../../src/train/artefacts.ts";

@@ -3,14 +3,8 @@ import { test } from "node:test";
 import type { InstructionSet } from "../../../src/core/artefact.ts";
 import { writtenBy } from "../../../src/core/origins.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import {
-  bestOf,
-  drawnParent,
-  fronts,
-  mergeOf,
-  telling,
-  undominated,
-} from "../../../src/memory/reflective/index.ts";
+import { mergeOf, telling } from "../../../src/memory/reflective/merge.ts";
+import { bestOf, drawnParent, fronts, undominated } from "../../../src/memory/reflective/pareto.ts";
 
 const member = (id: string, scores: readonly number[], parents: readonly string[] = []) => ({
   id,

@@ -13,8 +13,8 @@ import { preferenceGame } from "../../../src/env/preferenceGame.ts";
 import { evolutionIn } from "../../../src/memory/rubrics/learner.ts";
 import { chatProposer } from "../../../src/memory/rubrics/proposer.ts";
 import { rewardharness } from "../../../src/method/memory/rewardharness.ts";
+import { plainAscent } from "../../../src/train/armOf.ts";
 import { currentArtefact, proposedArtefacts } from "../../../src/train/artefacts.ts";
-import { plainAscent } from "../../../src/train/index.ts";
 import { practise } from "../../../src/train/practise.ts";
 
 test("rewardharness: trains nothing until the labels are there, then raises what people prefer, by its library alone", async () => {

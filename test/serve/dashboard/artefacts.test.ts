@@ -12,7 +12,8 @@ import {
 import { writtenBy } from "../../../src/core/origins.ts";
 import { artefactRoutes } from "../../../src/serve/dashboard/artefacts.ts";
 import type { ArtefactDetail, ArtefactsPage } from "../../../src/serve/dashboard/types.ts";
-import { openProduction, openStore } from "../../../src/store/index.ts";
+import { openProduction } from "../../../src/store/openProduction.ts";
+import { openStore } from "../../../src/store/store.ts";
 import { served, signal } from "../../store/served.ts";
 import { run, trajectory } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { methods } from "../../../src/method/index.ts";
+import { methods } from "../../../src/method/catalogue.ts";
 import type { MethodDetail, MethodsPage } from "../../../src/serve/dashboard/types.ts";
 import { world } from "./world.ts";
 

@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import type { Trajectory, Turn } from "../../../src/core/words.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
-import { openStore, type RunStart, type Store } from "../../../src/store/index.ts";
+import { openStore, type RunStart, type Store } from "../../../src/store/store.ts";
 import { memory } from "../memory.ts";
 
 export interface Asked {

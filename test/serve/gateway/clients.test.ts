@@ -6,8 +6,9 @@ import { generateText, isStepCount, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
 import type { ServedResponse } from "../../../src/core/served.ts";
-import { localEngine } from "../../../src/engine/index.ts";
-import { policy, upstream } from "../../../src/serve/gateway/index.ts";
+import { localEngine } from "../../../src/engine/local/index.ts";
+import { policy } from "../../../src/serve/gateway/policy.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { openaiServer } from "../../../src/serve/openaiServer.ts";
 import { scripted, world } from "./world.ts";
 

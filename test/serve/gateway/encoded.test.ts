@@ -13,7 +13,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from "node:zlib";
-import { upstream } from "../../../src/serve/gateway/index.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { before, scripted, world } from "./world.ts";
 
 const answer = JSON.stringify({

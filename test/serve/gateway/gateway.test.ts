@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { WhetstoneError } from "../../../src/core/errors.ts";
 import type { ServedResponse } from "../../../src/core/served.ts";
-import type { Answerer } from "../../../src/serve/gateway/index.ts";
+import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
 import { mintKey } from "../../../src/serve/keys.ts";
 import { before, world } from "./world.ts";
 

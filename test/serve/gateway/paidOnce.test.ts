@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { upstream } from "../../../src/serve/gateway/index.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { world } from "./world.ts";
 
 const answer = JSON.stringify({

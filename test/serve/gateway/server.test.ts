@@ -3,8 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { liveVersions, serveProduction, upstream, versionOf } from "../../../src/serve/gateway/index.ts";
-import { openProduction, recorder } from "../../../src/store/index.ts";
+import { versionOf } from "../../../src/serve/gateway/open.ts";
+import { serveProduction } from "../../../src/serve/gateway/server.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
+import { liveVersions } from "../../../src/serve/gateway/versions.ts";
+import { openProduction } from "../../../src/store/openProduction.ts";
+import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 
 test("a call that is broken off by the end of its time of grace is recorded before the server has closed", async () => {

@@ -11,17 +11,11 @@ import { chatMessage, toolOf, withTools } from "../../../src/core/chatWire.ts";
 import { type Json, listOf } from "../../../src/core/json.ts";
 import { writtenBy } from "../../../src/core/origins.ts";
 import type { Split, Version } from "../../../src/core/served.ts";
-import {
-  type Answerer,
-  hintTag,
-  liveVersions,
-  openVersion,
-  shownTag,
-  told,
-  upstream,
-  versionOf,
-  withAdditionOnWire,
-} from "../../../src/serve/gateway/index.ts";
+import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
+import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
+import { hintTag, shownTag, told, withAdditionOnWire } from "../../../src/serve/gateway/told.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
+import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { withCode } from "../../train/world.ts";
 import { scripted, world } from "./world.ts";
 

@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { z } from "zod";
-import { liveVersions, openVersion, serveProduction, versionOf } from "../../../src/serve/gateway/index.ts";
-import { openProduction, recorder } from "../../../src/store/index.ts";
+import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";
+import { serveProduction } from "../../../src/serve/gateway/server.ts";
+import { liveVersions } from "../../../src/serve/gateway/versions.ts";
+import { openProduction } from "../../../src/store/openProduction.ts";
+import { recorder } from "../../../src/store/recorder.ts";
 import { scripted } from "./world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-told-http-"));

@@ -4,13 +4,10 @@ import { Hono } from "hono";
 import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
 import { limitedServer } from "../../../src/http/server.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
-import {
-  type Answerer,
-  type GatewayOptions,
-  gateway,
-  liveVersions,
-  upstream,
-} from "../../../src/serve/gateway/index.ts";
+import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
+import { type GatewayOptions, gateway } from "../../../src/serve/gateway/gateway.ts";
+import { upstream } from "../../../src/serve/gateway/upstream.ts";
+import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { atEnd } from "../../room.ts";
 
 /** Servers that a test which failed has left open: they would keep the process. */

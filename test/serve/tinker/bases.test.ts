@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { openBase, tinyBase } from "../../../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
 import { temporary } from "../../temporary.ts";
 import { intercept, noSpace } from "../../train/faults.ts";
 

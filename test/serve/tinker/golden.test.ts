@@ -17,7 +17,8 @@ import {
   writeSamples,
 } from "../../../src/engine/tinker/protobuf.ts";
 import { protobufType } from "../../../src/engine/tinker/protocol.ts";
-import { openBase, type TinkerServer, tinkerServer, tinyBase } from "../../../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
+import { type TinkerServer, tinkerServer } from "../../../src/serve/tinker/server.ts";
 import { type Exchange, numbered } from "./golden.ts";
 
 const recorded: readonly Exchange[] = JSON.parse(

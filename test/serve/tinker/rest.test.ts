@@ -8,11 +8,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readModel } from "../../../src/engine/local/checkpoint.ts";
 import { readPeft } from "../../../src/engine/local/peft.ts";
+import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
 import { checkpoints } from "../../../src/serve/tinker/checkpoints.ts";
 import { completions } from "../../../src/serve/tinker/completions.ts";
 import { isFault } from "../../../src/serve/tinker/fault.ts";
-import { openBase, type TinkerServer, tinkerServer, tinyBase } from "../../../src/serve/tinker/index.ts";
 import { checkpointJson } from "../../../src/serve/tinker/runs.ts";
+import { type TinkerServer, tinkerServer } from "../../../src/serve/tinker/server.ts";
 
 let folder = "";
 let server: TinkerServer;

@@ -7,7 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
 import { readOutput, writePass } from "../../../src/engine/tinker/protobuf.ts";
 import { idTensor, protobufType, tensorOf, textInput } from "../../../src/engine/tinker/protocol.ts";
-import { openBase, type TinkerServer, tinkerServer, tinyBase } from "../../../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
+import { type TinkerServer, tinkerServer } from "../../../src/serve/tinker/server.ts";
 
 let folder = "";
 let server: TinkerServer;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mock, test } from "node:test";
 import { sampleRequest } from "../../../src/engine/tinker/protocol.ts";
-import { openBase, tinyBase } from "../../../src/serve/tinker/index.ts";
+import { openBase, tinyBase } from "../../../src/serve/tinker/bases.ts";
 import { service } from "../../../src/serve/tinker/service.ts";
 
 test("a laptop that sleeps loses no session; one that nobody speaks of while it is awake is over", () => {

@@ -1,6 +1,5 @@
-/** How far an off-policy estimate carries, in words. */
-import type { Diagnostics } from "../../../src/offpolicy/index.ts";
 import { digits, percent } from "./words.ts";
+import type { Diagnostics } from "../../../src/offpolicy/diagnostics.ts";
 
 /** From this p on, a mean weight is 1 as far as anybody can tell. */
 const chance = 0.05;
