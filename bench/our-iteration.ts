@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Model } from "../src/core/model.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { defineEnvironment, type Environment } from "../src/env/environment.ts";
-import { grpo } from "../src/method/baseline/grpo.ts";
+import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { train } from "../src/train/run.ts";
 import { contextTokens, lexiconOf, type SizeName, sizes } from "./workload.ts";
 

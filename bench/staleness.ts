@@ -12,7 +12,7 @@ import { chatCodec } from "../src/engine/local/codec.ts";
 import { byteTokenizer } from "../src/engine/local/tokenizer.ts";
 import { tinkerEngine } from "../src/engine/tinker/index.ts";
 import { defineEnvironment } from "../src/env/environment.ts";
-import { grpo } from "../src/method/baseline/grpo.ts";
+import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { train } from "../src/train/run.ts";
 import { median } from "./measure.ts";
 import { progress } from "./report.ts";

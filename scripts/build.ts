@@ -1,7 +1,7 @@
 /** Builds dist/: JavaScript and declarations by tsc, and the data files beside them. */
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -21,8 +21,23 @@ execFileSync(
   },
 );
 // as they are: tables, and what browsers run
-const data = globSync(["**/*.data.json", "**/*.browser.js"], { cwd: join(root, "src") });
+const data = globSync(["**/*.data.json", "**/*.browser.js", "methods/*/*/evidence.json"], {
+  cwd: join(root, "src"),
+});
 for (const file of data) cpSync(join(root, "src", file), join(dist, file));
+
+// in the package the catalogue is a list of plain imports, which bundlers can read and `require` can load
+const catalogue = join(dist, "methods", "catalogue.js");
+const papers = globSync("*/*/method.js", { cwd: join(dist, "methods") }).sort();
+const read = /^export const methods = await .*$/m;
+const source = readFileSync(catalogue, "utf8");
+if (!read.test(source)) throw new Error(`${catalogue} does not read the methods as the build expects`);
+const listed = papers.map((file, i) => `import * as m${i} from "./${file.replaceAll("\\", "/")}";`);
+const list = papers.map((file, i) => `methodOf(${JSON.stringify(basename(dirname(file)))}, m${i})`);
+writeFileSync(
+  catalogue,
+  `${listed.join("\n")}\n${source.replace(read, `export const methods = [${list.join(", ")}];`)}`,
+);
 
 // tsc rewrites imports, not the names of worker files: those have to follow the file's own extension
 const stale = globSync("**/*.js", { cwd: dist, exclude: ["web/**"] }).filter((file) =>

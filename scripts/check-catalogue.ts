@@ -1,35 +1,49 @@
-/** Catalogue, folders, tests, checks, evidence and docs agree. Run by `npm run check`; prints every gap. */
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { checkFiles, loadCheck } from "../src/cli/check-files.ts";
-import { methods } from "../src/method/catalogue.ts";
-import { readEvidence } from "../src/train/evidence.ts";
+/** Methods' folders, tests, checks, evidence and docs agree, and slot rooms hold what is shared. Run by `npm run check`; prints every gap. */
+import { globSync, readFileSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { checkFiles, loadCheck } from "../src/cli/checkFiles.ts";
+import { methods } from "../src/methods/catalogue.ts";
+import { readEvidence } from "../src/methods/evidence.ts";
+import { paperFolders } from "../src/methods/folders.ts";
+import { importsOf } from "./check-imports.ts";
 
 const root = join(import.meta.dirname, "..");
 const gaps: string[] = [];
-const tests = globSync("test/**/*.test.ts", { cwd: root })
-  .map((file) => readFileSync(join(root, file), "utf8"))
-  .join("\n");
 const checks = new Map(checkFiles().map((file) => [file.id, file]));
 const documented = readFileSync(join(root, "docs", "methods.md"), "utf8");
 const longest = 150;
-/** What methods may import of their own room. */
-const shared = new Set(["../method.ts", "../settings.ts", "../baseline/slots.ts"]);
+
+/** Paths from the root with forward slashes, each with the files that it imports. */
+const imports = new Map<string, readonly string[]>(
+  globSync("{src,test}/**/*.ts", { cwd: root }).map((file) => {
+    const source = readFileSync(join(root, file), "utf8");
+    const targets = importsOf(source).map(({ from }) => relative(root, resolve(root, file, "..", from)));
+    return [plain(file), targets.map(plain)];
+  }),
+);
+const importers = new Map<string, string[]>();
+for (const [file, targets] of imports)
+  for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), file]);
+
+function plain(path: string): string {
+  return path.replaceAll(sep, "/");
+}
 
 for (const m of methods) {
-  const file = `src/method/${m.family}/${m.id}.ts`;
   const need = (fine: boolean, gap: string): void => {
     if (!fine) gaps.push(`${m.id}: ${gap}`);
   };
-  need(existsSync(join(root, file)), `no file ${file}`);
-  if (existsSync(join(root, file))) {
-    const source = readFileSync(join(root, file), "utf8");
-    need(source.split("\n").length <= longest, `more than ${longest} lines in ${file}`);
-    for (const [, piece] of source.matchAll(/from "\.\.\/\.\.\/((?!core\/)[^"]+)"/g)) {
-      need(tests.includes(`src/${piece}`), `no test of src/${piece}`);
-    }
-    for (const [, near] of source.matchAll(/from "(\.\.?\/(?!\.\.)[^"]+)"/g))
-      need(shared.has(near!), `${file} imports another method`);
+  const folder = paperFolders.find(({ id }) => id === m.id)!;
+  const file = plain(relative(root, join(folder.path, "method.ts")));
+  need(m.family === folder.family, `it says that its family is ${m.family}, and lies in ${folder.family}`);
+  need(
+    readFileSync(join(root, file), "utf8").split("\n").length <= longest,
+    `${file} has more than ${longest} lines`,
+  );
+  for (const piece of imports.get(file) ?? []) {
+    if (/^src\/(core|method)\//.test(piece)) continue;
+    const tested = importers.get(piece)?.some((by) => by.endsWith(".test.ts"));
+    need(tested === true, `no test of ${piece}`);
   }
   need((m.mechanism ?? "").length > 80, "no mechanism said");
   need((m.equation ?? "").length > 10, "no equation said");
@@ -37,19 +51,32 @@ for (const m of methods) {
   need(documented.includes(`\`${m.id}\``), "not in docs/methods.md");
   if (m.family === "baseline") continue;
   const check = checks.get(m.id);
-  need(check?.family === m.family, `no checks/${m.family}/${m.id}.ts`);
-  if (check) need((await loadCheck(check.path)).id === m.id, "its check has another id");
+  need(check !== undefined, "no check.ts");
+  if (check) need((await loadCheck(check.file)).id === m.id, "its check has another id");
   const evidence = readEvidence(m.id);
-  need(evidence !== undefined, `no evidence/${m.id}.json`);
+  need(evidence !== undefined, "no evidence.json");
   need(
     evidence?.verdict === "reproduced" || !evidence || evidence.notes !== undefined,
     "no notes on why it failed",
   );
 }
-for (const id of checks.keys()) {
-  if (!methods.some((m) => m.id === id))
-    gaps.push(`checks/${checks.get(id)!.family}/${id}.ts: no such method`);
+
+/** Who uses a piece: papers, each counted once, and files of the machine. */
+function usersOf(piece: string): ReadonlySet<string> {
+  const by = (importers.get(piece) ?? []).filter(
+    (file) => file.startsWith("src/") && !file.endsWith("/index.ts") && !file.endsWith(".test.ts"),
+  );
+  return new Set(by.map((file) => /^src\/methods\/[^/]+\/[^/]+(?=\/)/.exec(file)?.[0] ?? file));
 }
+const rooms = "rollout,annotate,feedback,credit,advantage,objective,update,data";
+for (const file of globSync(`src/{${rooms}}/*.ts`, { cwd: root }).map(plain)) {
+  if (file.endsWith("/index.ts")) continue;
+  const [user, ...others] = usersOf(file);
+  if (user === undefined) gaps.push(`${file}: nobody uses it`);
+  else if (others.length === 0 && user.startsWith("src/methods/"))
+    gaps.push(`${file}: only ${user} uses it; it belongs there`);
+}
+
 for (const gap of gaps) console.error(gap);
 if (gaps.length > 0) process.exitCode = 1;
 else console.log(`catalogue: ${methods.length} methods, ${checks.size} checks, all of a piece`);

@@ -43,6 +43,21 @@ export const rules: Readonly<Record<string, readonly string[]>> = {
   helper: ["core", "tensor", ...contracts],
   memory: ["core", ...contracts],
   method: ["core", ...slots, "critic", "helper", "memory"],
+  worlds: ["core", "env", "sandbox"],
+  "worlds/arms": everything,
+  methods: [
+    "core",
+    "env",
+    "sandbox",
+    "method",
+    "diagnose",
+    ...slots,
+    "critic",
+    "helper",
+    "memory",
+    "worlds",
+    "train/check.ts",
+  ],
   train: ["core", "store", "method", "diagnose", ...slots, "critic", "helper", "memory", ...contracts],
   diagnose: ["core", "store", "method", ...slots, "critic", "helper", "memory", ...contracts],
   suite: ["core", "env", "rollout", "helper", "train", "diagnose"],
@@ -82,6 +97,17 @@ export function importsOf(source: string): { readonly from: string; readonly lin
   return found;
 }
 
+/** The folder of the paper that a file belongs to. */
+const paperOf = (path: string): string | undefined => /^methods\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0];
+/** What runs a method is no part of it: it may use the whole house, but no other paper. */
+const runsMethod = (path: string): boolean => /\/check\.ts$|\.test\.ts$/.test(path);
+
+/** A paper can be deleted: no other one needs it. Only the baselines stay. */
+function isOtherPaper(path: string, target: string): boolean {
+  const paper = paperOf(target);
+  return paper !== undefined && paperOf(path) !== paper && !paper.startsWith("methods/baseline/");
+}
+
 /** @param path of the file under src/, with forward slashes. */
 export function checkFile(path: string, source: string): Violation[] {
   const place = placeOf(path);
@@ -100,6 +126,16 @@ export function checkFile(path: string, source: string): Violation[] {
   const out: Violation[] = [];
   for (const { from, line } of importsOf(source)) {
     const target = posix.normalize(posix.join(posix.dirname(path), from));
+    if (isOtherPaper(path, target)) {
+      out.push({
+        file: path,
+        line,
+        imports: target,
+        why: "a paper can be deleted: nothing outside it may need it",
+      });
+      continue;
+    }
+    if (paperOf(path) && runsMethod(path)) continue;
     // a place may import itself; the files directly in a room with parts are not one of its parts
     if (target.startsWith("../") || (within(target, place) && placeOf(target) === place)) continue;
     if (place.endsWith(".ts") && within(target, room)) continue;

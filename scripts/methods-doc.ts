@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { methods } from "../src/method/catalogue.ts";
 import type { Recipe } from "../src/method/method.ts";
-import { readEvidence, type StoredEvidence } from "../src/train/evidence.ts";
+import { methods } from "../src/methods/catalogue.ts";
+import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
 
 const target = join(import.meta.dirname, "..", "docs", "methods.md");
 
@@ -25,7 +25,7 @@ function row(m: Recipe, e: StoredEvidence | undefined): string {
         String(e.attempts),
       ]
     : ["not run", "", "", "", ""];
-  const id = `[\`${m.id}\`](../src/method/${m.family}/${m.id}.ts)`;
+  const id = `[\`${m.id}\`](../src/methods/${m.family}/${m.id}/method.ts)`;
   const cells = [id, m.summary, m.differs.join(", "), against, ...measured];
   return `| ${cells.map(cell).join(" | ")} |`;
 }
@@ -42,7 +42,7 @@ function page(): string {
     "",
     "# Methods and their evidence",
     "",
-    "Written by `node scripts/methods-doc.ts` from the catalogue and `evidence/`; do not edit. Each check is one small",
+    "Written by `node scripts/methods-doc.ts` from the methods' folders; do not edit. Each check is one small",
     "experiment, committed before it was run: method against baseline at equal budgets, grids of equal size chosen on other",
     "seeds, a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20. *Attempts* counts edits of a check",
     "after its first evidence. `npx whetstone explain ID` shows mechanism, mathematics and evidence of one.",

@@ -1,5 +1,5 @@
 /**
- * Runs the test files under test/ (or the files and folders given) with Node's own runner, and prints its totals
+ * Runs the test files under test/ and in the methods' folders (or the files and folders given) with Node's own runner, and prints its totals
  * last, below any list of failures.
  */
 import { spawn } from "node:child_process";
@@ -31,18 +31,18 @@ const longest = [
 const asked = process.argv.slice(2);
 const options = asked.filter((a) => a.startsWith("--"));
 const places = asked.filter((a) => !a.startsWith("--"));
-const files = (places.length > 0 ? places : ["test"]).flatMap((place) =>
+const files = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`).sort() : [place],
 );
 if (files.length === 0) {
-  console.error(`no *.test.ts file in ${places.join(", ") || "test"}`);
+  console.error(`no *.test.ts file in ${places.join(", ") || "test or src/methods"}`);
   process.exit(2);
 }
 
-/** Of `test/engine/local/…` it is `engine-local`, as engines have little in common; of all else, the first folder. */
+/** Of `test/engine/local/…` it is `engine-local`, as engines have little in common; of methods, their family; of all else, the first folder. */
 function roomOf(file: string): string {
-  const [, first = "", second = ""] = relative(".", file).split(sep);
-  return first === "engine" ? `${first}-${second}` : first;
+  const [place, first = "", second = ""] = relative(".", file).split(sep);
+  return place === "src" || first === "engine" ? `${first}-${second}` : first;
 }
 
 /**

@@ -4,13 +4,13 @@ import type { Critic } from "../../src/core/critic.ts";
 import type { Method } from "../../src/core/slots.ts";
 import { environmentText, firstOf, siblingSolution, type Telling } from "../../src/core/tellings.ts";
 import { scriptedCritic } from "../../src/critic/scripted.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
-import { critiqueGrpo, refining } from "../../src/method/language-feedback/critique-grpo.ts";
-import { r3l, reflecting } from "../../src/method/language-feedback/r3l.ts";
-import { rltf, textFeedback } from "../../src/method/language-feedback/rltf.ts";
-import { scoreSelfCorrect } from "../../src/method/language-feedback/score-self-correct.ts";
-import { sdpo } from "../../src/method/language-feedback/sdpo.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
+import { critiqueGrpo, refining } from "../../src/methods/language-feedback/critique-grpo/method.ts";
+import { r3l, reflecting } from "../../src/methods/language-feedback/r3l/method.ts";
+import { rltf, textFeedback } from "../../src/methods/language-feedback/rltf/method.ts";
+import { scoreSelfCorrect } from "../../src/methods/language-feedback/score-self-correct/method.ts";
+import { sdpo } from "../../src/methods/language-feedback/sdpo/method.ts";
 import { plainAscent } from "../../src/train/armOf.ts";
 
 /** Tasks practised in each iteration. */

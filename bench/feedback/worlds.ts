@@ -8,9 +8,9 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../src/env/codewords.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { inverseOf, inverses } from "../../src/env/inverses.ts";
-import { lock, settingsOf } from "../../src/env/lock.ts";
-import { tryAgain } from "../../src/env/tryAgain.ts";
+import { inverseOf, inverses } from "../../src/worlds/inverses.ts";
+import { lock, settingsOf } from "../../src/worlds/lock.ts";
+import { tryAgain } from "../../src/worlds/tryAgain.ts";
 
 /** How two answers in one context are practised, and the success of the second one. */
 export interface SecondLook {

@@ -5,7 +5,7 @@ import { randomStream } from "../../src/core/random.ts";
 import { exportAdapter, exportWeights } from "../../src/engine/local/export.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { codewords } from "../../src/env/codewords.ts";
-import { sft } from "../../src/method/baseline/sft.ts";
+import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { runIn } from "../../test/train/world.ts";
 import { type Contestant, llamaPeer, pythonPeer, vllmPeer } from "../contestants.ts";
 import { apart, type Logps, logpsOf } from "./agree.ts";

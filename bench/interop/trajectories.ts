@@ -10,7 +10,7 @@ import { type ImportFormat, importFile } from "../../src/exchange/import/importF
 import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { exportRun, type TrajectoryForm, trajectoryForms } from "../../src/exchange/run/exportRun.ts";
 import { gathered } from "../../src/exchange/sessions.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import { openStore, type Store, type StoredTrajectory } from "../../src/store/store.ts";
 import { runIn, tiny } from "../../test/train/world.ts";

@@ -8,7 +8,7 @@ import { isWhetstoneError, messageOf } from "../../src/core/errors.ts";
 import { readCodec } from "../../src/engine/local/checkpoint.ts";
 import { tinkerEngine } from "../../src/engine/tinker/index.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { train } from "../../src/train/run.ts";
 
 /** Pays for even bytes: something that replies of random weights differ in, so that every step changes the weights. */

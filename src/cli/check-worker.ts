@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
 import type { Check, Unit } from "../train/check.ts";
-import { loadCheck } from "./check-files.ts";
+import { loadCheck } from "./checkFiles.ts";
 
 /** @property file of the check. */
 export interface Order {

@@ -1,16 +1,15 @@
 /** `whetstone check`: runs the methods' own experiments and writes down what came of them. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import { replaceFile } from "../core/files.ts";
 import { unknownName } from "../core/suggest.ts";
+import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
 import { type CheckEvidence, runCheck } from "../train/check.ts";
-import { evidenceFolder, readEvidence, type StoredEvidence } from "../train/evidence.ts";
-import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck } from "./check-files.ts";
 import { type Pool, rememberedRuns, startPool } from "./check-pool.ts";
+import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck, sourcesOf } from "./checkFiles.ts";
 import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
@@ -72,8 +71,8 @@ function chosenFiles(ids: readonly string[], family: string | undefined): readon
   if (all.length === 0) {
     throw new WhetstoneError("checkpoint.missing", {
       where: "whetstone check",
-      got: "no folder checks/",
-      expected: "the repository, which has them; the package has their evidence",
+      got: "an installed package, which has no checks",
+      expected: "a clone of the repository; the package has the evidence",
       mend: "Run it in a clone of the repository, or look at: whetstone explain ID",
     });
   }
@@ -103,9 +102,9 @@ interface Surroundings {
 }
 
 async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundings): Promise<void> {
-  const check = await loadCheck(file.path);
+  const check = await loadCheck(file.file);
   const began = performance.now();
-  const digest = checkDigest(file.path);
+  const digest = checkDigest(file);
   let runs = 0;
   let said = performance.now();
   const progress = (): void => {
@@ -115,7 +114,7 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
     io.error(`${file.id}: ${runs} runs, ${duration((performance.now() - began) / 1000)}`);
   };
   const remembered = join(memory, `${file.id}-${digest}-${code}.jsonl`);
-  const evidence = await runCheck(check, rememberedRuns(pool, file.path, remembered, progress), base);
+  const evidence = await runCheck(check, rememberedRuns(pool, file.file, remembered, progress), base);
   const seconds = (performance.now() - began) / 1000;
   const written = base === baseSeed && (await write(file, evidence, { digest, seconds }, io));
   report(file, evidence, written, seconds, io);
@@ -124,7 +123,7 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
 const git = (...args: string[]): string => {
   try {
     return execFileSync("git", args, {
-      cwd: join(evidenceFolder, ".."),
+      cwd: import.meta.dirname,
       encoding: "utf8",
       stdio: "pipe",
     }).trim();
@@ -140,10 +139,10 @@ async function write(
   { digest, seconds }: { readonly digest: string; readonly seconds: number },
   io: Io,
 ): Promise<boolean> {
-  if (git("status", "--porcelain", "--", join(file.path, "..", "_*.ts"), file.path) !== "") {
-    io.error(
-      `${file.id}: no evidence written, since ${relative(process.cwd(), file.path)} is not committed.`,
-    );
+  const sources = sourcesOf(file).map((name) => join(import.meta.dirname, "..", name));
+  const changed = git("status", "--porcelain", "--", ...sources).split("\n")[0];
+  if (changed) {
+    io.error(`${file.id}: no evidence is written, since ${changed.slice(3)} is not committed.`);
     return false;
   }
   const before = readEvidence(file.id);
@@ -157,10 +156,9 @@ async function write(
     seconds: Math.round(seconds),
     commit: git("rev-parse", "--short=12", "HEAD"),
   };
-  mkdirSync(evidenceFolder, { recursive: true });
   const rounded = (_: string, value: unknown): unknown =>
     typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;
-  await replaceFile(join(evidenceFolder, `${file.id}.json`), `${JSON.stringify(stored, rounded, 1)}\n`);
+  await replaceFile(join(file.path, "evidence.json"), `${JSON.stringify(stored, rounded, 1)}\n`);
   return true;
 }
 

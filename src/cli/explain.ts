@@ -1,11 +1,10 @@
 /** `whetstone explain`: one method, with everything that is known about it. */
 import type { Command } from "commander";
-import { methods } from "../method/catalogue.ts";
-import { findMethod } from "../method/index.ts";
 import type { Recipe } from "../method/method.ts";
 import { settingRows } from "../method/settings.ts";
-import { readEvidence, type StoredEvidence } from "../train/evidence.ts";
-import { checkFiles } from "./check-files.ts";
+import { findMethod, methods } from "../methods/catalogue.ts";
+import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
+import { checkFiles } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
 export function addExplain(program: Command, io: Io): void {

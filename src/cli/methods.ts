@@ -1,9 +1,9 @@
 /** `whetstone methods`: ways to learn. */
 import type { Command } from "commander";
 import { unknownName } from "../core/suggest.ts";
-import { methods } from "../method/catalogue.ts";
 import { type Recipe, slotNames } from "../method/method.ts";
-import { readEvidence } from "../train/evidence.ts";
+import { methods } from "../methods/catalogue.ts";
+import { readEvidence } from "../methods/evidence.ts";
 import { addCommand, type Io, number, roomOf, table } from "./output.ts";
 
 interface MethodsOptions {

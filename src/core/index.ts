@@ -1,5 +1,4 @@
 export { adamwStep } from "./adamw.ts";
-export type * from "./aftermath.ts";
 export {
   type Addition,
   type ApplyOptions,
@@ -13,19 +12,16 @@ export {
 export * from "./artefact.ts";
 export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
-export { type Belief, beliefEntropy, uniformBelief, updated } from "./belief.ts";
 export * from "./chat.ts";
 export type * from "./context.ts";
 export type * from "./critic.ts";
 export { type DivergenceAt, type DivergenceKind, divergenceAt } from "./divergence.ts";
 export * from "./encoder.ts";
 export { type ErrorCode, type ErrorParts, errorCodes, isWhetstoneError, WhetstoneError } from "./errors.ts";
-export { askedToReact, followUp, type Speaker } from "./followUps.ts";
 export { noInstructions, noLessons, withEntries, withExamples } from "./gathered.ts";
 export { asHeldBack, isHeldBack } from "./heldBack.ts";
 export * from "./hindsight.ts";
 export { type Hint, sayHint } from "./hints.ts";
-export { imaginedTask, isImagined } from "./imagined.ts";
 export { type Intent, intentOf, slotsNamed } from "./intent.ts";
 export type * from "./json.ts";
 export { type Leak, leakCheck } from "./leaks.ts";
@@ -39,9 +35,7 @@ export type * from "./outputs.ts";
 export * from "./pack.ts";
 export * from "./pairs.ts";
 export * from "./places.ts";
-export * from "./pool.ts";
 export { type Random, randomStream, shuffled } from "./random.ts";
-export { asksToImprove, revision, revisionId } from "./revisions.ts";
 export { rewritten } from "./rewrite.ts";
 export * from "./rubrics.ts";
 export type * from "./served.ts";

@@ -1,6 +1,4 @@
 /** Learned helpers: what methods ask beside the policy. */
-export { type BradleyTerryOptions, bradleyTerry, featureDifference } from "./bradleyTerry.ts";
-export * from "./caseValue.ts";
 export * from "./crossedWords.ts";
 export * from "./expectileCritic.ts";
 export * from "./heard.ts";
@@ -12,7 +10,5 @@ export {
   observationalReward,
 } from "./observationalReward.ts";
 export { type PropensityOptions, propensity } from "./propensity.ts";
-export { type ReactionModelOptions, reactionModel } from "./reactionModel.ts";
 export { type Features, type RidgeOptions, ridge } from "./ridge.ts";
-export * from "./twinCritic.ts";
 export { wordGrams } from "./wordGrams.ts";

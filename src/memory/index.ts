@@ -1,12 +1,4 @@
 export * as behaviourTree from "./behaviourTree/index.ts";
-export {
-  type CaseQuestion,
-  caseMemoryOf,
-  type RememberCasesOptions,
-  rememberCases,
-  type WithCasesOptions,
-  withCases,
-} from "./caseMemory.ts";
 export * as demonstrations from "./demonstrations/index.ts";
 export * as experience from "./experience/index.ts";
 export type { Hit } from "./greatest.ts";

@@ -3,7 +3,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/words.ts";
-import { grpoSlots } from "./baseline/slots.ts";
+import { grpoSlots } from "./baseline.ts";
 import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
 
 /** Slots as an author writes them: one piece or a list. Naming a slot replaces the baseline's choice. */

@@ -11,7 +11,7 @@ import { table, withMeasured } from "../../bench/feedback/page.ts";
 import { counted, measured, type Run } from "../../bench/feedback/run.ts";
 import { worlds } from "../../bench/feedback/worlds.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { inverses } from "../../src/env/inverses.ts";
+import { inverses } from "../../src/worlds/inverses.ts";
 
 const key = { world: "lock", method: "grpo", accuracy: 1, learningRate: 300, seed: 1, budget: 8 };
 const run = (points: Run["points"], more: Partial<Run> = {}): Run => ({

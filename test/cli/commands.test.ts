@@ -260,9 +260,13 @@ test("Ctrl-C saves and exits 130; --resume goes on", async () => {
   assert.equal(ended.code, 130, ended.err);
   const last = records(ended).at(-1)!;
   assert.equal(last.type, "interrupted");
+  let sentAgain = false;
   const resumed = await whetstone(["train", "--out", out, "--resume", "--json"], {
     onLine: (line, kill) => {
-      if (line.includes('"type":"iteration"')) kill("SIGINT");
+      // a second signal, half a second later, would end it at once
+      if (sentAgain || !line.includes('"type":"iteration"')) return;
+      sentAgain = true;
+      kill("SIGINT");
     },
   });
   assert.equal(resumed.code, 130, resumed.err);

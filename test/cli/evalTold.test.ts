@@ -11,12 +11,12 @@ import { artefactVersion } from "../../src/core/artefact.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { keyDoor } from "../../src/env/keyDoor.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { findCheckpoint } from "../../src/train/checkpoint.ts";
 import { train } from "../../src/train/run.ts";
+import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-eval-told-"));
@@ -112,8 +112,15 @@ const reportShape = z.object({
   artefact: z.object({ id: z.string(), name: z.string(), kind: z.string() }).nullable(),
   success: z.object({ mean: z.number() }),
 });
+/** The runs' environment is none of those that have a name. */
+const world = join(folder, "world.ts");
+const url = new URL("../../src/worlds/keyDoor.ts", import.meta.url).href;
+writeFileSync(world, `import { keyDoor } from ${JSON.stringify(url)};\nexport default keyDoor();\n`);
+const inWorld = ["--env", world];
+
 async function evaluated(...args: string[]) {
-  const limits = ["--tasks", "1", "--store", store, "--cache", cache, "--json"];
+  const named = args.includes("--env") ? [] : inWorld;
+  const limits = [...named, "--tasks", "1", "--store", store, "--cache", cache, "--json"];
   const { out, err, code } = await inProcess(["eval", ...args, ...limits]);
   assert.equal(code, 0, err);
   return { ...reportShape.parse(JSON.parse(out)), err };
@@ -147,9 +154,9 @@ test("a run behind an API is measured with its model, and told what it wrote, a 
   // another model takes what was written, without the run or in place of its weights
   writeFileSync(join(folder, "advice.md"), "Take the key first.\n");
   const chat = ["--chat", url, "--model", "other"];
-  const advised = await evaluated(...chat, "--env", "key-door", "--artefact", join(folder, "advice.md"));
+  const advised = await evaluated(...chat, ...inWorld, "--artefact", join(folder, "advice.md"));
   assert.deepEqual([advised.artefact?.name, advised.success.mean], ["advice", 1]);
-  assert.equal((await evaluated(...chat, "--env", "key-door")).success.mean, 0);
+  assert.equal((await evaluated(...chat, ...inWorld)).success.mean, 0);
   assert.equal((await evaluated("talks", ...chat)).success.mean, 1);
 
   // what somebody edited in the run's folder is what it tells now
@@ -165,12 +172,22 @@ test("a run with weights says what it was told, also in words; suites take it as
   await engine.dispose();
   const weights = await evaluated("table", "--greedy");
   assert.equal(weights.artefact?.name, "told");
-  const words = await inProcess(["eval", "table", "--tasks", "2", "--store", store]);
+  const words = await inProcess(["eval", "table", ...inWorld, "--tasks", "2", "--store", store]);
   assert.match(
     words.out,
     new RegExp(`^Told: told ${weights.artefact?.id}, instruction set \\(iteration 1\\)`, "m"),
   );
-  const none = await inProcess(["eval", "table", "--tasks", "2", "--artefact", "none", "--store", store]);
+  const none = await inProcess([
+    "eval",
+    "table",
+    ...inWorld,
+    "--tasks",
+    "2",
+    "--artefact",
+    "none",
+    "--store",
+    store,
+  ]);
   assert.match(none.out, /^Told: nothing\.$/m);
 
   const guide = join(folder, "guide");
@@ -185,9 +202,9 @@ test("a run with weights says what it was told, also in words; suites take it as
       created: 1,
     }),
   );
-  const refused = await inProcess(["eval", "table", "--artefact", guide, "--store", store]);
+  const refused = await inProcess(["eval", "table", ...inWorld, "--artefact", guide, "--store", store]);
   assert.deepEqual([refused.code, /a guide, whose hints.*--chat/.test(refused.err)], [2, true]);
-  const unknown = await inProcess(["eval", "table", "--artefact", "tolt", "--store", store]);
+  const unknown = await inProcess(["eval", "table", ...inWorld, "--artefact", "tolt", "--store", store]);
   assert.deepEqual([unknown.code, /Did you mean told\?/.test(unknown.err)], [2, true]);
   const player = ["eval", "--suite", "multiturninstruct", "--player", "expert", "--artefact", "none"];
   assert.match((await inProcess(player)).err, /--artefact: got none for a scripted player/);

@@ -15,9 +15,9 @@ import { sayState } from "../../src/cli/versionWords.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import type { Turn } from "../../src/core/words.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
+import { readEvidence } from "../../src/methods/evidence.ts";
 import type { ReleaseState } from "../../src/release/desk.ts";
 import type { ComparedMethod } from "../../src/train/compare.ts";
-import { readEvidence } from "../../src/train/evidence.ts";
 
 const fails = (work: () => unknown, code: string, words: RegExp): void => {
   assert.throws(work, (e) => {
@@ -306,7 +306,7 @@ test("defineEnvironment names the field that does not fit", () => {
 });
 
 test("a check that finds the same, seed by seed, is no further attempt", () => {
-  const stored = readEvidence("igpo")!;
+  const stored = readEvidence("turn-ppo")!;
   const found = (values: readonly number[]) => ({ ...stored, method: { ...stored.method, values } });
   const { values } = stored.method;
   assert.ok(sameFindings(stored, found(values.map((x) => x * (1 + 1e-7)))));

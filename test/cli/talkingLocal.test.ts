@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import type { Message, Task } from "../../src/core/words.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
-import { sft } from "../../src/method/baseline/sft.ts";
+import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { openaiServer, type Sampler } from "../../src/serve/openaiServer.ts";
 import { readArtefactFolder } from "../../src/store/artefactFolder.ts";
 import { practise } from "../../src/train/practise.ts";

@@ -11,7 +11,7 @@ import {
   toldAfterTask,
 } from "../../src/core/tellings.ts";
 import type { Ending, Message, Task, Trajectory } from "../../src/core/words.ts";
-import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
+import { ctxOf, trajectoryOf, turnOf } from "./make.ts";
 
 const ended = (success: boolean): Ending => ({ kind: "done", reason: "over", success });
 const attempt = (id: string, said: string, success: boolean, text?: string): Trajectory =>

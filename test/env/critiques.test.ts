@@ -3,11 +3,11 @@ import { test } from "node:test";
 import type { Critique, CritiqueDetail } from "../../src/core/critic.ts";
 import { randomStream } from "../../src/core/random.ts";
 import type { Task } from "../../src/core/words.ts";
-import { answers } from "../../src/env/answers.ts";
 import { type Part, templated, wholeAction } from "../../src/env/critiques.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
 import { environments } from "../../src/env/index.ts";
-import { tryAgain } from "../../src/env/tryAgain.ts";
+import { answers } from "../../src/worlds/answers.ts";
+import { tryAgain } from "../../src/worlds/tryAgain.ts";
 import { isSuccess, play, trajectoryOf } from "./play.ts";
 
 const random = randomStream(1);

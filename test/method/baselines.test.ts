@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { contextualBandit } from "../../src/env/bandit.ts";
-import { cispo } from "../../src/method/baseline/cispo.ts";
-import { dapo } from "../../src/method/baseline/dapo.ts";
-import { drGrpo } from "../../src/method/baseline/dr-grpo.ts";
-import { gspo } from "../../src/method/baseline/gspo.ts";
-import { ppo } from "../../src/method/baseline/ppo.ts";
-import { reinforcePlusPlus } from "../../src/method/baseline/reinforce-plus-plus.ts";
-import { turnPpo } from "../../src/method/baseline/turn-ppo.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import type { Settings } from "../../src/method/settings.ts";
+import { cispo } from "../../src/methods/baseline/cispo/method.ts";
+import { dapo } from "../../src/methods/baseline/dapo/method.ts";
+import { drGrpo } from "../../src/methods/baseline/dr-grpo/method.ts";
+import { gspo } from "../../src/methods/baseline/gspo/method.ts";
+import { ppo } from "../../src/methods/baseline/ppo/method.ts";
+import { reinforcePlusPlus } from "../../src/methods/baseline/reinforce-plus-plus/method.ts";
+import { turnPpo } from "../../src/methods/baseline/turn-ppo/method.ts";
 import { practise } from "../../src/train/practise.ts";
 
 /** Doors that pay surely, so that what is learnt shows in few iterations. */

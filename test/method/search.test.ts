@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grpo } from "../../src/method/baseline/grpo.ts";
-import { reinforce } from "../../src/method/baseline/reinforce.ts";
-import { rloo } from "../../src/method/baseline/rloo.ts";
-import { methods } from "../../src/method/catalogue.ts";
 import { method } from "../../src/method/method.ts";
 import { searchMethods } from "../../src/method/search.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
+import { reinforce } from "../../src/methods/baseline/reinforce/method.ts";
+import { rloo } from "../../src/methods/baseline/rloo/method.ts";
+import { methods } from "../../src/methods/catalogue.ts";
 
 const judged = method({
   id: "judged",

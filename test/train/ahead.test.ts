@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Trajectory } from "../../src/core/words.ts";
-import { levelCurriculum } from "../../src/data/levelCurriculum.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import type { RunOptions } from "../../src/train/run.ts";
 import {
@@ -169,28 +168,4 @@ test("an engine that cannot keep weights is refused before the run", async () =>
     runIn(folder(), options(1, { engine: without })),
     withCode("capability.missing", /no freeze/),
   );
-});
-
-test("a curriculum that remembers what it chose learns from each iteration once it has been played", async () => {
-  const base = grpo.build({ tasks: 3, groupSize: 4, learningRate: 0.3 });
-  const data = levelCurriculum({ tasks: 3, level: () => 0 });
-  const seen: number[] = [];
-  const method = {
-    ...base,
-    slots: {
-      ...base.slots,
-      data: {
-        ...data,
-        observe: (...args: Parameters<typeof data.observe>) => {
-          const next = data.observe(...args);
-          seen.push(Object.keys(next.practised).length);
-          return next;
-        },
-      },
-    },
-  };
-  await runIn(folder(), options(1, { method, iterations: 3 }));
-  // of the next iteration the tasks are chosen already, three at most, unless they are the same ones; of the last none
-  assert.equal(seen.length, 3);
-  assert.equal(seen.at(-1), 0);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { armOf } from "../../src/train/armOf.ts";
 import { echo } from "./world.ts";
 

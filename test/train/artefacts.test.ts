@@ -7,7 +7,6 @@ import { leakCheck } from "../../src/core/leaks.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
-import { keyDoor } from "../../src/env/keyDoor.ts";
 import { method } from "../../src/method/method.ts";
 import { playEpisode } from "../../src/rollout/episode.ts";
 import {
@@ -20,6 +19,7 @@ import {
 } from "../../src/train/artefacts.ts";
 import { practise } from "../../src/train/practise.ts";
 import { nothing } from "../../src/update/nothing.ts";
+import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";
 
 const origins = writtenBy("reflection");

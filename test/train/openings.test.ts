@@ -5,7 +5,7 @@ import type { SampleRequest } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { practise } from "../../src/train/practise.ts";
 import { delayed, echo } from "./world.ts";
 

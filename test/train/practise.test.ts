@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { StatefulHelper } from "../../src/core/context.ts";
 import { type Prior, tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { bandit } from "../../src/env/bandit.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
 import { method } from "../../src/method/method.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { averageOf } from "../../src/train/armOf.ts";
 import { practise } from "../../src/train/practise.ts";
 

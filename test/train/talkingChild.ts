@@ -5,7 +5,7 @@ import { budget } from "../../src/engine/chat/budget.ts";
 import { chatModel } from "../../src/engine/chat/chat.ts";
 import { chatEngine } from "../../src/engine/chat/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
-import { gepa } from "../../src/method/baseline/gepa.ts";
+import { gepa } from "../../src/methods/baseline/gepa/method.ts";
 import { train } from "../../src/train/run.ts";
 
 export interface TalkingChild {

@@ -5,7 +5,7 @@ import type { Batch } from "../../src/core/batch.ts";
 import type { Codec, Model, Sample, SampleRequest } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { maze } from "../../src/env/maze.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { folder, runIn, settings, tiny } from "./world.ts";
 
 interface Recorded {

@@ -7,11 +7,11 @@ import type { Chat } from "../../src/core/chat.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
 import { writtenBy } from "../../src/core/origins.ts";
 import { chatEngine } from "../../src/engine/chat/engine.ts";
-import { keyDoor } from "../../src/env/keyDoor.ts";
 import { method } from "../../src/method/method.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { openStore } from "../../src/store/store.ts";
 import { train } from "../../src/train/run.ts";
+import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-told-"));

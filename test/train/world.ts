@@ -10,7 +10,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment, Episode } from "../../src/env/environment.ts";
-import { grpo } from "../../src/method/baseline/grpo.ts";
+import { grpo } from "../../src/methods/baseline/grpo/method.ts";
 import { openStore } from "../../src/store/store.ts";
 import type { RunEvent } from "../../src/train/events.ts";
 import { type RunOptions, type RunSummary, train } from "../../src/train/run.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { methods } from "../../src/method/catalogue.ts";
+import { methods } from "../../src/methods/catalogue.ts";
 import { equationParts, type Part } from "../../web/src/parts/equationParts.ts";
 
 const back = (parts: readonly Part[]): string =>

@@ -53,7 +53,7 @@ describe("pages over real runs and traffic", { skip: noBrowser }, () => {
       /grpo.*rloo.*P\(better\)/s,
     ],
     ["methods", () => "/methods?family=credit", /igpo/],
-    ["method", () => "/methods/igpo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
+    ["method", () => "/methods/turn-ppo", /Mechanism.*Mathematics.*Composition.*Evidence.*Try it/s],
     ["inbox", () => "/inbox", /Correction: Asmara is in Eritrea\..*Asmara is in Kenya\./s],
     ["sessions", () => "/sessions", /s1.*ann/s],
     ["session", () => "/sessions/s1", /I asked where it is\..*Asmara is in Kenya\..*Correct/s],

@@ -1,7 +1,5 @@
 /** Policies that are behaviour trees: read, run, reported on and rewritten. */
 export { programOf, treeArtefact } from "./artefact.ts";
-export { type TreeSearchOptions, treeKey, treeSearch } from "./learner.ts";
-export { type MutatorOptions, mutator } from "./mutate.ts";
 export { parseTree } from "./parse.ts";
 export { type ProgramOptions, treeProgram } from "./program.ts";
 export {

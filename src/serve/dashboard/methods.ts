@@ -1,12 +1,12 @@
 /** The catalogue as pages show it. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { methods } from "../../method/catalogue.ts";
 import type { Recipe } from "../../method/method.ts";
 import { slotNames } from "../../method/method.ts";
 import { searchMethods } from "../../method/search.ts";
 import { settingRows } from "../../method/settings.ts";
-import { readEvidence } from "../../train/evidence.ts";
+import { methods } from "../../methods/catalogue.ts";
+import { readEvidence } from "../../methods/evidence.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { MethodDetail, MethodRow, MethodsPage } from "./types.ts";

@@ -6,10 +6,10 @@ import type { ReceivedSignal, Scope } from "../../core/served.ts";
 import type { Interval } from "../../core/statistics.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
 import type { Dropped } from "../../exchange/derived.ts";
+import type { StoredEvidence } from "../../methods/evidence.ts";
 import type { RunState } from "../../store/schema.ts";
 import type { Evaluation } from "../../store/store.ts";
 import type { CheckEvidence } from "../../train/check.ts";
-import type { StoredEvidence } from "../../train/evidence.ts";
 import type { Computed } from "./computed.ts";
 
 /** A number as JSON has it: NaN is null. */

@@ -10,7 +10,7 @@ import { localCodec } from "../../../src/engine/local/index.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../src/env/environment.ts";
 import { environments } from "../../../src/env/index.ts";
-import { grpo } from "../../../src/method/baseline/grpo.ts";
+import { grpo } from "../../../src/methods/baseline/grpo/method.ts";
 import type { RunEvent } from "../../../src/train/events.ts";
 import { train } from "../../../src/train/run.ts";
 import { folder } from "../../train/world.ts";

@@ -20,7 +20,7 @@ import { downloadWeights } from "../../../src/engine/tinker/download.ts";
 import { heldBy } from "../../../src/engine/tinker/elsewhere.ts";
 import { tinkerEngine } from "../../../src/engine/tinker/index.ts";
 import { bound } from "../../../src/http/bound.ts";
-import { grpo } from "../../../src/method/baseline/grpo.ts";
+import { grpo } from "../../../src/methods/baseline/grpo/method.ts";
 import { openBase } from "../../../src/serve/tinker/bases.ts";
 import { tinkerServer } from "../../../src/serve/tinker/server.ts";
 import { echo, runIn, withCode } from "../../train/world.ts";

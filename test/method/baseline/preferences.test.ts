@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
-import { preferenceGame } from "../../../src/env/preferenceGame.ts";
-import { dpo } from "../../../src/method/baseline/dpo.ts";
-import { ipo } from "../../../src/method/baseline/ipo.ts";
-import { kto } from "../../../src/method/baseline/kto.ts";
+import { dpo } from "../../../src/methods/baseline/dpo/method.ts";
+import { ipo } from "../../../src/methods/baseline/ipo/method.ts";
+import { kto } from "../../../src/methods/baseline/kto/method.ts";
 import { practise } from "../../../src/train/practise.ts";
+import { preferenceGame } from "../../../src/worlds/preferenceGame.ts";
 
 const settings = {
   tasks: 4,

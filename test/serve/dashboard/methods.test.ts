@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { methods } from "../../../src/method/catalogue.ts";
+import { methods } from "../../../src/methods/catalogue.ts";
 import type { MethodDetail, MethodsPage } from "../../../src/serve/dashboard/types.ts";
 import { world } from "./world.ts";
 
@@ -14,19 +14,19 @@ test("the catalogue is listed in its order, and found by what it is about", asyn
   assert.equal(all.total, methods.length);
   assert.deepEqual([...new Set(methods.map(({ family }) => family))], all.families);
   const found = await get<MethodsPage>(
-    `/api/methods?query=${encodeURIComponent("information gain per turn")}`,
+    `/api/methods?query=${encodeURIComponent("PPO whose steps are turns")}`,
   );
-  assert.ok(found.methods.slice(0, 3).some(({ id }) => id === "igpo"));
+  assert.ok(found.methods.slice(0, 3).some(({ id }) => id === "turn-ppo"));
   assert.equal(found.total, methods.length);
 });
 
 test("a method is shown with its slots, those lit in which it differs, and the command to run it", async (t) => {
   const { get, refused } = await world(t);
-  const igpo = await get<MethodDetail>("/api/methods/igpo");
-  const lit = igpo.slots.filter(({ differs }) => differs).map(({ slot }) => slot);
-  assert.deepEqual([...lit].sort(), [...igpo.differs].sort());
-  assert.ok(lit.includes("feedback") && lit.length < igpo.slots.length);
-  assert.match(igpo.command, /^npx whetstone train .*--method igpo/);
+  const shown = await get<MethodDetail>("/api/methods/turn-ppo");
+  const lit = shown.slots.filter(({ differs }) => differs).map(({ slot }) => slot);
+  assert.deepEqual([...lit].sort(), [...shown.differs].sort());
+  assert.ok(lit.includes("feedback") && lit.length < shown.slots.length);
+  assert.match(shown.command, /^npx whetstone train .*--method turn-ppo/);
   const { status, message } = await refused("/api/methods/alchemy");
   assert.deepEqual([status, message], [404, "There is no method alchemy in the catalogue."]);
 });

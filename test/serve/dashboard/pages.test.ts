@@ -9,7 +9,7 @@ import { world } from "./world.ts";
 test("every path is the one page, under a policy that lets nothing else run", async (t) => {
   const { folder, request } = await world(t);
   writeFileSync(join(folder, "index.html"), "<!doctype html>");
-  for (const path of ["/", "/runs/a/episode?id=1", "/methods/igpo"]) {
+  for (const path of ["/", "/runs/a/episode?id=1", "/methods/turn-ppo"]) {
     const answer = await request(path);
     assert.equal(await answer.text(), "<!doctype html>");
     const policy = answer.headers.get("content-security-policy") ?? "";

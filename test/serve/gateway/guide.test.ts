@@ -11,7 +11,7 @@ import { serveGateway } from "../../../src/cli/serveGateway.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import { guided } from "../../../src/env/guided.ts";
 import { tickets } from "../../../src/env/tickets.ts";
-import { directionalStimulus } from "../../../src/method/memory/directional-stimulus.ts";
+import { findMethod } from "../../../src/methods/catalogue.ts";
 import { hintTag } from "../../../src/serve/gateway/told.ts";
 import { openProduction } from "../../../src/store/openProduction.ts";
 import { train } from "../../../src/train/run.ts";
@@ -91,7 +91,7 @@ test("a guide that practised here is served in front of a frozen upstream, by on
   await train(
     {
       environment,
-      method: directionalStimulus.build({ tasks: 2, groupSize: 2 }),
+      method: findMethod("grpo").build({ tasks: 2, groupSize: 2 }),
       engine,
       iterations: 1,
       out,

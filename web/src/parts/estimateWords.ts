@@ -1,5 +1,5 @@
-import { digits, percent } from "./words.ts";
 import type { Diagnostics } from "../../../src/offpolicy/diagnostics.ts";
+import { digits, percent } from "./words.ts";
 
 /** From this p on, a mean weight is 1 as far as anybody can tell. */
 const chance = 0.05;

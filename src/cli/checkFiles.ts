@@ -1,0 +1,59 @@
+/** Checks: `check.ts` in the folder of each method. */
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import { type PaperFolder, paperFolders } from "../methods/folders.ts";
+import { type Check, defineCheck } from "../train/check.ts";
+import { loadModule } from "./module.ts";
+
+const src = join(import.meta.dirname, "..");
+
+/** A method's folder that has a check. */
+export interface CheckFile extends PaperFolder {
+  readonly file: string;
+}
+
+/** Every check there is, by family and id. None in an installed package. */
+export const checkFiles = (): readonly CheckFile[] =>
+  paperFolders.flatMap((folder) => {
+    const file = join(folder.path, "check.ts");
+    return existsSync(file) ? [{ ...folder, file }] : [];
+  });
+
+/** @throws WhetstoneError `config.invalid`. */
+export async function loadCheck(path: string): Promise<Check> {
+  const made = await loadModule(path);
+  if (typeof made === "object" && made !== null && "method" in made && "baseline" in made) {
+    return defineCheck(made as Check);
+  }
+  throw new WhetstoneError("config.invalid", {
+    where: relative(src, path),
+    got: "a default export that is no check",
+    expected: "one with a claim, a metric and two arms",
+    mend: "Export it by default: export default defineCheck({ … }).",
+  });
+}
+
+const digest = (...texts: readonly (string | Uint8Array)[]): string => {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text);
+  return hash.digest("hex").slice(0, 16);
+};
+
+/** All that a check is made of: the code in its method's folder, and the worlds that checks share. Paths under src/. */
+export const sourcesOf = ({ path }: PaperFolder): readonly string[] =>
+  globSync([join(relative(src, path), "**/*.ts"), "worlds/**/*.ts"], { cwd: src })
+    .filter((name) => !name.endsWith(".test.ts"))
+    .sort();
+
+export const checkDigest = (folder: PaperFolder): string =>
+  digest(...sourcesOf(folder).map((name) => readFileSync(join(src, name))));
+
+/** Of all that a run of a check is made by: what was measured with other code is measured again. */
+export function codeDigest(): string {
+  const rooms =
+    "core,tensor,engine,env,rollout,annotate,feedback,credit,advantage,objective,update,data,critic,helper,memory,method,train";
+  const files = globSync(`{${rooms}}/**/*.{ts,js}`, { cwd: src }).sort();
+  return digest(...files.map((file) => readFileSync(join(src, file))));
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { batchOfRows, ctxOf, evidenceOf } from "../../../../test/core/make.ts";
+import type { Counter } from "../../../core/context.ts";
+import type { Signal } from "../../../core/signal.ts";
+import type { Rollout } from "../../../core/slots.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { practise } from "../../../train/practise.ts";
+import { nothing } from "../../../update/nothing.ts";
+import { answers } from "../../../worlds/answers.ts";
+import { sequences } from "../../../worlds/sequences.ts";
+import { bestOf } from "./bestOf.ts";
+import { bestOfN } from "./method.ts";
+
+/** Verdicts by trajectory; absent ones stay silent. */
+async function chosen(verdicts: Readonly<Record<string, number>>, groups: readonly number[]) {
+  const evidence = evidenceOf(groups.map((n) => Array.from({ length: n }, () => 0)));
+  const rollout: Rollout = async () => evidence;
+  const counted: Partial<Record<Counter, number>> = {};
+  const ctx = ctxOf({
+    verify: async ({ id }): Promise<Signal[]> => {
+      const value = verdicts[id];
+      if (value === undefined) return [];
+      return [{ kind: "reward", channel: "outcome", value, about: [{ trajectory: id }], source: "test" }];
+    },
+    count: (name, amount) => {
+      counted[name] = (counted[name] ?? 0) + amount;
+    },
+  });
+  const { units, trajectories } = await bestOf(rollout)(ctx);
+  assert.deepEqual(
+    trajectories.map((t) => t.id),
+    units.flatMap((u) => u.members),
+  );
+  return { ids: units.map((u) => u.id), discarded: counted["tokens.discarded"] };
+}
+
+test("one unit of each group stays: the best, the first of equals, silence last", async () => {
+  const verdicts = { "0.1": 0.5, "0.2": 0.7, "0.3": 0.7, "1.1": -3 };
+  // two tokens each: 3 + 1 dropped
+  assert.deepEqual(await chosen(verdicts, [4, 2, 1]), { ids: ["0.2", "1.1", "2.0"], discarded: 8 });
+});
+
+test("nothing takes no step", async () => {
+  const batch = batchOfRows([{ behaviour: [-1], advantage: [1] }]);
+  assert.deepEqual(await nothing()(ctxOf({}), batch, [], evidenceOf([[1]])), { steps: 0 });
+});
+
+test("best of n succeeds as often as n attempts hold a success, and changes nothing", async () => {
+  const run = (groupSize: number) =>
+    practise({
+      environment: answers({ questions: 20, vocabulary: 8, right: 2 }),
+      method: bestOfN.build({ tasks: 20, groupSize }),
+      engine: tabularEngine({ prior: (_, word) => (/^a/.test(word) ? 0 : -1e9) }),
+      seed: 3,
+      iterations: 40,
+    });
+  const { curve, policy } = await run(4);
+  // one attempt succeeds in 1/4: 1 − (3/4)⁴ = 0.684; standard error of 800 tasks √(0.684 · 0.316 / 800) = 0.016
+  const success = curve.reduce((sum, m) => sum + m.success! / curve.length, 0);
+  assert.ok(Math.abs(success - 0.684) < 0.05, `${success}`);
+  assert.equal(policy.version, "0");
+});
+
+test("best of n ranks by what the environment says, also between partial successes", async () => {
+  const run = (groupSize: number) =>
+    practise({
+      environment: sequences({ pay: { kind: "sum" } }),
+      method: bestOfN.build({ tasks: 8, groupSize }),
+      engine: tabularEngine({ prior: (_, word) => (/^w/.test(word) ? 0 : -1e9) }),
+      seed: 3,
+      iterations: 10,
+    });
+  const reward = async (groupSize: number): Promise<number> =>
+    (await run(groupSize)).curve.reduce((sum, m) => sum + m.reward! / 10, 0);
+  assert.ok((await reward(8)) > (await reward(1)) + 0.1);
+});

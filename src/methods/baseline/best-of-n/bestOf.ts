@@ -1,0 +1,47 @@
+import type { Ctx } from "../../../core/context.ts";
+import { signalValue } from "../../../core/signal.ts";
+import type { Rollout } from "../../../core/slots.ts";
+import { actionTokens, type Id, type Trajectory } from "../../../core/words.ts";
+
+/**
+ * Best of n: of each group that a rollout brings home only the unit that the environment's verdict ranks first.
+ *
+ *     y* = argmax_k Σ verdict(y_k)        the first of equals
+ *
+ * An environment without a verdict is taken by what it paid; a unit without either ranks last. The trajectories of the others are handed on no more; their tokens are counted as discarded. Failed episodes stay.
+ */
+export function bestOf(rollout: Rollout): Rollout {
+  return async (ctx) => {
+    const experience = await rollout(ctx);
+    const byId = new Map(experience.trajectories.map((t) => [t.id, t]));
+    const scores = await Promise.all(
+      experience.units.map(async ({ members }) => {
+        const values = await Promise.all(
+          members.flatMap((id) => byId.get(id) ?? []).map((t) => worth(ctx, t)),
+        );
+        return values.reduce((a, b) => a + b, 0);
+      }),
+    );
+    const best = new Map<Id, number>();
+    experience.units.forEach(({ group }, i) => {
+      const before = best.get(group);
+      if (before === undefined || scores[i]! > scores[before]!) best.set(group, i);
+    });
+    const units = [...best.values()].map((i) => experience.units[i]!);
+    const kept = new Set(units.flatMap((u) => u.members));
+    const dropped = new Set(experience.units.flatMap((u) => u.members).filter((id) => !kept.has(id)));
+    let discarded = 0;
+    for (const id of dropped) {
+      const t = byId.get(id);
+      if (t) discarded += actionTokens(t);
+    }
+    ctx.count("tokens.discarded", discarded);
+    return { ...experience, units, trajectories: experience.trajectories.filter((t) => !dropped.has(t.id)) };
+  };
+}
+
+async function worth(ctx: Ctx, t: Trajectory): Promise<number> {
+  const verdicts = (await ctx.verify(t)).flatMap((signal) => signalValue(signal) ?? []);
+  const values = verdicts.length > 0 ? verdicts : t.turns.flatMap((turn) => Object.values(turn.rewards));
+  return values.length === 0 ? Number.NEGATIVE_INFINITY : values.reduce((a, b) => a + b);
+}

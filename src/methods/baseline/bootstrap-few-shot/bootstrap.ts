@@ -1,0 +1,155 @@
+/** Successful episodes as examples in the prompt, as pieces of a method. */
+import { z } from "zod";
+import { additionOf } from "../../../core/applied.ts";
+import type { Example, InstructionSet } from "../../../core/artefact.ts";
+import type { Ctx } from "../../../core/context.ts";
+import { isHeldBack } from "../../../core/heldBack.ts";
+import type { Json } from "../../../core/json.ts";
+import { joinedOrigins, originsIn, writtenBy } from "../../../core/origins.ts";
+import { shuffled } from "../../../core/random.ts";
+import type { Rollout, Update } from "../../../core/slots.ts";
+import { mean } from "../../../core/statistics.ts";
+import { paid, succeeded, type Task, type Trajectory } from "../../../core/words.ts";
+import { instructionsOf, playedUnder } from "../../../memory/instructed.ts";
+
+/** Settings of {@link bootstrapped}. */
+export interface BootstrapOptions {
+  /** Most examples in a prompt. Default 4. */
+  readonly examples?: number;
+  /** Most characters of one example: a longer episode is none. Default 2000. */
+  readonly characters?: number;
+  /** Successes kept to draw from, of each task the latest; the oldest leave first. Default 32. */
+  readonly kept?: number;
+  /** Sets tried in each iteration. Default 1. */
+  readonly tries?: number;
+  /** Whether a set has to earn more than what is in force; else the last one drawn is. Default true. */
+  readonly selects?: boolean;
+  /** Attempts at each practised task. Default 1. */
+  readonly groupSize?: number;
+  readonly temperature?: number;
+}
+
+/** What a run remembers of it. */
+export const demonstrationsKey = "demonstrations";
+
+const example = z.custom<Example & Json>((value) => typeof value === "object" && value !== null);
+const stateSchema = z.object({
+  successes: z.array(z.object({ task: z.string(), example })),
+  /** Mean reward of what is in force, on the tasks held back. */
+  score: z.number().nullable(),
+});
+type Kept = z.output<typeof stateSchema>;
+
+/**
+ * The rollout practises under what is in force; episodes that succeed become examples. The update draws a random set of
+ * them, one of a task, plays it on the tasks held back (`isHeldBack`), and puts it in force if it earns more there than what is: later
+ * successes come from better prompts. A set that gives away a task which is held out is refused.
+ * Stats: successes, score.best, proposals, proposals.refused, joined.
+ * Paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines".
+ */
+export function bootstrapped(options: BootstrapOptions): {
+  readonly rollout: Rollout;
+  readonly update: Update;
+} {
+  const { groupSize = 1, tries = 1, selects = true } = options;
+  return {
+    async rollout(ctx) {
+      const tasks = ctx.practice.filter((task) => !isHeldBack(task));
+      const attempts = Array.from({ length: groupSize }, (_, attempt) =>
+        playedUnder(ctx, instructionsOf(ctx.artefacts.current()), tasks, attempt, options),
+      );
+      return { trajectories: (await Promise.all(attempts)).flat(), units: [] };
+    },
+    async update(ctx, _batch, _objectives, { trajectories }) {
+      const before = stateOf(ctx);
+      const base = instructionsOf(ctx.artefacts.current());
+      const held = ctx.practice.filter(isHeldBack);
+      const successes = remembered(before, trajectories.filter(succeeded), base, options);
+      let score = before.score ?? (await earned(ctx, base, held, groupSize, options));
+      const stats = { proposals: 0, "proposals.refused": 0, joined: 0 };
+      for (let i = 0; i < tries && successes.length > 0; i++) {
+        const examples = drawn(ctx, successes, i, options);
+        const artefact = { ...base, examples };
+        stats.proposals++;
+        const proposed = ctx.artefacts.propose({
+          name: "examples",
+          artefact,
+          parents: [ctx.artefacts.current()?.id ?? []].flat(),
+          why: `${examples.length} episodes that succeeded, as examples`,
+          origins: joinedOrigins("bootstrap", originsIn(artefact)),
+        });
+        if ("refused" in proposed) {
+          stats["proposals.refused"]++;
+          continue;
+        }
+        const reward = await earned(ctx, artefact, held, groupSize + 1 + i, options);
+        if (selects && reward <= score) continue;
+        score = reward;
+        stats.joined++;
+        ctx.artefacts.adopt(proposed.id);
+      }
+      const next: Json = { successes: successes.map((one) => ({ ...one })), score };
+      ctx.memory.set(demonstrationsKey, next);
+      return { steps: 0, successes: successes.length, "score.best": score, ...stats };
+    },
+  };
+}
+
+const stateOf = (ctx: Ctx): Kept =>
+  stateSchema.parse(ctx.memory.get(demonstrationsKey) ?? { successes: [], score: null });
+
+/** Mean reward on these tasks; 0 where every episode failed. */
+async function earned(
+  ctx: Ctx,
+  artefact: InstructionSet,
+  tasks: readonly Task[],
+  attempt: number,
+  options: BootstrapOptions,
+): Promise<number> {
+  const ended = (await playedUnder(ctx, artefact, tasks, attempt, options)).filter(
+    ({ end }) => end.kind !== "failed",
+  );
+  return ended.length > 0 ? mean(ended.map(paid)) : 0;
+}
+
+/** The successes with further ones, each as an example. */
+function remembered(
+  { successes }: Kept,
+  fresh: readonly Trajectory[],
+  told: InstructionSet,
+  { characters = 2000, kept = 32 }: BootstrapOptions,
+): Kept["successes"] {
+  const made = fresh.flatMap((t) => {
+    const one = exampleOf(t, told);
+    const length = one.messages.reduce((sum, { content }) => sum + content.length, 0);
+    return length > characters
+      ? []
+      : [{ task: t.task, example: example.parse(JSON.parse(JSON.stringify(one))) }];
+  });
+  const latest = new Map([...successes, ...made].map((one) => [one.task, one] as const));
+  return [...latest.values()].slice(-kept);
+}
+
+/** The conversation of an episode without what the agent was told in it: system messages, and examples of before. */
+export function exampleOf(t: Trajectory, told: InstructionSet): Example {
+  const last = t.turns.at(-1);
+  const messages = [...(last?.prompt ?? []), ...(last ? [last.action] : [])].filter(
+    ({ role }) => role !== "system",
+  );
+  return {
+    id: t.id,
+    messages: messages.slice(additionOf(told, []).examples.length),
+    origins: { ...writtenBy("bootstrap"), trajectories: [t.id] },
+  };
+}
+
+function drawn(
+  ctx: Ctx,
+  successes: Kept["successes"],
+  i: number,
+  { examples = 4 }: BootstrapOptions,
+): readonly Example[] {
+  return shuffled(successes, ctx.random.split("examples", i))
+    .slice(0, examples)
+    .map((one) => one.example);
+}

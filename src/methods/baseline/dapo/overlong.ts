@@ -1,0 +1,43 @@
+import type { Feedback } from "../../../core/slots.ts";
+import type { Trajectory } from "../../../core/words.ts";
+
+/** Settings of {@link overlong}. */
+export interface OverlongOptions {
+  /** Longest sequence, in tokens. Default: that of the model that acted. */
+  readonly limit?: number;
+  /** Tokens before the limit over which the penalty grows from 0 to 1. Default: a fifth of the limit. */
+  readonly buffer?: number;
+  /** Default "length". */
+  readonly channel?: string;
+}
+
+/**
+ * Soft overlong punishment: whoever comes near the limit pays for it, up to 1 at the limit and beyond, so that a cut
+ * episode is told apart from a wrong one.
+ *
+ *     value = −clamp((length − (limit − buffer)) / buffer, 0, 1)          length: tokens of the whole sequence, at its end
+ *
+ * Trajectories that pay nothing get no signal; nor do failed ones.
+ * Paper: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (there over the length of one response).
+ */
+export function overlong({ limit, buffer, channel = "length" }: OverlongOptions = {}): Feedback {
+  return async (ctx, { trajectories }) =>
+    trajectories.flatMap((t) => {
+      if (t.end.kind === "failed" || t.turns.length === 0) return [];
+      const most = limit ?? ctx.model(t.turns[0]!.model).contextTokens;
+      const soft = buffer ?? most / 5;
+      const share = (lengthOf(t) - (most - soft)) / soft;
+      if (share <= 0) return [];
+      const value = -Math.min(1, share);
+      return [{ kind: "reward", channel, about: [{ trajectory: t.id }], value, source: "length" }];
+    });
+}
+
+/** Of the longest turn: its prompt holds everything before it. A limit in tokens is reached by what did not fit. */
+function lengthOf(t: Trajectory): number {
+  if (t.end.kind === "truncated" && t.end.limit === "tokens") return Number.POSITIVE_INFINITY;
+  return Math.max(
+    0,
+    ...t.turns.map(({ tokens }) => (tokens ? tokens.prompt.length + tokens.action.length : 0)),
+  );
+}

@@ -1,0 +1,100 @@
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { codewords } from "../../../env/codewords.ts";
+import { lineEditor } from "../../../memory/instructions/proposers.ts";
+import { method } from "../../../method/method.ts";
+import { armOf, plainAscent } from "../../../train/armOf.ts";
+import { type Arm, defineCheck } from "../../../train/check.ts";
+import { grpo } from "../grpo/method.ts";
+import { reflectingWith } from "./method.ts";
+import { quoting, type Reflector } from "./reflector.ts";
+
+const length = 4;
+const words = ["w0", "w1", "w2", "w3", "w4", "w5"];
+/** Episodes of a search, those of selection included. */
+const episodes = 240;
+
+/** Questions that want one code; what is wrong with a reply is said, as in "not w3 at 2 , w1 at 4". */
+const world = (seed: number) =>
+  codewords({ questions: 40, same: true, says: true, length, vocabulary: words.length, seed });
+
+/** A frozen policy that reads such lines: each makes its word less likely at its place, by 4 nats. */
+const frozen = () =>
+  tabularEngine({
+    context: "message",
+    prior: (_context, word) => (words.includes(word) ? 0 : -1e9),
+    reading: {
+      told: (message) => message.startsWith("not "),
+      shift: (told, reply, word) =>
+        -4 *
+        new Set(
+          told
+            .flatMap((text) => text.match(/w\d+ at \d+/g) ?? [])
+            .filter((one) => one === `${word} at ${reply.length + 1}`),
+        ).size,
+    },
+  });
+
+/** What can be said of a reply, a word at a time. */
+const stock = words.flatMap((word) => Array.from({ length }, (_, place) => `not ${word} at ${place + 1}`));
+const blind: Reflector = async ({ text, random }) => {
+  const member = { id: "", text, weight: 0, draws: 0, from: [] };
+  const [edited] = await lineEditor(stock, 32)({ members: [member], attempts: [], count: 1, random });
+  return edited;
+};
+
+const arm = (what: string, reflect: Reflector): Arm => {
+  const arms = [2, 3, 6].map((tasks) =>
+    armOf({
+      what,
+      recipe: method({
+        id: "gepa",
+        family: "baseline",
+        summary: what,
+        weightFree: true,
+        says: ["\n"],
+        defaults: { groupSize: 1 },
+        slots: (settings) => reflectingWith(settings, { reflect }),
+      }),
+      settings: { tasks },
+      grid: [{}],
+      environment: world,
+      engine: frozen,
+      iterations: 1000,
+      episodes,
+      metric: async (done) => (await done.evaluate("test")).reward,
+      more: async (done) => ({ success: (await done.evaluate("test")).success.mean }),
+    }),
+  );
+  return {
+    what,
+    grid: [2, 3, 6].map((tasks) => ({ tasks })),
+    measure: (choice, seed) => arms[[2, 3, 6].indexOf(Number(choice.tasks))]!.measure({}, seed),
+  };
+};
+
+export default defineCheck({
+  id: "gepa",
+  claim:
+    "Instructions rewritten from what was said of attempts get further than instructions rewritten blindly, with equal selection.",
+  metric: "share of right words in test replies after 240 episodes, those of selection included",
+  direction: "higher",
+  smallestEffect: 0.05,
+  tuningSeeds: 2,
+  notes:
+    "No language model takes part: the reflector quotes what the environment says, and the policy is a table that obeys such quotations. The check is of the search, its selection and its budget, not of what a capable model would write.",
+  baseline: arm("the same search with a blind editor of lines", blind),
+  method: arm("reflection on what was said", quoting()),
+  others: {
+    grpo: armOf({
+      what: "GRPO on the same policy, which is told nothing",
+      recipe: grpo,
+      settings: { ...plainAscent, tasks: 3, groupSize: 8 },
+      grid: [10, 30, 100].map((learningRate) => ({ learningRate })),
+      environment: world,
+      engine: frozen,
+      iterations: 1000,
+      episodes,
+      metric: async (done) => (await done.evaluate("test")).reward,
+    }),
+  },
+});

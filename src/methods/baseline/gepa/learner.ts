@@ -1,0 +1,52 @@
+/** Reflective search over what an agent is told, as pieces of a method. */
+import type { Rollout, Update } from "../../../core/slots.ts";
+import { playedUnder } from "../../../memory/instructed.ts";
+import { begin } from "./join.ts";
+import { mergeTurn } from "./mergeTurn.ts";
+import { type ReflectiveSearchOptions, settingsOf } from "./options.ts";
+import { bestOf, meanScore, undominated } from "./pareto.ts";
+import { planOf } from "./plan.ts";
+import { keepPool } from "./pool.ts";
+import { rewriteTurn } from "./rewriteTurn.ts";
+
+/**
+ * One iteration rewrites one text of one candidate. Its tasks are those to practise on and those held back (`isHeldBack`).
+ * The rollout plays a candidate of the Pareto front on the iteration's tasks; the update lets a reflector rewrite one of its
+ * texts, in turn, from these attempts and what was said of them, and plays the new candidate on the same tasks. If it earns
+ * more in sum, it is played on the tasks held back and joins the pool. After an iteration that found one, two candidates of
+ * the front are merged instead, where two fit; a merge joins if it earns at least as much as the better of the two on some
+ * tasks held back. The highest mean there is in force.
+ *
+ * A text that is too long, says nothing new, or gives away a task which is held out is refused and played nowhere.
+ * Stats: candidates, front, score.best, proposals, proposals.refused, joined, merged.
+ * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
+ */
+export function reflectiveSearch(options: ReflectiveSearchOptions): {
+  readonly rollout: Rollout;
+  readonly update: Update;
+} {
+  const settings = settingsOf(options);
+  return {
+    async rollout(ctx) {
+      const { set, tasks } = planOf(ctx, settings);
+      return { trajectories: await playedUnder(ctx, set, tasks, 0, settings), units: [] };
+    },
+    async update(ctx, _batch, _objectives, evidence) {
+      const plan = planOf(ctx, settings);
+      const begun = plan.pool ?? (await begin(ctx, plan.set, settings));
+      const done = plan.merged
+        ? await mergeTurn(ctx, begun, plan.merged, evidence, settings)
+        : await rewriteTurn(ctx, begun, plan.parent ?? begun.members[0]!, evidence, settings);
+      keepPool(ctx, done.pool);
+      const best = bestOf(done.pool.members);
+      if (best) ctx.artefacts.adopt(best.id);
+      return {
+        steps: 0,
+        candidates: done.pool.members.length,
+        front: undominated(done.pool.members).length,
+        ...(best && { "score.best": meanScore(best) }),
+        ...done.stats,
+      };
+    },
+  };
+}

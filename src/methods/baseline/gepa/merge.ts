@@ -1,0 +1,106 @@
+/** Two candidates in one: from each what it changed. */
+import type { InstructionSet } from "../../../core/artefact.ts";
+import { joinedOrigins } from "../../../core/origins.ts";
+import { type Random, shuffled } from "../../../core/random.ts";
+import type { Id } from "../../../core/words.ts";
+import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
+import { meanScore, type Scored, undominated } from "./pareto.ts";
+
+/** A candidate with where it comes from. */
+export interface Descended extends Scored {
+  readonly parents: readonly Id[];
+}
+
+export interface Merged {
+  readonly of: readonly [Id, Id];
+  readonly set: InstructionSet;
+  /** Two merges with one key give the same. */
+  readonly key: string;
+}
+
+/**
+ * Merges two candidates of the front that go back to one ancestor, which neither is, and which earned no more than either:
+ * each text that only one of them changed is the changed one; one that both changed differently is that of the higher mean.
+ * There must be a text that only one of them changed. The pair and the ancestor are the first that fit, in random order.
+ * @param tried keys of merges that were tried.
+ * @param most characters of all texts together.
+ * @returns nothing where no pair fits. A set with a single text never merges.
+ * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
+ */
+export function mergeOf(
+  members: readonly Descended[],
+  setOf: (id: Id) => InstructionSet,
+  tried: ReadonlySet<string>,
+  random: Random,
+  most = Number.POSITIVE_INFINITY,
+): Merged | undefined {
+  const byId = new Map(members.map((one) => [one.id, one]));
+  const front = shuffled(undominated(members), random.split("pair"));
+  for (const [i, a] of front.entries()) {
+    for (const b of front.slice(i + 1)) {
+      const [above, beside] = [ancestorsOf(a.id, byId), ancestorsOf(b.id, byId)];
+      if (above.has(b.id) || beside.has(a.id)) continue;
+      const shared = [...above].flatMap((id) => (beside.has(id) ? (byId.get(id) ?? []) : []));
+      for (const ancestor of shuffled(shared, random.split("ancestor", a.id, b.id))) {
+        if (meanScore(ancestor) > Math.min(meanScore(a), meanScore(b))) continue;
+        const merged = together(setOf(ancestor.id), [a, b], setOf);
+        if (merged && !tried.has(merged.key) && lengthOf(merged.set) <= most) return merged;
+      }
+    }
+  }
+  return undefined;
+}
+
+function together(
+  ancestor: InstructionSet,
+  [a, b]: readonly [Descended, Descended],
+  setOf: (id: Id) => InstructionSet,
+): Merged | undefined {
+  const [first, second] = [setOf(a.id), setOf(b.id)];
+  const better = meanScore(b) > meanScore(a) ? second : first;
+  let complementary = false;
+  let set: InstructionSet = {
+    ...first,
+    origins: joinedOrigins("merge", [first.origins, second.origins]),
+  };
+  const from: string[] = [];
+  for (const component of componentsOf(first)) {
+    const [old, mine, other] = [ancestor, first, second].map((one) => textIn(one, component));
+    const changedByOne = mine !== other && (old === mine || old === other);
+    complementary ||= changedByOne;
+    const chosen = changedByOne ? (old === mine ? second : first) : better;
+    from.push(mine === other || chosen === first ? a.id : b.id);
+    set = withText(set, component, textIn(chosen, component));
+  }
+  return complementary
+    ? { of: [a.id, b.id], set, key: [a.id, b.id].sort().concat(from).join(" ") }
+    : undefined;
+}
+
+function ancestorsOf(id: Id, byId: ReadonlyMap<Id, Descended>): ReadonlySet<Id> {
+  const found = new Set<Id>();
+  const look = (one: Id): void => {
+    for (const parent of byId.get(one)?.parents ?? []) {
+      if (found.has(parent)) continue;
+      found.add(parent);
+      look(parent);
+    }
+  };
+  look(id);
+  return found;
+}
+
+/**
+ * Tasks on which a merged candidate is tried before all: a third of them where the first was better, a third where the
+ * second was, a third where they were alike, and others where one of these has too few.
+ */
+export function telling(a: Scored, b: Scored, count: number, random: Random): readonly Id[] {
+  const common = shuffled(
+    Object.keys(a.scores).filter((task) => Object.hasOwn(b.scores, task)),
+    random,
+  );
+  const lead = (task: Id): number => Math.sign((a.scores[task] ?? 0) - (b.scores[task] ?? 0));
+  const third = Math.ceil(count / 3);
+  const some = [1, -1, 0].flatMap((side) => common.filter((task) => lead(task) === side).slice(0, third));
+  return [...new Set([...some.slice(0, count), ...common])].slice(0, count);
+}

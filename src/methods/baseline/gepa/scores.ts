@@ -1,0 +1,19 @@
+/** Which tasks count for what, and what was earned at them. */
+import type { InstructionSet } from "../../../core/artefact.ts";
+import type { Ctx } from "../../../core/context.ts";
+import { isHeldBack } from "../../../core/heldBack.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../../core/words.ts";
+import { instructionsOf } from "../../../memory/instructed.ts";
+
+export const practisedOf = ({ practice }: Ctx): readonly Task[] =>
+  practice.filter((task) => !isHeldBack(task));
+export const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filter(isHeldBack);
+
+export const setOf = (ctx: Ctx, id: Id): InstructionSet => instructionsOf(ctx.artefacts.version(id));
+
+/** What was earned at each task; an episode that failed says nothing. */
+export const scoresOf = (trajectories: readonly Trajectory[]): Record<Id, number> =>
+  Object.fromEntries(trajectories.filter(({ end }) => end.kind !== "failed").map((t) => [t.task, paid(t)]));
+
+export const sumOf = (scores: Readonly<Record<Id, number>>, tasks: readonly Id[]): number =>
+  tasks.reduce((sum, task) => sum + (scores[task] ?? 0), 0);

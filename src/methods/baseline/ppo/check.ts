@@ -1,0 +1,33 @@
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
+import { defineCheck } from "../../../train/check.ts";
+import { corridor } from "../../../worlds/corridor.ts";
+import { grpo } from "../grpo/method.ts";
+import { ppo } from "./method.ts";
+
+const arm = (recipe: PracticeArm["recipe"]) =>
+  armOf({
+    recipe,
+    environment: (seed) => corridor({ cells: 30, kinds: 4, layouts: 10, seed }),
+    engine: () =>
+      tabularEngine({ context: "message", prior: (_context, word) => (/^a\d/.test(word) ? 0 : -1e9) }),
+    iterations: 60,
+    contextTokens: 1024,
+    // a cell pays 1/30, so that a critic in a table wants smaller steps than logits
+    settings: { tasks: 2, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0, criticRate: 0.3 },
+    grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
+    metric: ({ curve }) => averageOf(curve, "reward"),
+    more: ({ curve }) => ({ "cells, last 10": averageOf(curve.slice(-10), "reward") }),
+  });
+
+export default defineCheck({
+  id: "ppo",
+  claim:
+    "A critic gives each step of an episode its own credit, which teaches faster than one number for the whole of it.",
+  metric: "mean share of a corridor of 30 cells over 60 updates",
+  direction: "higher",
+  smallestEffect: 0.02,
+  tuningSeeds: 2,
+  baseline: arm(grpo),
+  method: arm(ppo),
+});

@@ -1,0 +1,34 @@
+import { gae } from "../../../advantage/gae.ts";
+import { whitened } from "../../../advantage/whitened.ts";
+import { values } from "../../../annotate/values.ts";
+import { perTurn } from "../../../credit/perTurn.ts";
+import { turnRewards } from "../../../feedback/turnRewards.ts";
+import { method } from "../../../method/method.ts";
+import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { valueRegression } from "../../../objective/valueRegression.ts";
+
+export const ppo = method({
+  id: "ppo",
+  family: "baseline",
+  summary: "proximal policy optimisation: a critic's value before each token, generalised advantages",
+  paper: "Proximal Policy Optimization Algorithms",
+  mechanism:
+    "A critic, a model of its own, learns what is still to come from each token on. A token's advantage is how much better things went than the critic expected, looked ahead over later tokens with a weight that fades: a little bias for much less noise than the whole return has. Credit thus differs along an episode, and a task needs no second attempt to be compared with.",
+  equation: [
+    "δ[a] = r[a] + γ V[a + 1] − V[a],   A[a] = δ[a] + γ λ A[a + 1]           a: action tokens; γ = 1, λ = 0.95",
+    "A ← (A − mean(A)) / std(A)                                              over the batch",
+    "loss = −mean over tokens of min(ρ A, clamp(ρ, 1 − ε, 1 + ε) A)",
+    "critic: mean over tokens of ½ (V[a] − (A[a] + V_old[a]))²",
+  ].join("\n"),
+  source:
+    'ε and λ from the paper; γ = 1 as is usual for language models ("Training language models to follow instructions with human feedback"); whitening from the paper\'s code; one step size for policy and critic as in that code, a critic in a table wants a smaller one (criticRate)',
+  models: { critic: { from: "fresh", heads: ["value"] } },
+  needs: ["heads"],
+  slots: (s) => ({
+    annotate: values(),
+    feedback: turnRewards({ unpaid: "zero" }),
+    credit: perTurn(),
+    advantage: [gae(), whitened()],
+    objective: [clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), valueRegression()],
+  }),
+});

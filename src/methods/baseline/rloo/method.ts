@@ -1,0 +1,15 @@
+import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
+import { method } from "../../../method/method.ts";
+import { policyGradient } from "../../../objective/policyGradient.ts";
+
+export const rloo = method({
+  id: "rloo",
+  family: "baseline",
+  summary: "REINFORCE with a leave-one-out baseline",
+  paper: "Back to Basics: Revisiting REINFORCE-Style Optimization for Learning from Human Feedback in LLMs",
+  mechanism:
+    "Each attempt is measured against the mean of the others at its task. The baseline does not depend on the attempt itself, so the gradient is unbiased, and it costs nothing beyond the group.",
+  equation: "A[i] = R[i] − (Σ_j R[j] − R[i]) / (G − 1)\nloss = −mean over tokens of A · ln π(t)",
+  defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
+  slots: { advantage: leaveOneOut(), objective: policyGradient() },
+});

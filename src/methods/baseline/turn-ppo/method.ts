@@ -1,0 +1,34 @@
+import { gae } from "../../../advantage/gae.ts";
+import { whitened } from "../../../advantage/whitened.ts";
+import { values } from "../../../annotate/values.ts";
+import { perTurn } from "../../../credit/perTurn.ts";
+import { turnRewards } from "../../../feedback/turnRewards.ts";
+import { method } from "../../../method/method.ts";
+import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { valueRegression } from "../../../objective/valueRegression.ts";
+
+export const turnPpo = method({
+  id: "turn-ppo",
+  family: "baseline",
+  summary: "PPO whose steps are turns: one value before each turn, one advantage on all of its tokens",
+  paper: "Turn-PPO: Turn-Level Advantage Estimation with PPO for Improved Multi-Turn RL in Agentic LLMs",
+  mechanism:
+    "What an environment answers to is a whole turn, and between turns it moves the state by itself. With turns as steps, the critic has to tell states apart that an observation separates instead of half-written sentences, and looking ahead fades with turns instead of words, so that credit does not depend on how wordy an action is.",
+  equation: [
+    "δ[k] = r[k] + γ V[k + 1] − V[k],   A[k] = δ[k] + γ λ A[k + 1]           k: turns; V read before the first token",
+    "A ← (A − mean(A)) / std(A)                                              over the batch's tokens",
+    "critic: mean over turns of ½ (V[k] − (A[k] + V_old[k]))²                 γ = 1, λ = 0.95",
+  ].join("\n"),
+  source:
+    "turns as steps from the paper; ratios stay per token; γ, λ, ε and the critic's step size as in ppo (ours)",
+  baseline: "ppo",
+  models: { critic: { from: "fresh", heads: ["value"] } },
+  needs: ["heads"],
+  slots: (s) => ({
+    annotate: values(),
+    feedback: turnRewards({ unpaid: "zero" }),
+    credit: perTurn(),
+    advantage: [gae({ level: "turn" }), whitened()],
+    objective: [clippedRatio({ clip: { low: s.clipLow, high: s.clipHigh } }), valueRegression()],
+  }),
+});

@@ -1,0 +1,61 @@
+/** Any environment, in which every action begins with words that nobody reads. */
+import type { Message, Task } from "../../../core/words.ts";
+import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
+
+/** Settings of {@link wordy}. */
+export interface WordyOptions {
+  /** Words before each action. Default 2. */
+  readonly words?: number;
+  /** Different words to choose from. Default 6. */
+  readonly vocabulary?: number;
+}
+
+/**
+ * The same tasks, observations and rewards, but an action has to be said after some words of thought: `um0 um3 go north`
+ * is `go north`. Whatever stands in front counts as thought. What is learnt of the actions stays as hard as it is; what
+ * has to be told apart between two observations grows with every word.
+ */
+export function wordy(environment: Environment, options: WordyOptions = {}): Environment {
+  const { words = 2, vocabulary = 6 } = options;
+  const thoughts = Array.from({ length: vocabulary }, (_, i) => `um${i}`);
+  const spoken = (text: string): string => text.trim().split(/\s+/).slice(words).join(" ");
+  const heard = (message: Message): Message =>
+    message.role === "assistant" ? { ...message, content: spoken(message.content) } : message;
+
+  const within = (episode: Episode): Episode => ({
+    ...episode,
+    act: (action) => episode.act({ ...action, content: spoken(action.content) }),
+    ...(episode.fork && { fork: async () => within(await episode.fork!()) }),
+  });
+  const { lexicon, expert, flawed, verify, limits, ...rest } = environment;
+  const thinking =
+    (player: NonNullable<Environment["expert"]>): NonNullable<Environment["expert"]> =>
+    (task, conversation, random) => {
+      const before = Array.from(
+        { length: words },
+        (_, i) => thoughts[random.split("thought", i).below(vocabulary)]!,
+      );
+      return [...before, player(task, conversation.map(heard), random)].join(" ");
+    };
+  return defineEnvironment({
+    ...rest,
+    name: `wordy-${environment.name}`,
+    summary: `${environment.summary}; each action after some words of thought`,
+    limits: { ...limits, actionTokens: limits.actionTokens + words },
+    start: async (task, random) => within(await environment.start(task, random)),
+    ...(lexicon && { lexicon: () => [...lexicon(), ...thoughts] }),
+    ...(expert && { expert: thinking(expert) }),
+    ...(flawed && { flawed: thinking(flawed) }),
+    ...(verify && {
+      verify: (task: Task, trajectory) =>
+        verify(task, {
+          ...trajectory,
+          turns: trajectory.turns.map((turn) => ({
+            ...turn,
+            prompt: turn.prompt.map(heard),
+            action: heard(turn.action),
+          })),
+        }),
+    }),
+  });
+}

@@ -1,0 +1,36 @@
+/**
+ * Every method there is, read from the folders beside this file: a folder that is added is in the catalogue, one that is
+ * deleted is not. For the package, the build replaces the reading by plain imports (scripts/build.ts).
+ */
+import { extname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { unknownName } from "../core/suggest.ts";
+import type { Recipe } from "../method/method.ts";
+import { paperFolders } from "./folders.ts";
+
+type Exports = Readonly<Record<string, Recipe | undefined>>;
+
+/** The one method or diagnostic that the module of a method's folder exports. */
+function methodOf(id: string, exported: object): Recipe {
+  const found = Object.values(exported as Exports).find((value) => value?.id === id);
+  if (!found) throw new Error(`the folder of "${id}" exports no method with this id`);
+  return found;
+}
+
+const moduleOf = (path: string): Promise<object> =>
+  import(pathToFileURL(`${path}/method${extname(import.meta.url)}`).href);
+
+export const methods: readonly Recipe[] = await Promise.all(
+  paperFolders.map(async ({ id, path }) => methodOf(id, await moduleOf(path))),
+);
+
+/** @throws WhetstoneError `name.unknown`, with the nearest name. */
+export function findMethod(id: string, among: readonly Recipe[] = methods): Recipe {
+  const found = among.find((m) => m.id === id);
+  if (found) return found;
+  throw unknownName(
+    "method",
+    id,
+    among.map((m) => m.id),
+  );
+}

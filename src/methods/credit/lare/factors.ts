@@ -1,0 +1,34 @@
+/** Factors of performance: a few numbers that say what a turn did, read from what the environment said about it. */
+import type { Turn } from "../../../core/words.ts";
+
+/**
+ * Counts each pattern in what the environment said about a turn, beside a constant `turn` of 1. Patterns are plain data,
+ * so that a language model may write them and nothing that it wrote is ever run.
+ * Paper: "Latent Reward: LLM-Empowered Credit Assignment in Episodic Reinforcement Learning".
+ */
+export function patternFactors(
+  patterns: Readonly<Record<string, RegExp>>,
+): (turn: Turn) => Readonly<Record<string, number>> {
+  const all = Object.entries(patterns).map(
+    ([name, { source, flags }]) =>
+      [name, new RegExp(source, flags.includes("g") ? flags : `${flags}g`)] as const,
+  );
+  return ({ text = "" }) => ({
+    turn: 1,
+    ...Object.fromEntries(all.map(([name, pattern]) => [name, [...text.matchAll(pattern)].length])),
+  });
+}
+
+/** Every word that the environment said about a turn, counted, beside a constant `turn` of 1: nothing is left out. */
+export function wordFactors({ text = "" }: Turn): Readonly<Record<string, number>> {
+  const out: Record<string, number> = { turn: 1 };
+  for (const word of text.split(/\s+/)) if (word !== "") out[`word ${word}`] = (out[`word ${word}`] ?? 0) + 1;
+  return out;
+}
+
+/** What environments usually say of success and harm. */
+export const usualPatterns: Readonly<Record<string, RegExp>> = {
+  gain: /\b(found|done|correct|opened|light|success\w*)\b/i,
+  harm: /\b(error|invalid|cannot|wrong|bump|fail\w*)\b/i,
+  idle: /\bnothing happen(s|ed)\b/i,
+};

@@ -1,0 +1,46 @@
+import { pairRows } from "../../../core/pack.ts";
+import type { Signal } from "../../../core/signal.ts";
+import type { Feedback } from "../../../core/slots.ts";
+import type { ModelId } from "../../../core/words.ts";
+
+/** Settings of {@link implicitRewards}. */
+export interface ImplicitRewardsOptions {
+  /** The reward model: a language model trained so that its log-ratio ranks whole trajectories. Default "prm". */
+  readonly model?: ModelId;
+  /** β > 0, the reward's size per nat. Default 0.05. */
+  readonly beta?: number;
+  /** Default "implicit". */
+  readonly channel?: string;
+}
+
+/**
+ * The reward that a language model implies for each turn, as its weights are now:
+ *
+ *     r[t] = β · Σ_a (ln p_model(a) − ln p_sampler(a))       over the action tokens of turn t, at temperature 1
+ *
+ * Observations are no part of it. Two equal models imply zeros. One signal per turn; turns without tokens or without a
+ * known log-probability of the sampler, and failed episodes, get none.
+ * Papers: "Online Process Reward Leanring for Agentic Reinforcement Learning"; "Free Process Rewards without Process
+ * Labels".
+ */
+export function implicitRewards(options: ImplicitRewardsOptions = {}): Feedback {
+  const { model = "prm", beta = 0.05, channel = "implicit" } = options;
+  return async (ctx, { trajectories }) => {
+    const turns = trajectories
+      .filter((t) => t.end.kind !== "failed")
+      .flatMap((t) =>
+        t.turns.flatMap(({ tokens }, turn) =>
+          tokens && tokens.action.length > 0 ? [{ about: { trajectory: t.id, turn }, tokens }] : [],
+        ),
+      );
+    if (turns.length === 0) return [];
+    const rows = pairRows(turns.map(({ tokens }) => ({ prompt: tokens.prompt, target: tokens.action })));
+    const { logp } = await ctx.model(model).score(rows);
+    return turns.flatMap(({ about, tokens }, r): Signal[] => {
+      const from = rows.targetOffset[r]!;
+      const value = beta * tokens.logp.reduce((sum, sampled, a) => sum + logp[from + a]! - sampled, 0);
+      if (Number.isNaN(value)) return [];
+      return [{ kind: "reward", channel, about: [about], value, source: `model:${model}` }];
+    });
+  };
+}

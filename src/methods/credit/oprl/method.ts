@@ -1,0 +1,44 @@
+import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
+import { outcomePairs } from "../../../advantage/outcomePairs.ts";
+import { returnsToGo } from "../../../advantage/returnsToGo.ts";
+import { perTurn } from "../../../credit/perTurn.ts";
+import { outcome } from "../../../feedback/outcome.ts";
+import { method } from "../../../method/method.ts";
+import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { pairwise } from "../../../objective/pairwise.ts";
+import { implicitRewards } from "./implicitRewards.ts";
+
+/** β: size of an implicit reward per nat. */
+const beta = 0.05;
+
+export const oprl = method({
+  id: "oprl",
+  family: "credit",
+  summary: "a reward model learnt from pairs of whole trajectories implies a reward for every step",
+  paper: "Online Process Reward Leanring for Agentic Reinforcement Learning",
+  mechanism:
+    "A copy of the policy is trained beside it to tell the better trajectories of a group from the worse ones. Its log-ratio to the policy that sampled, summed over a turn, is that turn's reward: no labels of steps and no further rollouts. Steps are compared with all steps of their group, and that is added to the usual advantage of the episode.",
+  equation: [
+    "r_t = β Σ_tokens ln π_φ − ln π_old                       β = 0.05, before φ is updated",
+    "A = R − mean of the others' R  +  α · (r_t − mean of the group's other turns)        α = 1",
+    "loss of φ = mean over pairs of −ln σ(Σ_t r⁺_t − Σ_t r⁻_t)",
+  ].join("\n"),
+  source:
+    "constants from the paper and its code; margins are sums over turns as in the paper, where the code takes means; policy and reward model step on the same minibatches (ours)",
+  baseline: "rloo",
+  models: { prm: { from: "policy" } },
+  needs: ["fork"],
+  slots: ({ clipLow: low, clipHigh: high }) => ({
+    feedback: [outcome({ rewards: ["outcome"] }), implicitRewards({ beta })],
+    credit: perTurn(),
+    advantage: [
+      leaveOneOut({ channels: ["outcome"] }),
+      returnsToGo({ channels: ["implicit"], discount: 0, baseline: "group", leaveOneOut: true }),
+      outcomePairs({ channels: ["outcome"] }),
+    ],
+    objective: [
+      clippedRatio({ clip: { low, high } }),
+      pairwise({ model: "prm", beta, against: { sampled: 1 } }),
+    ],
+  }),
+});

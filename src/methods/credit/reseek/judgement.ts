@@ -1,0 +1,63 @@
+import type { Signal } from "../../../core/signal.ts";
+import type { Feedback } from "../../../core/slots.ts";
+import { succeeded, type Trajectory, type Turn } from "../../../core/words.ts";
+
+/** Settings of {@link judgement}. */
+export interface JudgementOptions {
+  /** Paid for a verdict of yes that holds; a no that holds gets a fifth of it. Default 0.1. */
+  readonly reward?: number;
+  /** Taken for a verdict that does not hold. Default 0.05. */
+  readonly penalty?: number;
+  /**
+   * Whether a yes holds when the episode ends well ("outcome"), or when what it judged was useful ("usefulness"). Under
+   * "outcome", a yes to something useful in an episode that ends badly costs half. Default "outcome".
+   */
+  readonly yes?: "outcome" | "usefulness";
+  /** The verdict that a turn gives; undefined where it gives none. Default: an action that says yes or no. */
+  readonly verdict?: (turn: Turn) => boolean | undefined;
+  /** How useful what was judged is for the right answer, in [0, 1]. Default: the environment's reward named "relevance". */
+  readonly relevance?: (turn: Turn) => number | undefined;
+  /** Default "judge". */
+  readonly channel?: string;
+}
+
+/**
+ * Pays the policy's own verdicts on what it was shown: one signal for each turn that gives one.
+ *
+ *     yes, right in the end:   + reward                      no, not useful:   + reward / 5
+ *     yes, wrong, useful:      − penalty / 2                 no, useful:       − penalty
+ *     yes, wrong, not useful:  − penalty                     useful: relevance ≥ ½
+ *
+ * Relevance is measured against the answer, which the policy must not see. An episode that did not come to an end of its
+ * own gets nothing, and neither does a verdict of unknown relevance. The sum grows with the number of verdicts: whoever
+ * gives many must be limited.
+ * Paper: "ReSeek: A Self-Correcting Framework for Search Agents with Instructive Rewards".
+ */
+export function judgement(options: JudgementOptions = {}): Feedback {
+  const { channel = "judge", verdict = said, relevance = (turn) => turn.rewards.relevance } = options;
+  return async (_ctx, { trajectories }) =>
+    trajectories.flatMap((t) =>
+      t.turns.flatMap((turn, k): readonly Signal[] => {
+        const yes = verdict(turn);
+        const relevant = relevance(turn);
+        if (t.end.kind !== "done" || yes === undefined || relevant === undefined) return [];
+        const value = worth(yes, relevant >= 0.5, t, options);
+        return [
+          { kind: "reward", channel, about: [{ trajectory: t.id, turn: k }], value, source: "environment" },
+        ];
+      }),
+    );
+}
+
+function worth(yes: boolean, useful: boolean, t: Trajectory, options: JudgementOptions): number {
+  const { reward = 0.1, penalty = 0.05 } = options;
+  if (!yes) return useful ? -penalty : reward / 5;
+  if (options.yes === "usefulness") return useful ? reward : -penalty;
+  if (succeeded(t)) return reward;
+  return useful ? -penalty / 2 : -penalty;
+}
+
+function said({ action }: Turn): boolean | undefined {
+  const text = action.content.trim().toLowerCase();
+  return text === "yes" ? true : text === "no" ? false : undefined;
+}

@@ -1,0 +1,48 @@
+import { overTurns } from "../../../core/places.ts";
+import type { Advantage } from "../../../core/slots.ts";
+import type { Turn } from "../../../core/words.ts";
+
+/** Settings of {@link durationWeighted}. */
+export interface DurationWeightedOptions {
+  /** How long an action took; undefined where nobody knows. Default: its named reward `seconds`. */
+  readonly seconds?: (turn: Turn) => number | undefined;
+}
+
+/**
+ * Multiplies what the estimators before it in the list made by how long each action took, relative to the batch:
+ *
+ *     A[k] ← A[k] · Δt[k] / mean(Δt)          mean over the actions whose duration is known
+ *
+ * It undoes a bias of collection under a deadline, where of an action x about π(x) / Δt(x) arrive. Where every started
+ * episode is waited for, there is nothing to undo and this favours slow actions. Actions of unknown duration, and all of
+ * them where every duration is 0, keep what they have. The weights of known durations average to 1.
+ * Stats: seconds, the mean duration.
+ * Paper: "Reinforcement Learning for Machine Learning Engineering Agents".
+ */
+export function durationWeighted({ seconds = paidSeconds }: DurationWeightedOptions = {}): Advantage<null> {
+  return {
+    name: "durationWeighted",
+    init: () => null,
+    apply: ({ trajectories }, _state, soFar = new Map()) => {
+      const weighed = trajectories.filter((t) => soFar.has(t.id));
+      const known = weighed.flatMap(({ turns }) => turns.flatMap((turn) => seconds(turn) ?? []));
+      const mean = known.reduce((sum, s) => sum + s / known.length, 0);
+      const advantages = new Map(soFar);
+      if (mean > 0) {
+        for (const t of weighed) {
+          const weight_A = overTurns(
+            t,
+            t.turns.map((turn) => (seconds(turn) ?? mean) / mean),
+          );
+          advantages.set(
+            t.id,
+            soFar.get(t.id)!.map((a: number, i: number) => a * weight_A[i]!),
+          );
+        }
+      }
+      return { advantages, next: null, stats: known.length > 0 ? { seconds: mean } : {} };
+    },
+  };
+}
+
+const paidSeconds = ({ rewards }: Turn): number | undefined => rewards.seconds;

@@ -1,0 +1,111 @@
+/** Questions that a tool answers, one tool more truthfully than another; nobody says which. */
+import { type Random, randomStream } from "../../../core/random.ts";
+import type { Task, Trajectory } from "../../../core/words.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Step,
+} from "../../../env/environment.ts";
+
+/** Settings of {@link hearsay}. */
+export interface HearsayOptions {
+  /** Questions practised; as many others nobody practises. Default 12. */
+  readonly questions?: number;
+  /** Answers to choose from. Default 8. */
+  readonly answers?: number;
+  /** How often each tool, `t0`, `t1`…, says the right answer; otherwise any of the others. Default 0.7 and 0.3. */
+  readonly tools?: readonly number[];
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+const turns = 2;
+const splits = ["train", "test"];
+
+/**
+ * Every question has a word of its own, `q3`, and the agent is first asked `which tool`: the same words for all questions,
+ * as the choice is the same. `use t0` asks a tool, which says an answer (`q3 says a5`); `use none` hears `q3 says nothing`.
+ * `answer a5`, then or at once, ends the episode and pays 1 if it is right.
+ */
+export function hearsay(options: HearsayOptions = {}): Environment {
+  const { questions = 12, answers = 8, tools = [0.7, 0.3], seed = 1 } = options;
+
+  function taskAt(split: string, index: number): Task {
+    const number = splits.indexOf(split) * questions + index;
+    const random = randomStream(seed).split("question", number);
+    return {
+      id: `hearsay/${number}`,
+      prompt: [{ role: "user", content: `q${number}` }],
+      reference: `a${random.below(answers)}`,
+      metadata: {},
+      seed: random.seed,
+    };
+  }
+
+  /** What a tool says, "nothing" if there is no such tool. */
+  function said(task: Task, tool: string, random: Random): string {
+    const truth = tools[/^t\d+$/.test(tool) ? Number(tool.slice(1)) : -1];
+    if (truth === undefined) return "nothing";
+    if (random.next() < truth) return task.reference!;
+    const right = Number(task.reference!.slice(1));
+    return `a${(right + 1 + random.below(answers - 1)) % answers}`;
+  }
+
+  function start(task: Task, random: Random, had?: string, taken = 0): Episode {
+    let heard = had;
+    let turn = taken;
+    return {
+      observe: async () => {
+        const question = task.prompt[0]!.content;
+        const content = heard === undefined ? "which tool" : `${question} says ${heard}`;
+        return {
+          role: "agent",
+          observation: { messages: [{ role: "user", content }], stateKey: `${question} ${content}` },
+        };
+      },
+      act: async ({ content }): Promise<Step> => {
+        if (turn >= turns) return alreadyOver;
+        turn++;
+        const [verb, object = "", ...rest] = content.trim().split(/\s+/);
+        if (verb === "answer") {
+          turn = turns;
+          const success = rest.length === 0 && object === task.reference;
+          return {
+            rewards: { outcome: success ? 1 : 0 },
+            end: { kind: "done", reason: "answered", success },
+          };
+        }
+        heard = verb === "use" ? said(task, object, random.split("tool")) : "nothing";
+        return turn >= turns
+          ? { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } }
+          : {};
+      },
+      fork: async () => start(task, random, heard, turn),
+    };
+  }
+
+  return defineEnvironment({
+    name: "hearsay",
+    summary: "answer by memory or by what a tool says, of which one is right more often",
+    abilities: new Set(["fork", "stateKey", "expert"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns, actionTokens: 2 },
+    tasks: (split) =>
+      splits.includes(split) ? Array.from({ length: questions }, (_, index) => taskAt(split, index)) : [],
+    start: async (task, random) => start(task, random),
+    lexicon: () => [
+      "which tool use none answer says nothing",
+      ...tools.map((_, t) => `t${t}`),
+      ...Array.from({ length: answers }, (_, a) => `a${a}`),
+      ...Array.from({ length: 2 * questions }, (_, q) => `q${q}`),
+    ],
+    expert: (task) => `answer ${task.reference}`,
+    async verify(task: Task, trajectory: Trajectory) {
+      const [verb, object, ...rest] = trajectory.turns.at(-1)?.action.content.trim().split(/\s+/) ?? [];
+      return { outcome: verb === "answer" && object === task.reference && rest.length === 0 ? 1 : 0 };
+    },
+  });
+}

@@ -1,0 +1,110 @@
+import type { Random } from "../../../core/random.ts";
+import { shuffled } from "../../../core/random.ts";
+import type { Data } from "../../../core/slots.ts";
+import { type Id, succeeded, type Task } from "../../../core/words.ts";
+
+/** Settings of {@link levelCurriculum}. */
+export interface LevelCurriculumOptions {
+  /** Tasks practised per iteration. Default 8. */
+  readonly tasks?: number;
+  /** How hard a task is: a whole number, higher is harder. Default: its metadata `level`, 0 where it has none. */
+  readonly level?: (task: Task) => number;
+  /** Success between which a level is practised, in [0, 1]; above the second it is mastered. Default 0.2 and 0.8. */
+  readonly band?: readonly [low: number, high: number];
+  /** Share of practice that goes to mastered levels, drawn anew for each task. Default 0.15. */
+  readonly review?: number;
+  /** Weight of an iteration in the running success of the levels that it practised, in (0, 1]. Default 0.3. */
+  readonly rate?: number;
+}
+
+/** How each level went so far. */
+export interface LevelState extends Readonly<Record<string, Readonly<Record<string, number>>>> {
+  /** Running success by level; a level that was never practised is absent. */
+  readonly success: Readonly<Record<string, number>>;
+  /** Level of each task of this iteration, by its id. */
+  readonly practised: Readonly<Record<Id, number>>;
+}
+
+/** Levels from easy to hard, and which of them are worth practising. */
+export interface Ladder {
+  readonly open: readonly number[];
+  readonly mastered: readonly number[];
+}
+
+/**
+ * The levels to practise: those whose success lies in the band, and where none does, the easiest that is not mastered.
+ * Once all are mastered, all are open.
+ */
+export function ladder(
+  levels: readonly number[],
+  success: Readonly<Record<string, number>>,
+  [low, high]: readonly [number, number],
+): Ladder {
+  const sorted = [...new Set(levels)].sort((a, b) => a - b);
+  const mastered = sorted.filter((level) => (success[level] ?? 0) > high);
+  const within = sorted.filter((level) => (success[level] ?? -1) >= low && !mastered.includes(level));
+  const left = sorted.filter((level) => !mastered.includes(level));
+  if (left.length === 0) return { open: sorted, mastered };
+  return { open: within.length > 0 ? within : left.slice(0, 1), mastered };
+}
+
+/**
+ * Easy levels first: a level is left for the next once it is mastered, and mastered ones come back in a share of the
+ * practice, so that they stay.
+ *
+ *     success[l] ← (1 − rate) · success[l] + rate · share of the iteration's attempts at level l that succeeded
+ *
+ * The first attempts at a level are its success. Never one task twice in an iteration;
+ * a level with fewer tasks than were drawn for it makes the iteration smaller.
+ * Attempts that failed through no fault of the policy, and demonstrations, do not count.
+ * Paper: "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries".
+ */
+export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<LevelState> {
+  const {
+    tasks: perIteration = 8,
+    level = statedLevel,
+    band = [0.2, 0.8],
+    review = 0.15,
+    rate = 0.3,
+  } = options;
+  return {
+    name: "levelCurriculum",
+    init: () => ({ success: {}, practised: {} }),
+    choose: (tasks, { success, practised: before }, random) => {
+      const byLevel = Map.groupBy(tasks, level);
+      const { open, mastered } = ladder([...byLevel.keys()], success, band);
+      const chosen = Array.from({ length: Math.min(perIteration, tasks.length) }, (_, i) => {
+        const draw = random.split("level", i);
+        const from = mastered.length > 0 && draw.next() < review ? mastered : open;
+        return from[draw.below(from.length)]!;
+      });
+      const practice = [...Map.groupBy(chosen, (l) => l)].flatMap(([l, wanted]) =>
+        drawn(byLevel.get(l) ?? [], wanted.length, random.split("tasks", l)),
+      );
+      // what is practised now may be observed after the next choice
+      const practised = { ...before, ...Object.fromEntries(practice.map((task) => [task.id, level(task)])) };
+      return { practice, next: { success, practised } };
+    },
+    observe: ({ trajectories }, { success, practised }) => {
+      const made = trajectories.filter((t) => t.origin !== "demonstrated" && t.end.kind !== "failed");
+      const next = { ...success };
+      for (const [l, tried] of Map.groupBy(made, (t) => practised[t.task])) {
+        if (l === undefined) continue;
+        const share = tried.filter(succeeded).length / tried.length;
+        const before = success[l];
+        next[l] = before === undefined ? share : (1 - rate) * before + rate * share;
+      }
+      const seen = new Set(trajectories.map((t) => t.task));
+      return {
+        success: next,
+        practised: Object.fromEntries(Object.entries(practised).filter(([task]) => !seen.has(task))),
+      };
+    },
+  };
+}
+
+const statedLevel = ({ metadata }: Task): number => Number(metadata.level ?? 0);
+
+/** So many tasks, each at most once; all of them where there are fewer. */
+const drawn = (tasks: readonly Task[], wanted: number, random: Random): readonly Task[] =>
+  shuffled(tasks, random).slice(0, wanted);

@@ -1,0 +1,39 @@
+/** How well an agent finds its way: whether, how directly, and whether it recovers from a wrong start. */
+import { mean } from "../../../core/statistics.ts";
+
+/** One episode of navigation. */
+export interface Journey {
+  readonly success: boolean;
+  readonly steps: number;
+  /** d*, steps of a shortest way. */
+  readonly shortest: number;
+  /** Whether the first step came no nearer to the goal. */
+  readonly strayed: boolean;
+}
+
+export interface NavigationScores {
+  readonly success: number;
+  /** Success weighted by path length. */
+  readonly spl: number;
+  /** Success of the journeys that began with a step astray; NaN where none did. */
+  readonly recovery: number;
+}
+
+/**
+ * Means over journeys; NaN of nothing.
+ *
+ *     SPL = mean of success · d* / max(steps, d*)          recovery = P(success | the first step came no nearer)
+ *
+ * Papers: "On Evaluation of Embodied Navigation Agents"; "GUI Exploration Lab: Enhancing Screen Navigation in Agents via
+ * Multi-Turn Reinforcement Learning".
+ */
+export function navigationScores(journeys: readonly Journey[]): NavigationScores {
+  const rate = (of: readonly Journey[]): number => mean(of.map(({ success }) => (success ? 1 : 0)));
+  return {
+    success: rate(journeys),
+    spl: mean(
+      journeys.map(({ success, steps, shortest }) => (success ? shortest / Math.max(steps, shortest) : 0)),
+    ),
+    recovery: rate(journeys.filter(({ strayed }) => strayed)),
+  };
+}

@@ -1,0 +1,22 @@
+/** What checks found: `evidence.json` in the folder of each method that has been checked. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CheckEvidence } from "../train/check.ts";
+import { paperFolder } from "./folders.ts";
+
+/** What a run of a check leaves, and what the tables are made of. */
+export interface StoredEvidence extends CheckEvidence {
+  readonly family: string;
+  /** How often the check was edited after its first evidence, plus one. */
+  readonly attempts: number;
+  /** Of the check's file. */
+  readonly check: string;
+  readonly seconds: number;
+  readonly commit: string;
+}
+
+export function readEvidence(id: string): StoredEvidence | undefined {
+  const folder = paperFolder(id);
+  const file = folder && join(folder.path, "evidence.json");
+  return file && existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as StoredEvidence) : undefined;
+}

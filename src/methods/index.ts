@@ -1,0 +1,2 @@
+/** The catalogue of methods. */
+export { findMethod, methods } from "./catalogue.ts";

@@ -1,0 +1,45 @@
+import { constant } from "../../../advantage/constant.ts";
+import { outcomePairs } from "../../../advantage/outcomePairs.ts";
+import type { Critic } from "../../../core/critic.ts";
+import { scriptedCritic } from "../../../critic/scripted.ts";
+import { method, type SlotChoices } from "../../../method/method.ts";
+import type { Settings } from "../../../method/settings.ts";
+import { pairwise } from "../../../objective/pairwise.ts";
+import { multiTurn } from "../../../rollout/multiTurn.ts";
+import { retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
+import { discreet } from "./discreet.ts";
+
+/** Failures tried again with guidance, which is stripped or kept where pairs are learnt from. */
+export const guided =
+  (critic: Critic, context: "stripped" | "kept" = "stripped") =>
+  ({ groupSize, temperature }: Settings): SlotChoices => ({
+    rollout: retryWithFeedback(multiTurn({ groupSize, temperature }), {
+      critic: discreet(critic),
+      keep: context === "stripped" ? "plain" : "advised",
+      temperature,
+    }),
+    advantage: [constant(), outcomePairs({ rivals: 4 })],
+    objective: pairwise({ beta: 0.1 }),
+  });
+
+export const agentRlvr = method({
+  id: "agent-rlvr",
+  family: "language-feedback",
+  summary: "failed tasks are tried again with guidance; verified successes against failures, in pairs",
+  paper: "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
+  mechanism:
+    "Where tasks are too hard to be solved unaided, outcome rewards have nothing to reinforce. Each failed attempt is met with guidance by someone who knows the answer, a plan or what went wrong but never the answer itself, and tried again with it. What then succeeds is verified as any attempt would be, and preferred to the task's failures by direct preference optimisation as if nobody had guided it, so that the policy learns to do without. Then the next round begins from the new policy.",
+  equation: [
+    "τ₀ ~ π(· | x);  where it fails: g = guide(x, τ₀), τ₁ ~ π(· | x, g)",
+    "pairs: w a verified success, l a verified failure of the task; up to 4 failures for each success",
+    "h = ln π(w | x)/ref(w | x) − ln π(l | x)/ref(l | x)        action tokens only; ref: the policy at the iteration's start",
+    "loss = −mean over pairs of ln σ(β h)                       β = 0.1",
+  ].join("\n"),
+  source:
+    "guidance, verification and preference pairs from the paper; pairing, contexts, β and epochs are ours: guidance is stripped from both sides by default (`guided` keeps it on both, never on one); no test-time reward model, and attempts that speak of the guidance are not filtered",
+  defaults: { epochs: 4, minibatches: 1 },
+  needs: ["freeze"],
+  says: [],
+  frozen: { reference: { blend: 1 } },
+  slots: guided(scriptedCritic({ detail: "answer" })),
+});

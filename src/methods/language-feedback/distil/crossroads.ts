@@ -1,0 +1,57 @@
+/** Two roads: on one the way is always the same, on the other it changes from day to day and is known only afterwards. */
+import { randomStream } from "../../../core/random.ts";
+import type { Task } from "../../../core/words.ts";
+import type { Environment } from "../../../env/environment.ts";
+import { oneReply } from "../../../env/oneReply.ts";
+
+/** Settings of {@link crossroads}. */
+export interface CrossroadsOptions {
+  /** Days practised; as many others nobody practises. Default 64. */
+  readonly days?: number;
+  /** Steps of either way. Default 5. */
+  readonly steps?: number;
+  /** Directions that a step can take. Default 4. */
+  readonly directions?: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/** The roads: the first one never changes. */
+export const roads = ["ridge", "valley"] as const;
+
+/** The way along each road on a task's day. */
+export const waysOf = (task: Task): Readonly<Record<string, readonly string[]>> =>
+  task.metadata.ways as Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Every day is asked about in the same word, `walk`, and answered with a road and the steps along it, "ridge d2 d0 d3".
+ * Who makes every step right arrives, which pays 1. Afterwards the right steps of the road that was taken are told, "way d2
+ * d0 d1": along the valley, whose way is drawn anew each day, hindsight that no foresight can match.
+ */
+export function crossroads(options: CrossroadsOptions = {}): Environment {
+  const { days = 64, steps = 5, directions = 4, seed = 1 } = options;
+  const words = Array.from({ length: directions }, (_, i) => `d${i}`);
+  const way = (...key: readonly (string | number)[]): string[] => {
+    const random = randomStream(seed).split(...key);
+    return Array.from({ length: steps }, () => words[random.below(directions)]!);
+  };
+  return oneReply({
+    name: "crossroads",
+    summary:
+      "take one of two roads; the way along one is always the same, along the other nobody can know it",
+    questions: days,
+    length: steps + 1,
+    words: [...roads, ...words, "way"],
+    seed,
+    ask: () => "walk",
+    metadata: (day) => ({ ways: { ridge: way("ridge"), valley: way("valley", day) } }),
+    judge: (task, reply) => {
+      const [road = "", ...taken] = reply.split(/\s+/);
+      const right = roads.some((name) => name === road) ? waysOf(task)[road] : undefined;
+      const success = right !== undefined && right.join(" ") === taken.join(" ");
+      const text = right && `way ${right.join(" ")}`;
+      return { rewards: { outcome: success ? 1 : 0 }, success, ...(text !== undefined && { text }) };
+    },
+    expert: (task) => `ridge ${waysOf(task).ridge!.join(" ")}`,
+  });
+}

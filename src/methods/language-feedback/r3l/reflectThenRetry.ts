@@ -1,0 +1,87 @@
+import type { Critic, Critique } from "../../../core/critic.ts";
+import type { Rollout } from "../../../core/slots.ts";
+import { type Message, paid, type Trajectory } from "../../../core/words.ts";
+import { reviewed, withReviews } from "../../../rollout/retried.ts";
+
+/** Settings of {@link reflectThenRetry}. */
+export interface ReflectThenRetryOptions {
+  /** Says how it went, what to do otherwise, and from which turn on; the policy itself, or another. */
+  readonly critic: Critic;
+  /** What is said at the pivot. Default: the critique's text. */
+  readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
+  /** Least return of a success, in the unit of the rewards. Default 1. */
+  readonly threshold?: number;
+  /** Whether retries that improved count a second time, with the advice in their context, and reflections that helped as well. Default true. */
+  readonly positives?: boolean;
+  /** Default 1. */
+  readonly temperature?: number;
+}
+
+/**
+ * Each attempt that a rollout brings home is reflected upon. Where the verdict is not success, its turns before the
+ * pivot are replayed, and the policy goes on with the advice in its context.
+ *
+ *     y = (u[0] … u[k − 1], u[k] …),  f = (verdict, advice, k),  y′ = (u[0] … u[k − 1], u′[k] …) ~ π(· | advice)
+ *     explore:   y and y′ without the advice           in the group of y
+ *     positive:  y′ with the advice, and f             each in a group of its own
+ *                where R(y′) ≥ threshold, and R(y′) > R(y) or y′ has fewer turns
+ *                f alone where the verdict is success, and R(y) ≥ threshold
+ *
+ * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. Where a critique names no
+ * turn, k = 0. An attempt without a critique, or whose retry failed, stays alone. A reflection is learnt from where the critic
+ * says which of the run's models wrote it; it is paid `reflection` 1. Needs an environment that can replay.
+ *
+ * Stats: retries per attempt; improved and pivot (the mean k), over retries.
+ * Paper: "R^3L: Reflect-then-Retry Reinforcement Learning with Language-Guided Exploration, Pivotal Credit, and Positive
+ * Amplification".
+ */
+export function reflectThenRetry(rollout: Rollout, options: ReflectThenRetryOptions): Rollout {
+  const { critic, threshold = 1, positives = true, temperature } = options;
+  const { advice = (critique) => critique.text } = options;
+  return async (ctx) => {
+    const first = await rollout(ctx);
+    const reviews = await reviewed(ctx, first, {
+      critic,
+      stream: "reflection",
+      retry: (critique, t) =>
+        critique.verdict === "success"
+          ? undefined
+          : {
+              advice: advice(critique, t),
+              turn: critique.turn ?? 0,
+              ...(temperature !== undefined && { temperature }),
+            },
+    });
+    const further = reviews.flatMap(({ t, group, critique, retry }) => {
+      const well = critique?.verdict === "success" && paid(t) >= threshold;
+      const helped = retry ? improves(t, retry.advised, threshold) : well;
+      const examples = [
+        ...(retry ? [retry.advised] : []),
+        ...(critique?.written ? [praised(critique.written)] : []),
+      ];
+      return [
+        ...(retry ? [{ t: retry.plain, group }] : []),
+        ...(positives && helped ? examples.map((example) => ({ t: example, group: example.id })) : []),
+      ];
+    });
+    const retries = reviews.flatMap(({ t, retry }) => (retry ? [{ t, again: retry.advised }] : []));
+    const improved = retries.filter(({ t, again }) => improves(t, again, threshold)).length;
+    const pivots = retries.reduce((sum, { again }) => sum + (again.lineage?.turn ?? 0), 0);
+    const stats =
+      retries.length > 0 ? { improved: improved / retries.length, pivot: pivots / retries.length } : {};
+    return withReviews(first, reviews, further, stats);
+  };
+}
+
+function improves(before: Trajectory, after: Trajectory, threshold: number): boolean {
+  const [r, next] = [paid(before), paid(after)];
+  return next >= threshold && (next > r || after.turns.length < before.turns.length);
+}
+
+/** A reflection that helped. */
+const praised = (t: Trajectory): Trajectory => ({
+  ...t,
+  turns: t.turns.map((turn, k) =>
+    k === t.turns.length - 1 ? { ...turn, rewards: { ...turn.rewards, reflection: 1 } } : turn,
+  ),
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { readCritique } from "./written.ts";
+
+const turns = ["go north", "go south"].map((content) =>
+  turnOf([1], [2], { action: { role: "assistant", content } }),
+);
+const t = trajectoryOf("t", turns);
+
+test("a critique in full: verdict, turn from 1, quotes as marks, advice as what is said", () => {
+  const text = [
+    "Verdict: failure",
+    "turn : 2",
+    'good: "go north"',
+    "poor: south",
+    "poor: nowhere to be found",
+    "advice: go east instead",
+  ].join("\n");
+  assert.deepEqual(readCritique(text, t), {
+    text: "go east instead",
+    verdict: "failure",
+    turn: 1,
+    marks: [
+      { turn: 0, from: 0, to: 8, good: true },
+      { turn: 1, from: 3, to: 8, good: false },
+    ],
+  });
+});
+
+test("a verdict alone is enough; without advice all of it is said", () => {
+  assert.deepEqual(readCritique(" verdict: inefficient \n\n", t), {
+    text: "verdict: inefficient",
+    verdict: "inefficient",
+  });
+});
+
+test("whatever is not of the form is no critique", () => {
+  const bad = [
+    "",
+    "it went well",
+    "turn: 1",
+    "verdict: great",
+    "verdict: success\nverdict: failure",
+    "verdict: failure\nturn: 0",
+    "verdict: failure\nturn: 3",
+    "verdict: failure\nturn: last",
+    "verdict: failure\nturn: 1\nturn: 2",
+    "verdict: failure\nadvice: a\nadvice: b",
+    "verdict: failure\nadvice:",
+    "verdict: failure\nand so on",
+  ];
+  for (const text of bad) assert.equal(readCritique(text, t), undefined, text);
+});

@@ -1,0 +1,47 @@
+/** The form in which a model writes a critique, and how strictly it is read. */
+import type { Critique } from "../../../core/critic.ts";
+import { marksOf, type Quote } from "../../../core/marks.ts";
+import type { Trajectory } from "../../../core/words.ts";
+
+/** Asks for a critique in the form that {@link readCritique} reads. */
+export const critiqueQuestion = `How did this attempt go? Reply in lines of this form and with nothing else:
+verdict: success, inefficient or failure
+turn: the number of the first turn to do otherwise, from 1, if there is one
+good: words of an answer that are right, exactly as they stand there; as many lines as you like
+poor: words of an answer that are wrong, exactly as they stand there; as many lines as you like
+advice: one line on what to do otherwise`;
+
+const verdicts = ["success", "inefficient", "failure"] as const;
+
+/**
+ * A critique from text in the lines that {@link critiqueQuestion} asks for. The verdict must be there, once; a turn must
+ * be one of the attempt's; a line of any other kind, or a second verdict, turn or advice, makes all of it unintelligible.
+ * Quotes that stand nowhere in the attempt are dropped. What is said to a policy is the advice, or all of it where there
+ * is none.
+ */
+export function readCritique(text: string, { turns }: Trajectory): Critique | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const once = new Map<string, string>();
+  const quotes: Quote[] = [];
+  for (const line of lines) {
+    const [, key, value] = /^\s*(verdict|turn|good|poor|advice)\s*:\s*(\S.*?)\s*$/i.exec(line) ?? [];
+    if (key === undefined || value === undefined) return undefined;
+    const name = key.toLowerCase();
+    if (name === "good" || name === "poor") quotes.push({ text: unquoted(value), good: name === "good" });
+    else if (once.has(name)) return undefined;
+    else once.set(name, value);
+  }
+  const verdict = verdicts.find((v) => v === once.get("verdict")?.toLowerCase());
+  const turn = once.get("turn");
+  if (verdict === undefined) return undefined;
+  if (turn !== undefined && !(/^\d+$/.test(turn) && Number(turn) >= 1 && Number(turn) <= turns.length))
+    return undefined;
+  return {
+    text: once.get("advice") ?? text.trim(),
+    verdict,
+    ...(turn !== undefined && { turn: Number(turn) - 1 }),
+    ...(quotes.length > 0 && { marks: marksOf(turns, quotes) }),
+  };
+}
+
+const unquoted = (text: string): string => /^(["'“‘])(.+)(["'”’])$/.exec(text)?.[2] ?? text;

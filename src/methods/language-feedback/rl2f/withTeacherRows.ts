@@ -1,0 +1,93 @@
+import type { Row } from "../../../core/batch.ts";
+import type { Codec } from "../../../core/model.ts";
+import type { Rollout } from "../../../core/slots.ts";
+import type { Trajectory, Turn, Unit } from "../../../core/words.ts";
+
+/** The role that such rows name. */
+export const teacherRole = "teacher";
+
+/**
+ * What a rollout brings home, and a row for each thing that was said to the policy after one of its actions: the teacher's
+ * words as targets, in the context in which they were said.
+ *
+ *     row: (x, y[1], f[1], …, y[k], f[k])        targets: the tokens of the text of f[k]
+ *
+ * A policy that can say them is a teacher itself. The rows are of origin "demonstrated" and role "teacher", in the unit of
+ * their dialogue, without log-probabilities and with advantage 1, so that a likelihood can be restricted to them and
+ * ratios to what was sampled; nothing is said after the last action. Texts are found in the recorded prompt; one that a
+ * tokenizer wrote otherwise there has no row.
+ *
+ * Stats: taught, the share of texts with a row.
+ * Papers: "Improving Interactive In-Context Learning from Natural Language Feedback"; "Expanding the Capabilities of
+ * Reinforcement Learning via Text Feedback".
+ */
+export function withTeacherRows(rollout: Rollout): Rollout {
+  return async (ctx) => {
+    const own = await rollout(ctx);
+    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
+    const made = own.units.flatMap((unit) =>
+      unit.members.flatMap((id) => {
+        const t = byId.get(id);
+        return t ? rowsOf(t, unit, (turn) => ctx.model(turn.model).codec) : [];
+      }),
+    );
+    const rows = made.filter((row) => row !== undefined);
+    return {
+      ...own,
+      rows: [...(own.rows ?? []), ...rows],
+      stats: { ...own.stats, ...(made.length > 0 && { taught: rows.length / made.length }) },
+    };
+  };
+}
+
+/** A row for each text that was said between two actions; undefined where it was not found. */
+function rowsOf(t: Trajectory, unit: Unit, codecOf: (turn: Turn) => Codec): (Row | undefined)[] {
+  return t.turns.slice(1).flatMap((turn, before) => {
+    const prompt = turn.tokens?.prompt;
+    if (!prompt) return [];
+    const heard = turn.prompt.slice(t.turns[before]!.prompt.length + 1);
+    const codec = codecOf(turn);
+    let end = prompt.length;
+    const rows = heard.toReversed().map(({ content }): Row | undefined => {
+      const text = codec.encode(content);
+      const at = lastBefore(prompt, text, end);
+      if (at === undefined) return undefined;
+      end = at;
+      return rowOf(t, unit, turn, before, prompt.slice(0, at + text.length), text.length);
+    });
+    return rows.toReversed();
+  });
+}
+
+/** Where a part stands for the last time among the tokens before `end`. */
+function lastBefore(tokens: Int32Array, part: Int32Array, end: number): number | undefined {
+  for (let at = end - part.length; at > 0 && part.length > 0; at--)
+    if (part.every((id, i) => tokens[at + i] === id)) return at;
+  return undefined;
+}
+
+/** @param said how many of the last tokens are the teacher's. @param about the turn that was spoken about. */
+function rowOf(t: Trajectory, unit: Unit, turn: Turn, about: number, tokens: Int32Array, said: number): Row {
+  const unknown = new Float32Array(said).fill(Number.NaN);
+  return {
+    info: {
+      trajectory: t.id,
+      task: t.task,
+      role: teacherRole,
+      model: turn.model,
+      version: turn.version,
+      origin: "demonstrated",
+      context: "sampled",
+      unit: unit.id,
+      group: unit.group,
+      from: 0,
+    },
+    tokens,
+    targets: Int32Array.from(unknown, (_, i) => tokens.length - said + i),
+    turn: new Int32Array(said).fill(about),
+    logp: unknown,
+    behaviour: unknown,
+    advantage: new Float32Array(said).fill(1),
+    weight: new Float32Array(said).fill(1),
+  };
+}

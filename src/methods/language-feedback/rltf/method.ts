@@ -1,0 +1,77 @@
+import { groupNormalised } from "../../../advantage/groupNormalised.ts";
+import type { RowInfo } from "../../../core/batch.ts";
+import type { Critic } from "../../../core/critic.ts";
+import { toTrajectory } from "../../../credit/toTrajectory.ts";
+import { scriptedCritic } from "../../../critic/scripted.ts";
+import { method, type SlotChoices } from "../../../method/method.ts";
+import type { Settings } from "../../../method/settings.ts";
+import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { likelihood } from "../../../objective/likelihood.ts";
+import { policyGradient } from "../../../objective/policyGradient.ts";
+import { restricted } from "../../../objective/restricted.ts";
+import { multiTurn } from "../../../rollout/multiTurn.ts";
+import { attemptAndCritique, attemptWords, retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
+import { againstFirstAttempts } from "./againstFirstAttempts.ts";
+import { toFirstAttempt } from "./toFirstAttempt.ts";
+import { critiqueAsked, withCritiqueRows } from "./withCritiqueRows.ts";
+
+/** Weights of what is added to practice on two attempts; 0 leaves it out. */
+export interface TextFeedback {
+  readonly critic: Critic;
+  /** λ of learning second attempts as if they had been first ones. */
+  readonly distillation: number;
+  /** λ of learning to say what the critic said. */
+  readonly modelling: number;
+}
+
+const isCritique = ({ origin }: RowInfo): boolean => origin === "demonstrated";
+const isDistilled = ({ context, origin }: RowInfo): boolean =>
+  context === "rewritten" && origin !== "demonstrated";
+
+/** An attempt, a critique, a second attempt: practice on both, and what the critique teaches beside it. */
+export const textFeedback =
+  ({ critic, distillation, modelling }: TextFeedback) =>
+  ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => {
+    const attempts = retryWithFeedback(multiTurn({ groupSize, temperature }), {
+      critic,
+      again: () => true,
+      advice: attemptAndCritique,
+      keep: distillation > 0 ? "both" : "advised",
+      apart: true,
+      temperature,
+    });
+    const distil = policyGradient({ normaliser: "tokens", coefficient: distillation });
+    const model = likelihood({ normaliser: "rows", coefficient: modelling });
+    return {
+      rollout: modelling > 0 ? withCritiqueRows(attempts) : attempts,
+      credit: [toTrajectory(), toFirstAttempt()],
+      advantage: [groupNormalised(), againstFirstAttempts({ channels: ["outcome"] })],
+      objective: [
+        restricted(
+          clippedRatio({ clip: { low: clipLow, high: clipHigh } }),
+          (row) => !isDistilled(row) && !isCritique(row),
+        ),
+        ...(distillation > 0 ? [restricted(distil, isDistilled)] : []),
+        ...(modelling > 0 ? [restricted(model, isCritique)] : []),
+      ],
+    };
+  };
+
+export const rltf = method({
+  id: "rltf",
+  family: "language-feedback",
+  summary: "second attempts after a critique are distilled into first ones, against what first ones earn",
+  paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback",
+  mechanism:
+    "Every task is tried, criticised and tried again with the critique in the context; practice is on both attempts. The second one is also learnt from as if it had been the first, with the first attempts' mean reward as the baseline: where a critique makes every second try right, their own group has nothing left to compare, and this still says how much better they are. The policy may also learn to say what the critic said of its attempt.",
+  equation: [
+    "y0 ~ π(· | x),  c: critique of y0,  y1 ~ π(· | x, y0, c)",
+    "practice: GRPO with returns r0 + r1 on y0 and r1 on y1, each in a group of its own",
+    "distillation: A = r1 − mean r0,   −λ mean over tokens of A · log π(y1 | x)          λ = 1",
+    "modelling: −λ mean over critiques and their tokens of log π(c | x, y0)              λ = 0 unless told",
+  ].join("\n"),
+  source:
+    "both terms and the baseline from the paper; the returns of practice, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critic is the environment's template with the right answer, or any other (`textFeedback`)",
+  says: [attemptWords, critiqueAsked],
+  slots: textFeedback({ critic: scriptedCritic({ detail: "answer" }), distillation: 1, modelling: 0 }),
+});

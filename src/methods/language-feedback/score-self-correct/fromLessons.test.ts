@@ -1,0 +1,8 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromLessons } from "../../../train/fromLessons.ts";
+import { scoreSelfCorrect } from "./method.ts";
+
+test("a method that changes how it plays on the way cannot learn from lessons", () => {
+  assert.throws(() => fromLessons(scoreSelfCorrect.build(), []), { code: "config.invalid" });
+});

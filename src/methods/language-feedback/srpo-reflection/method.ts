@@ -1,0 +1,33 @@
+import { constant } from "../../../advantage/constant.ts";
+import { method, type Phase } from "../../../method/method.ts";
+import { likelihood } from "../../../objective/likelihood.ts";
+import { demonstrated } from "../../../rollout/demonstrated.ts";
+import { reflection } from "./reflection.ts";
+
+/** Iterations of imitating demonstrated reflections before practice begins. */
+export const shownReflections = (iterations: number): readonly Phase[] => [
+  {
+    name: "imitation",
+    from: 0,
+    until: iterations,
+    slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
+  },
+];
+
+export const srpoReflection = method({
+  id: "srpo-reflection",
+  family: "language-feedback",
+  summary: "answers, reflects and answers again in one reply; mending a wrong first answer pays most",
+  paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning",
+  mechanism:
+    "A reply holds an attempt, a reflection on it and a revised attempt (the environment secondThoughts). Demonstrations of such replies, most of them mending a wrong first answer, are imitated first. Practice then rewards both answers: mending pays most, keeping a right one some, breaking one little, beside a term for the form and a bell over the length that makes padding the reflection useless. Where mending has become easy, right first answers no longer pay: their share is to be watched.",
+  equation: [
+    "R = R_acc + 0.5 · [the form holds] + 0.1 · exp(−(|L − 2n| / 0.5n)²)      L: tokens, n: those of the first attempt",
+    "R_acc = 1 wrong then right, 0.75 right twice, 0.25 right then wrong, 0 wrong twice, half of its worth for one answer alone",
+    "A = (R − mean R) / std R                                                   over the group, on every token of the reply",
+  ].join("\n"),
+  source:
+    "rewards and their constants from the paper's code; 15 iterations of imitation, and lengths in tokens of the text between the tags: ours; of pictures nothing is left",
+  slots: { feedback: reflection() },
+  phases: shownReflections(15),
+});

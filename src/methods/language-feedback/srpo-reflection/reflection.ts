@@ -1,0 +1,104 @@
+import type { Ctx } from "../../../core/context.ts";
+import { readTwoAnswers } from "../../../core/secondThoughts.ts";
+import { type Signal, signalValue } from "../../../core/signal.ts";
+import type { Feedback } from "../../../core/slots.ts";
+import type { Trajectory, Turn } from "../../../core/words.ts";
+
+/** Settings of {@link reflection}. */
+export interface ReflectionOptions {
+  /**
+   * Where the two answers are: in tags in the last action, each verified by the environment as if it were the whole
+   * reply; or in the first and the last turn, as they were paid. Default "tags".
+   */
+  readonly answers?: "tags" | "turns";
+  /** Least worth of a right answer, in the unit of the rewards. Default 1. */
+  readonly threshold?: number;
+  /** What a right answer kept is worth; a wrong one mended is worth 1. At 1 nothing is gained by a wrong first answer. Default 0.75. */
+  readonly kept?: number;
+  /** What a reply in the right form is worth. Default 0.5. */
+  readonly format?: number;
+  /** What a reply of the right length is worth. Default 0.1. */
+  readonly length?: number;
+}
+
+/**
+ * Rewards for a reply that answers, reflects and answers again:
+ *
+ *     accuracy   1 wrong and mended, `kept` right both times, 0.25 right and broken, 0 wrong both times;
+ *                half of its worth for one answer alone
+ *     format     0.5 if the tags are think, answer, reflection, think, answer, and nothing else
+ *     length     0.1 · exp(−(|L − 2n| / 0.5n)²)      L: tokens of the action, n: those of the first thought and answer, at least 1
+ *
+ * In three channels of these names, so that each is logged by itself; estimators add them up. The form and the length are
+ * those of a reply in tags: answers in turns have neither. Where the tags are missing there is no length to reward. With
+ * keep rate κ and repair rate q a right first answer is worth 0.25 + (kept − 0.25) κ and a wrong one q: once repair is
+ * easy, right first answers do not pay, so look at the share of them. Failed episodes get no signal, nor, for its
+ * accuracy, what the environment could not verify.
+ * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
+ */
+export function reflection(options: ReflectionOptions = {}): Feedback {
+  const { answers = "tags", threshold = 1, kept = 0.75, format = 0.5, length = 0.1 } = options;
+  return async (ctx, { trajectories }) => {
+    const alive = trajectories.filter((t) => t.end.kind !== "failed" && t.turns.length > 0);
+    const signals = await Promise.all(
+      alive.map(async (t): Promise<readonly Signal[]> => {
+        const right = answers === "tags" ? await verified(ctx, t, threshold) : asPaid(t, threshold);
+        const channels: Record<string, number | undefined> = {
+          accuracy: right && accuracy(right, kept),
+          ...(answers === "tags" && written(ctx, t.turns.at(-1)!, { format, length })),
+        };
+        return Object.entries(channels).flatMap(([channel, value]): readonly Signal[] =>
+          value === undefined
+            ? []
+            : [{ kind: "reward", channel, about: [{ trajectory: t.id }], value, source: "environment" }],
+        );
+      }),
+    );
+    return signals.flat();
+  };
+}
+
+/** Which of up to two answers are right. */
+type Right = readonly boolean[];
+
+/** @param kept what two right answers are worth. */
+export function accuracy([first, second]: Right, kept = 0.75): number {
+  if (first === undefined) return 0;
+  if (second === undefined) return first ? 0.5 : 0;
+  if (second) return first ? kept : 1;
+  return first ? 0.25 : 0;
+}
+
+const asPaid = ({ turns }: Trajectory, threshold: number): Right =>
+  [turns[0], ...(turns.length > 1 ? [turns.at(-1)] : [])].map(
+    (turn) => Object.values(turn?.rewards ?? {}).reduce((a, b) => a + b, 0) >= threshold,
+  );
+
+/** Verdicts on the answers of the last action; undefined where a verifier failed or there is none. */
+async function verified(ctx: Ctx, t: Trajectory, threshold: number): Promise<Right | undefined> {
+  const last = t.turns.at(-1)!;
+  const verdicts = await Promise.all(
+    readTwoAnswers(last.action.content)
+      .answers.slice(0, 2)
+      .map(async (content) => {
+        const turn = { ...last, action: { ...last.action, content } };
+        const signals = await ctx.verify({ ...t, turns: [...t.turns.slice(0, -1), turn] });
+        return signals.length === 0 ? undefined : signals.reduce((sum, s) => sum + (signalValue(s) ?? 0), 0);
+      }),
+  );
+  return verdicts.some((v) => v === undefined) ? undefined : verdicts.map((v) => v! >= threshold);
+}
+
+/** What form and length of a reply are worth. */
+function written(ctx: Ctx, turn: Turn, worth: { readonly format: number; readonly length: number }) {
+  const { formed, thought, answers } = readTwoAnswers(turn.action.content);
+  if (!formed) return { format: 0, length: 0 };
+  const { codec } = ctx.model(turn.model);
+  const own = Math.max(1, codec.encode(thought).length + codec.encode(answers[0]!).length);
+  const total = turn.tokens?.action.length ?? codec.encode(turn.action.content).length;
+  return { format: worth.format, length: worth.length * lengthBell(total, own) };
+}
+
+/** exp(−(|L − 2n| / 0.5n)²), in (0, 1]: 1 at twice the first attempt's length, 1/e at 1.5 and 2.5 times. */
+export const lengthBell = (total: number, first: number): number =>
+  Math.exp(-(((total - 2 * first) / (0.5 * first)) ** 2));

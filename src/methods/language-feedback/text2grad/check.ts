@@ -1,0 +1,53 @@
+import type { Critic } from "../../../core/critic.ts";
+import { scriptedCritic } from "../../../critic/scripted.ts";
+import { tabularEngine } from "../../../engine/tabular/engine.ts";
+import { codewords } from "../../../env/codewords.ts";
+import type { Recipe } from "../../../method/method.ts";
+import { method } from "../../../method/method.ts";
+import { armOf, averageOf, plainAscent } from "../../../train/armOf.ts";
+import { defineCheck } from "../../../train/check.ts";
+import { grpo } from "../../baseline/grpo/method.ts";
+import { spanRewards, text2grad } from "./method.ts";
+import { spotty } from "./spotty.ts";
+
+/** Eight codes of eight words out of ten, each word right or wrong by itself. */
+const [length, questions] = [8, 8];
+
+const variant = (critic: Critic, discount: number): Recipe =>
+  method({
+    id: "text2grad",
+    family: "language-feedback",
+    summary: text2grad.summary,
+    slots: spanRewards(critic, discount),
+  });
+
+const arm = (recipe: Recipe, what: string) =>
+  armOf({
+    recipe,
+    what,
+    environment: (seed) => codewords({ seed, questions, length, vocabulary: 10 }),
+    engine: () =>
+      tabularEngine({ context: "message", prior: (_context, word) => (/^w\d$/.test(word) ? 0 : -1e9) }),
+    settings: { ...plainAscent, tasks: questions, groupSize: 8 },
+    grid: [100, 300, 1000, 3000, 10_000, 30_000].map((learningRate) => ({ learningRate })),
+    iterations: 12,
+    metric: ({ curve }) => averageOf(curve, "reward"),
+    more: ({ curve }) => ({ last: averageOf(curve.slice(-1), "reward") }),
+  });
+
+export default defineCheck({
+  id: "text2grad",
+  claim: "Rewarding the words that a critic marks teaches faster than a score of the whole answer.",
+  metric: "share of right words, mean over practice",
+  direction: "higher",
+  smallestEffect: 0.05,
+  baseline: arm(grpo, "GRPO on the share of right words"),
+  method: arm(text2grad, "±1 on the words that a true critic marks, γ = 0"),
+  others: {
+    spotty: arm(
+      variant(spotty(scriptedCritic(), { given: 0.3, flipped: 0.1 }), 0),
+      "a critic that marks 30 % of the words, a tenth of them wrongly",
+    ),
+    summed: arm(variant(scriptedCritic(), 1), "the same marks, each word paid all that follow: γ = 1"),
+  },
+});

@@ -1,0 +1,54 @@
+import type { Ctx } from "../../../core/context.ts";
+import type { Critic, Critique } from "../../../core/critic.ts";
+import { markedSpan } from "../../../core/marks.ts";
+import type { Signal } from "../../../core/signal.ts";
+import type { Feedback } from "../../../core/slots.ts";
+import type { Ref, Trajectory } from "../../../core/words.ts";
+
+/** Settings of {@link critiques}. */
+export interface CritiquesOptions {
+  /** Asked about every trajectory that the rollout has no critique of. Default: nobody. */
+  readonly critic?: Critic;
+  /** Default "critique". */
+  readonly channel?: string;
+}
+
+/**
+ * What critics say of each trajectory, as up to three signals:
+ *
+ *     the text, about the turn that it would do otherwise, or about the whole; without a value
+ *     +1 about all spans that it praises, −1 about all that it blames
+ *
+ * Marks without tokens of their own are dropped. Where nothing intelligible was said there is no signal; failed episodes,
+ * and those in which nobody acted, are not criticised.
+ */
+export function critiques({ critic, channel = "critique" }: CritiquesOptions = {}): Feedback {
+  return async (ctx, { trajectories, critiques: known }) => {
+    const acted = trajectories.filter((t) => t.end.kind !== "failed" && t.turns.length > 0);
+    const heard = await Promise.all(
+      acted.map(async (t) => {
+        const said = known?.get(t.id) ?? (await critic?.(ctx, t, ctx.random.split("critique", t.id)));
+        return said ? signalsOf(ctx, t, said, channel) : [];
+      }),
+    );
+    return heard.flat();
+  };
+}
+
+function signalsOf(ctx: Ctx, t: Trajectory, critique: Critique, channel: string): readonly Signal[] {
+  const { text, turn, marks = [] } = critique;
+  const said = { kind: "critique", channel, source: "critic", text } as const;
+  const spans = (good: boolean): readonly Ref[] =>
+    marks
+      .filter((mark) => mark.good === good)
+      .flatMap((mark) => {
+        const of = t.turns[mark.turn];
+        const span = of && markedSpan(of, ctx.model(of.model).codec, mark);
+        return span ? [{ trajectory: t.id, turn: mark.turn, span }] : [];
+      });
+  return [
+    { ...said, about: [{ trajectory: t.id, ...(turn !== undefined && { turn }) }] },
+    { ...said, about: spans(true), value: 1 },
+    { ...said, about: spans(false), value: -1 },
+  ].filter(({ about }) => about.length > 0);
+}

@@ -1,0 +1,30 @@
+import { whitened } from "../../../advantage/whitened.ts";
+import type { Critic } from "../../../core/critic.ts";
+import { scriptedCritic } from "../../../critic/scripted.ts";
+import { method, type SlotChoices } from "../../../method/method.ts";
+import { critiques } from "./critiques.ts";
+import { markedSpans } from "./markedSpans.ts";
+import { tokenReturns } from "./tokenReturns.ts";
+
+/** Learns from what a critic marks, and from nothing else. @param discount γ of the return that follows a token. */
+export const spanRewards = (critic: Critic, discount = 0): SlotChoices => ({
+  feedback: critiques({ critic }),
+  credit: markedSpans(),
+  advantage: [tokenReturns({ discount }), whitened()],
+});
+
+export const text2grad = method({
+  id: "text2grad",
+  family: "language-feedback",
+  summary: "a critic quotes what is good and what is poor; exactly those tokens are rewarded and punished",
+  paper: "Text2Grad: Reinforcement Learning from Natural Language Feedback",
+  mechanism:
+    "A critique comes with literal quotes of the answer, good ones and poor ones. Each quote is found in the answer, word for word or nearly, and its tokens get +1 or −1; all others get 0, and there is no reward for the answer as a whole. What the critic located is what is pushed, so that a long answer's right parts are not punished for its wrong ones. A critique that could not be read drops its answer.",
+  equation: [
+    "δ[t] = +1 in a good span, −1 in a poor one, 0 elsewhere",
+    "A[t] = Σ_{l ≥ 0} γ^l δ[t + l],  whitened over all tokens of the batch        γ = 0",
+  ].join("\n"),
+  source:
+    "spans, their matching and the whitening from the paper and its code; γ = 0 without a value head in place of GAE (ours); the critic is the environment's template, or any other (`spanRewards`), where the paper trains one; neither the damping of overlong answers (`markedSpans` has it as `slope`) nor the KL penalty",
+  slots: spanRewards(scriptedCritic()),
+});

@@ -1,0 +1,106 @@
+/** Several questions in one task, each answered on a page of its own among chatter; all answers are due at the end. */
+import { randomStream, shuffled } from "../../../core/random.ts";
+import type { Task, Trajectory } from "../../../core/words.ts";
+import { demand, isWhole } from "../../../env/demand.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
+
+/** Settings of {@link ledger}. */
+export interface LedgerOptions {
+  /** Questions of a task, which is as many pages; 1 to 8. Default 2. */
+  readonly questions?: number;
+  /** Words of chatter on a page, 0 to 8. Default 6. */
+  readonly noise?: number;
+  /** Tasks per split. Default 64. */
+  readonly tasks?: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/** The values that a task asks for, in the order of its pages. */
+export const valuesAsked = (task: Task): readonly string[] => task.metadata.values as readonly string[];
+
+const kinds = 8;
+const values = Array.from({ length: kinds }, (_, i) => `v${i}`);
+const chatter = Array.from({ length: kinds }, (_, i) => `n${i}`);
+
+/** Share of the values asked for that stand among an answer's first words, as many as there are questions. */
+function shareOf(task: Task, answer: string): number {
+  const asked = valuesAsked(task);
+  const said = new Set(answer.trim().split(/\s+/).slice(0, asked.length));
+  return asked.filter((value) => said.has(value)).length / asked.length;
+}
+
+/**
+ * `next` turns to the next page, which holds one value out of eight (`v0`…`v7`, none twice in a task) among words of
+ * chatter (`n0`…`n7`), in a random order. Anything else is the answer: a list of values, in any order, which pays `outcome`,
+ * the share of the values of all pages that it names with as many words as there are questions, and ends the episode. After
+ * the last page `next` shows nothing more.
+ */
+export function ledger(options: LedgerOptions = {}): Environment {
+  const { questions = 2, noise = 6, tasks = 64, seed = 1 } = options;
+  demand(isWhole(questions, 1, kinds), "ledger: questions", questions, `a whole number from 1 to ${kinds}`);
+  demand(isWhole(noise, 0, kinds), "ledger: noise", noise, `a whole number from 0 to ${kinds}`);
+  const splits = ["train", "validation", "test"] as const;
+  const turns = questions + 1;
+
+  function taskAt(split: string, index: number): Task {
+    const random = randomStream(seed).split("ledger", split, questions, index);
+    return {
+      id: `ledger-${questions}/${split}/${index}`,
+      prompt: [{ role: "user", content: `questions ${questions}` }],
+      metadata: { values: shuffled(values, random.split("values")).slice(0, questions) },
+      seed: random.seed,
+    };
+  }
+
+  function pageOf(task: Task, page: number): string {
+    const value = valuesAsked(task)[page];
+    if (value === undefined) return "nothing";
+    const random = randomStream(task.seed).split("page", page);
+    return shuffled([value, ...shuffled(chatter, random).slice(0, noise)], random.split("order")).join(" ");
+  }
+
+  function startAt(task: Task, turned: number, over: boolean): Episode {
+    let page = turned;
+    let ended = over;
+    return {
+      async observe() {
+        const messages = page === 0 ? [] : [{ role: "user" as const, content: pageOf(task, page - 1) }];
+        return { role: "agent", observation: { messages, stateKey: `${task.id} ${page}` } };
+      },
+      async act({ content }) {
+        if (ended) return alreadyOver;
+        if (content.trim() === "next") {
+          page++;
+          return {};
+        }
+        ended = true;
+        const outcome = shareOf(task, content);
+        const success = outcome === 1;
+        return { rewards: { outcome }, end: { kind: "done", reason: "answered", success } };
+      },
+      fork: async () => startAt(task, page, ended),
+    };
+  }
+
+  return defineEnvironment({
+    name: "ledger",
+    summary: "turn the pages, each with one value among chatter, and list all the values at the end",
+    abilities: new Set(["fork", "replay", "stateKey", "expert"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns, actionTokens: kinds + 1 },
+    tasks: (split) =>
+      splits.some((s) => s === split) ? Array.from({ length: tasks }, (_, i) => taskAt(split, i)) : [],
+    lexicon: () => [...values, ...chatter, "next nothing", `questions ${questions}`],
+    expert: (task, conversation) => {
+      const turned = conversation.filter(({ role }) => role === "assistant").length;
+      return turned < questions ? "next" : valuesAsked(task).join(" ");
+    },
+    start: async (task) => startAt(task, 0, false),
+    verify: async (task, trajectory: Trajectory) => {
+      const last = trajectory.turns.at(-1)?.action.content ?? "next";
+      return { outcome: last.trim() === "next" ? 0 : shareOf(task, last) };
+    },
+  });
+}

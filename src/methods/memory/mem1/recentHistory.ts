@@ -1,0 +1,68 @@
+/** Any environment in a context that is cut: the prompt stays, and of all that was said the latest messages that fit. */
+import type { Message, Task } from "../../../core/words.ts";
+import { demand, isWhole } from "../../../env/demand.ts";
+import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
+
+/** Settings of {@link recentHistory}. */
+export interface RecentHistoryOptions {
+  /** Most words of history beside the prompt; the latest observation stays whatever its length. */
+  readonly words: number;
+}
+
+const lengthOf = ({ content }: Message): number => content.split(/\s+/).filter(Boolean).length;
+
+/** The latest messages of so many words, in their order; at least the last one. */
+function latest(messages: readonly Message[], words: number): readonly Message[] {
+  let left = words;
+  let from = messages.length;
+  while (from > 0) {
+    left -= lengthOf(messages[from - 1]!);
+    if (left < 0 && from < messages.length) break;
+    from--;
+  }
+  return messages.slice(from);
+}
+
+/** What the agent sees is (prompt, the latest messages that fit, "n left"); nothing else differs. */
+export function recentHistory(environment: Environment, { words }: RecentHistoryOptions): Environment {
+  demand(isWhole(words, 0, 1_000_000), "recentHistory: words", words, "a whole number from 0 to 1000000");
+  const { expert: _expert, flawed: _flawed, lexicon, limits, ...rest } = environment;
+  const after = (task: Task, inner: Episode, said: readonly Message[], turn: number): Episode => {
+    let history = said;
+    let done = turn;
+    return {
+      async observe() {
+        const { role, observation } = await inner.observe();
+        history = observation.whole ? observation.messages : [...history, ...observation.messages];
+        const left: Message = { role: "user", content: `${limits.turns - done} left` };
+        const prompt = observation.whole ? [] : task.prompt;
+        return {
+          role,
+          observation: {
+            ...observation,
+            messages: [...prompt, ...latest(history, words), left],
+            whole: true,
+          },
+        };
+      },
+      async act(action) {
+        history = [...history, { role: "assistant", content: action.content }];
+        done++;
+        return await inner.act(action);
+      },
+      ...(inner.fork && { fork: async () => after(task, await inner.fork!(), history, done) }),
+      close: async () => inner.close?.(),
+    };
+  };
+  return defineEnvironment({
+    ...rest,
+    name: `recent-history-${environment.name}`,
+    summary: `${environment.summary}; of the history only the last ${words} words are seen`,
+    abilities: new Set([...environment.abilities].filter((ability) => ability !== "expert")),
+    limits,
+    ...(lexicon && {
+      lexicon: () => [...lexicon(), "left", ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`)],
+    }),
+    start: async (task, random) => after(task, await environment.start(task, random), [], 0),
+  });
+}

@@ -1,0 +1,34 @@
+import { method, type SlotChoices } from "../../../method/method.ts";
+import { type TreeSearchOptions, treeSearch } from "./learner.ts";
+import { mutator } from "./mutate.ts";
+
+/** What is known of the two rooms of the environment pursuit, and the simplest tree for it. */
+export const pursuitTrees = {
+  first: "selector\n  sequence\n    if thief-beside\n    do grab\n  do chase\n  do go-to-door",
+  idle: "rest",
+  grammar: {
+    facts: ["thief-here", "thief-beside", "at-door", "door-shut", "net-here", "has-net", "tired"],
+    skills: ["chase", "grab", "go-to-door", "go-through", "shut-door", "open-door", "fetch-net", "rest"],
+  },
+} as const satisfies Omit<TreeSearchOptions, "rewrite">;
+
+/** The method with any rewriter, such as `chatRewriter`, in any world that speaks as `readSituation` reads. */
+export const treesWrittenBy = (options: TreeSearchOptions): SlotChoices => treeSearch(options);
+
+export const portal = method({
+  id: "portal",
+  family: "memory",
+  summary: "the policy is a behaviour tree, rewritten from the numbers and the words of how it was played",
+  paper: "Agents Play Thousands of 3D Video Games",
+  mechanism:
+    "A language model writes the policy as a behaviour tree in a small language: rules for tactics, skills and neural nodes at its leaves. The tree is played; numbers and a description of what happened go back to the writer, who changes a place or restructures it. The best of the old tree and the new ones, on the same seeds, goes on. No gradient is taken anywhere: the language keeps every proposal playable, and the description says where to look.",
+  equation: [
+    "tick: selector = first child that does not fail, sequence = until a child does not succeed; success, failure or running",
+    "T[k+1] = argmax over {T[k], T'[1] … T'[B]} of w · m(T)     the same n seeds for all, a tie keeps T[k]; B = 4",
+    "w · m = success − 0.005 turns",
+  ].join("\n"),
+  source:
+    "language, two kinds of feedback and acceptance from the paper's description; their forms, B, the utility and the limits of 25 nodes and 6 levels are ours. By default the tree is one for the environment pursuit and its writer a stochastic grammar that goes by what failed; a language model takes that place in `treesWrittenBy`",
+  defaults: { tasks: 5 },
+  slots: () => treesWrittenBy({ ...pursuitTrees, rewrite: mutator() }),
+});

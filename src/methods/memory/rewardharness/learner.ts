@@ -1,0 +1,165 @@
+/** A judge whose library evolves, as pieces of a method: first it learns from labels, then practice is paid by it. */
+import { z } from "zod";
+import type { Ctx, Memory } from "../../../core/context.ts";
+import type { Json } from "../../../core/json.ts";
+import type { Candidate, RubricJudge, RubricLibrary } from "../../../core/rubrics.ts";
+import type { Signal } from "../../../core/signal.ts";
+import type { Experience, Feedback, Update } from "../../../core/slots.ts";
+import type { Trajectory } from "../../../core/words.ts";
+import { begun, type Evolution, type EvolutionOptions, evolved } from "../../../memory/rubrics/evolve.ts";
+import { type LabelledPair, scoredInBothOrders } from "../../../memory/rubrics/orders.ts";
+import { rubricVersions } from "./artefact.ts";
+
+/** Settings of {@link rewardHarness}. */
+export interface RewardHarnessOptions extends Omit<EvolutionOptions<Candidate>, "describe"> {
+  /** Default: empty. */
+  readonly first?: RubricLibrary;
+  /** Labelled pairs that are gathered before the library evolves, three in five to train on. Default 100. */
+  readonly labels?: number;
+  /** Iterations of the evolution. Default 40. */
+  readonly iterations?: number;
+  /** Probability that somebody prefers the first attempt. Default: the environment's preferences. */
+  readonly prefer?: (ctx: Ctx, first: Trajectory, second: Trajectory) => Promise<number | undefined>;
+  /** How practice is learnt from once the library is there. */
+  readonly each: Update;
+  /** Default "judge". */
+  readonly channel?: string;
+}
+
+const rubricsKey = "rubrics";
+const labelsKey = "rubric labels";
+
+/**
+ * Until enough pairs of attempts are labelled nothing is trained; then the library evolves against them, and from there
+ * on its best snapshot judges every group: each attempt is paid its score, shown in both orders. A group that the judge
+ * fails gets no signal. The libraries that were kept are versions of an artefact, "rubrics". Counts judge.calls and judge.failures.
+ *
+ * Stats of the update: labels; rubrics and accuracy (of the best snapshot, on validation pairs) once they are there.
+ */
+export function rewardHarness(options: RewardHarnessOptions): {
+  readonly feedback: Feedback;
+  readonly update: Update;
+} {
+  const { first = { rubrics: [] }, labels = 100, iterations = 40, channel = "judge", each } = options;
+  return {
+    async feedback(ctx, { trajectories, units }) {
+      const library = evolutionIn(ctx.memory)?.best.library;
+      if (!library) return [];
+      const judge = counted(ctx, options.judge);
+      const byId = new Map(trajectories.map((t) => [t.id, t]));
+      const groups = [...Map.groupBy(units, ({ group }) => group).values()];
+      const judged = groups.map(async (group): Promise<readonly Signal[]> => {
+        const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
+        const scores = await scoredInBothOrders(
+          judge,
+          library,
+          members.map((t) => candidateOf(ctx, t)),
+        );
+        return (scores ?? []).map((value, i) => ({
+          kind: "score",
+          channel,
+          about: [{ trajectory: members[i]!.id }],
+          value,
+          source: "judge",
+        }));
+      });
+      return (await Promise.all(judged)).flat();
+    },
+    async update(ctx, batch, objectives, evidence) {
+      const known = labelled.parse(ctx.memory.get(labelsKey) ?? []);
+      const best = evolutionIn(ctx.memory)?.best;
+      if (best) {
+        const learnt = await each(ctx, batch, objectives, evidence);
+        return {
+          ...learnt,
+          labels: known.length,
+          rubrics: best.library.rubrics.length,
+          accuracy: best.accuracy,
+        };
+      }
+      const pairs = [...known, ...(await labelsOf(ctx, evidence, options))].slice(0, labels);
+      ctx.memory.set(labelsKey, plain(pairs));
+      if (pairs.length < labels) return { steps: 0, labels: pairs.length };
+      const train = pairs.filter((_, i) => i % 5 < 3);
+      const validation = pairs.filter((_, i) => i % 5 >= 3);
+      const own = {
+        ...options,
+        judge: counted(ctx, options.judge),
+        describe: ({ reply }: Candidate) => reply,
+      };
+      let state: Evolution = await begun(first, validation, own);
+      for (let i = 0; i < iterations; i++)
+        state = await evolved(state, train, validation, own, ctx.random.split("rubrics", i));
+      ctx.memory.set(rubricsKey, plain(state));
+      // for people: what the judge goes by is told to no policy
+      for (const { id: _, created: __, ...version } of rubricVersions(state, "rubrics", 0))
+        ctx.artefacts.propose(version);
+      const { library, accuracy } = state.best;
+      return { steps: 0, labels: pairs.length, rubrics: library.rubrics.length, accuracy };
+    },
+  };
+}
+
+/** What is asked of a task, and what an attempt's turns say. */
+const candidateOf = (ctx: Ctx, { task, turns }: Trajectory): Candidate => ({
+  asked: ctx
+    .task(task)
+    .prompt.map(({ content }) => content)
+    .join("\n"),
+  reply: turns.map(({ action }) => action.content).join("\n"),
+});
+
+/** Neighbours of each group, so that pairs are independent. The likelier one is better; a tie is no label, nor are equal replies. */
+async function labelsOf(
+  ctx: Ctx,
+  { trajectories, units }: Experience,
+  { prefer = (_ctx, first, second) => ctx.prefer(first, second) }: RewardHarnessOptions,
+): Promise<readonly LabelledPair<Candidate>[]> {
+  const byId = new Map(trajectories.map((t) => [t.id, t]));
+  const groups = [...Map.groupBy(units, ({ group }) => group).values()];
+  const asked = groups.flatMap((group) => {
+    const members = group.flatMap((unit) => unit.members.flatMap((id) => byId.get(id) ?? []));
+    return members.flatMap(async (first, i): Promise<readonly LabelledPair<Candidate>[]> => {
+      const second = members[i + 1];
+      if (i % 2 === 1 || !second) return [];
+      const [a, b] = [candidateOf(ctx, first), candidateOf(ctx, second)];
+      const p = a.reply === b.reply ? undefined : await prefer(ctx, first, second);
+      if (p === undefined || p === 0.5) return [];
+      return [p > 0.5 ? { better: a, worse: b } : { better: b, worse: a }];
+    });
+  });
+  return (await Promise.all(asked)).flat();
+}
+
+function counted(ctx: Ctx, judge: RubricJudge<Candidate>): RubricJudge<Candidate> {
+  return async (library, candidates, call) => {
+    ctx.count("judge.calls", 1);
+    const scores = await judge(library, candidates, call);
+    if (scores?.length !== candidates.length) ctx.count("judge.failures", 1);
+    return scores;
+  };
+}
+
+const candidate = z.object({ asked: z.string(), reply: z.string() });
+const labelled = z.array(z.object({ better: candidate, worse: candidate }));
+const rubric = z.object({ id: z.string(), kind: z.enum(["skill", "tool"]), text: z.string() });
+const snapshot = z.object({
+  library: z.object({ rubrics: z.array(rubric) }),
+  accuracy: z.number(),
+  why: z.string(),
+});
+const evolution = z.object({
+  current: snapshot,
+  best: snapshot,
+  versions: z.array(snapshot),
+  iteration: z.number(),
+});
+
+/** The evolution that a run's memory keeps; nothing before there is one. */
+export function evolutionIn(memory: Pick<Memory, "get">): Evolution | undefined {
+  const kept = memory.get(rubricsKey);
+  return kept === undefined ? undefined : evolution.parse(kept);
+}
+
+/** As a memory keeps it. */
+const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value));

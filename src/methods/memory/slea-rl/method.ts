@@ -1,0 +1,50 @@
+import { groupNormalised } from "../../../advantage/groupNormalised.ts";
+import { returnsToGo } from "../../../advantage/returnsToGo.ts";
+import { grpoSlots } from "../../../method/baseline.ts";
+import { method, type Recipe } from "../../../method/method.ts";
+import { multiTurn } from "../../../rollout/multiTurn.ts";
+import { gatherLessons, type LessonOptions, withLessons } from "./stepwise.ts";
+import { lessonWords } from "./writers.ts";
+
+/** Settings of {@link sleaRlWith}. */
+export interface SleaRlOptions extends LessonOptions {
+  /** w, share of the advantages of steps. Default 1. */
+  readonly steps?: number;
+}
+
+/** The method with any writer of lessons, such as `chatLessons`, and any limits of its library. */
+export function sleaRlWith(options: SleaRlOptions = {}): Recipe {
+  const { steps: weight = 1, ...lessons } = options;
+  return method({
+    id: "slea-rl",
+    family: "memory",
+    summary:
+      "shows lessons of earlier episodes at every step; the policy learns from episodes and from steps",
+    paper: "SLEA-RL: Step-Level Experience Augmented Reinforcement Learning for Multi-Turn Agentic Training",
+    mechanism:
+      "What to do next depends on where one is, and no advice given at the start can know that. A library keeps short lessons by clusters of like observations: what helped there, written from the best episodes, and what to beware of, from the worst. Before every action those of the place at hand are shown, and stay in the prompt that is trained on. Actions are judged twice: by how their episode did within its group, and by what followed them, against all that the group did from the same state.",
+    equation: [
+      "A[i, t] = A_E[i] + w A_S[i, t]                                      w = 1",
+      "A_E[i] = (R[i] − mean R) / std R                                    over the group",
+      "A_S[i, t] = (D[i, t] − mean D) / std D,  D[i, t] = Σ_k γ^k r[i, t+k]       over the group's steps in the same state; γ = 0.95",
+      "cluster(o) = the first c with ratio(o, c) ≥ 0.85, else a new one     Ratcliff and Obershelp's, over 500 characters",
+      "shown at o: the 2 strategies and the warning of cluster(o) that score most, ≤ 800 characters",
+    ].join("\n"),
+    source:
+      "thresholds, limits, warm-up and both advantages from the paper's code; by default lessons are actions, written without a model (`chatLessons` asks one), and a lesson scores its episode's reward, discounted by the turns that were still to come, which is ours. States are the environment's own. Left out: lessons about whole tasks, the pull of 0.01 to the reference, and the penalty of 0.1 for invalid actions, which is an environment's affair",
+    says: lessonWords,
+    slots: (settings) => {
+      const { groupSize, temperature } = settings;
+      return {
+        rollout: withLessons(multiTurn({ groupSize, temperature }), lessons),
+        advantage: [
+          groupNormalised(),
+          returnsToGo({ baseline: "state", discount: 0.95, normalise: true, weight }),
+        ],
+        update: gatherLessons(grpoSlots(settings).update, lessons),
+      };
+    },
+  });
+}
+
+export const sleaRl = sleaRlWith();

@@ -1,0 +1,188 @@
+/** Lessons at every step: looked up by what is seen there, and written after the episodes. */
+import type { Advise, Ctx, Memory, Play, Seen } from "../../../core/context.ts";
+import type { Rollout, Update } from "../../../core/slots.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../../core/words.ts";
+import { noteLibrary } from "../../../memory/notedLibrary.ts";
+import {
+  admitted,
+  clusterOf,
+  type Draft,
+  emptyLibrary,
+  experienceOf,
+  type Lesson,
+  type LessonKind,
+  type Library,
+  type LibraryLimits,
+  lessonsAt,
+  libraryShape,
+  retrieved,
+} from "./library.ts";
+import { type LessonWriter, lastSeen, messagesOf, seenAt, turnLessons } from "./writers.ts";
+
+/** Settings of {@link withLessons} and {@link gatherLessons}; both need the same ones. */
+export interface LessonOptions extends LibraryLimits {
+  /** Lessons before every action, of the place that the agent is at; or before the first one, of any place. Default "step". */
+  readonly at?: "step" | "start";
+  /** Most lessons shown at once. Default 2 strategies and 1 warning. */
+  readonly most?: Readonly<Record<LessonKind, number>>;
+  /** Most characters of them. Default 800. */
+  readonly characters?: number;
+  /** Iterations without lessons at the beginning. Default 5. */
+  readonly warmUp?: number;
+  /** Lessons from which on the library is used. Default 10. */
+  readonly least?: number;
+  /** Tasks of different scopes share no lessons. Default: all share. */
+  readonly scope?: (task: Task) => string;
+  /** Who writes lessons. Default {@link turnLessons}. */
+  readonly write?: LessonWriter;
+  /** What an episode was worth. Default: all that the environment paid. */
+  readonly score?: (t: Trajectory) => number;
+  /** Score from which on an episode went well. Default 0.5. */
+  readonly good?: number;
+  /** Episodes of either kind that lessons are written from, the best and the worst ones. Default 5. */
+  readonly episodes?: number;
+  /** Iterations between versions of the library as an artefact; the last one makes one as well. Default 10. */
+  readonly versionEvery?: number;
+  /** γ: a lesson is worth its episode's score times γ for each turn that was still to come. Default 0.95. */
+  readonly discount?: number;
+}
+
+/**
+ * Plays a rollout whose episodes are shown lessons as they go: before each action those of the cluster that the last
+ * observation falls in, as a message that is part of the recorded prompt. The library is that of before the iteration.
+ * Stats: `lessons.turns`, the share of turns that were shown any.
+ * Paper: "SLEA-RL: Step-Level Experience Augmented Reinforcement Learning for Multi-Turn Agentic Training".
+ */
+export function withLessons(rollout: Rollout, options: LessonOptions = {}): Rollout {
+  const { characters, scope = everywhere } = options;
+  return async (ctx) => {
+    const library = readLibrary(ctx.memory);
+    const look = lookUp(ctx, library, options);
+    const places = new Map(library.clusters.map(({ id, text }) => [id, text]));
+    const messages = (lessons: readonly Lesson[]) =>
+      messagesOf(
+        lessons.map((lesson) => ({ ...lesson, when: places.get(lesson.cluster) ?? "" })),
+        characters,
+      );
+    const play = (asked: Play): Promise<readonly Trajectory[]> => {
+      const own = scope(typeof asked.task === "string" ? ctx.task(asked.task) : asked.task);
+      const advise: Advise = async (seen: Seen) => [
+        ...((await asked.advise?.(seen)) ?? []),
+        ...messages(look(own, lastSeen(seen.messages), seen.turn).lessons),
+      ];
+      return ctx.play({ ...asked, advise });
+    };
+    const experience = await rollout({ ...ctx, play });
+    const used = uses(ctx, experience.trajectories, look, options);
+    const turns = used.map(({ lessons }) => Number(lessons.length > 0));
+    const share = turns.reduce((sum, one) => sum + one, 0) / Math.max(1, turns.length);
+    return { ...experience, stats: { ...experience.stats, "lessons.turns": share } };
+  };
+}
+
+/**
+ * Trains as `each` does and writes lessons: strategies from the best of the episodes that went well, warnings from the
+ * worst of those that did not; of equals the shorter ones. Episodes that failed to run teach nothing. Stats: `lessons`,
+ * `clusters`, and `lessons.new`. Every so often the library is noted as a version of an artefact, "lessons", which is told to
+ * nobody here: lessons are shown where they fit.
+ */
+export function gatherLessons(each: Update, options: LessonOptions = {}): Update {
+  const { write = turnLessons, score = paid, good = 0.5, episodes = 5, discount = 0.95 } = options;
+  const { scope = everywhere } = options;
+  const draftsOf = async (ctx: Ctx, t: Trajectory, kind: LessonKind): Promise<readonly Draft[]> => {
+    const place = scope(ctx.task(t.task));
+    return (await write(t, kind)).map(({ turn, text }) => {
+      const worth = score(t) * discount ** (t.turns.length - 1 - turn);
+      return { kind, text, score: worth, trajectory: t.id, scope: place, seen: seenAt(t, turn) };
+    });
+  };
+  return async (ctx, batch, objectives, evidence) => {
+    const learnt = await each(ctx, batch, objectives, evidence);
+    const before = readLibrary(ctx.memory);
+    const used = uses(ctx, evidence.trajectories, lookUp(ctx, before, options), options);
+    const asked = counted(used.flatMap(({ cluster }) => cluster ?? []));
+    const shown = counted(used.flatMap(({ lessons }) => lessons.map(({ id }) => id)));
+    const finished = evidence.trajectories
+      .filter(({ end, turns }) => end.kind !== "failed" && turns.length > 0)
+      .toSorted((a, b) => a.turns.length - b.turns.length);
+    const well = finished.filter((t) => score(t) >= good).toSorted((a, b) => score(b) - score(a));
+    const badly = finished.filter((t) => score(t) < good).toSorted((a, b) => score(a) - score(b));
+    const drafts = await Promise.all([
+      ...well.slice(0, episodes).map((t) => draftsOf(ctx, t, "strategy")),
+      ...badly.slice(0, episodes).map((t) => draftsOf(ctx, t, "warning")),
+    ]);
+    const { clusters, lessons, made } = admitted(retrieved(before, asked, shown), drafts.flat(), options);
+    const after = { clusters: clusters.map(copied), lessons: lessons.map(copied), made };
+    ctx.memory.set(libraryKey, after);
+    // told to nobody here: lessons are shown where they fit
+    noteLibrary(ctx, "lessons", () => experienceOf(after), options.versionEvery);
+    return {
+      ...learnt,
+      lessons: lessons.length,
+      clusters: clusters.length,
+      "lessons.new": made - before.made,
+    };
+  };
+}
+
+/** The library that a run's memory keeps; an empty one before the first iteration is done. */
+export const readLibrary = (memory: Pick<Memory, "get">): Library =>
+  libraryShape.parse(memory.get(libraryKey) ?? emptyLibrary);
+
+const libraryKey = "lessons";
+const everywhere = (): string => "";
+
+/** What is shown to whom: a pure function of the library and the place. */
+type Look = (
+  scope: string,
+  seen: string,
+  turn: number,
+) => {
+  readonly cluster: Id | undefined;
+  readonly lessons: readonly Lesson[];
+};
+
+/** Equal observations are looked up once. */
+function lookUp(ctx: Pick<Ctx, "clock">, library: Library, options: LessonOptions): Look {
+  const { at = "step", most, warmUp = 5, least = 10 } = options;
+  const nothing = { cluster: undefined, lessons: [] };
+  if (ctx.clock.iteration < warmUp || library.lessons.length < least) return () => nothing;
+  const known = new Map<string, ReturnType<Look>>();
+  const find = (scope: string, seen: string): ReturnType<Look> => {
+    const cluster = clusterOf(library, scope, seen, options)?.id;
+    return { cluster, lessons: lessonsAt(library, cluster, most) };
+  };
+  const anywhere = (scope: string): ReturnType<Look> => {
+    const own = new Set(library.clusters.flatMap((c) => (c.scope === scope ? [c.id] : [])));
+    const lessons = library.lessons.flatMap((l) => (own.has(l.cluster) ? [{ ...l, cluster: "" }] : []));
+    const ids = new Set(lessonsAt({ lessons }, "", most).map(({ id }) => id));
+    return { cluster: undefined, lessons: library.lessons.filter(({ id }) => ids.has(id)) };
+  };
+  return (scope, seen, turn) => {
+    if (at === "start" && turn > 0) return nothing;
+    const key = JSON.stringify(at === "start" ? [scope] : [scope, seen]);
+    const found = known.get(key) ?? (at === "start" ? anywhere(scope) : find(scope, seen));
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** What was shown at each turn: asked again of the episodes, which may have been played before an interruption. */
+const uses = (
+  ctx: Pick<Ctx, "task">,
+  trajectories: readonly Trajectory[],
+  look: Look,
+  { scope = everywhere }: LessonOptions,
+): readonly ReturnType<Look>[] =>
+  trajectories.flatMap((t) => {
+    const own = scope(ctx.task(t.task));
+    return t.turns.map((_, turn) => look(own, seenAt(t, turn), turn));
+  });
+
+function counted(ids: readonly Id[]): ReadonlyMap<Id, number> {
+  const out = new Map<Id, number>();
+  for (const id of ids) out.set(id, (out.get(id) ?? 0) + 1);
+  return out;
+}
+
+const copied = <T extends object>(value: T): T => ({ ...value });

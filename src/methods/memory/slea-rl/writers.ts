@@ -1,0 +1,88 @@
+/** Who writes lessons out of an episode, and how lessons read where they are shown. */
+import { z } from "zod";
+import { abridged } from "../../../core/abridged.ts";
+import { type Chat, unlessFailed } from "../../../core/chat.ts";
+import { transcript } from "../../../core/transcript.ts";
+import type { Message, Trajectory } from "../../../core/words.ts";
+import type { LessonKind } from "./library.ts";
+
+/** A lesson for the place before one of the turns. */
+export interface Written {
+  readonly turn: number;
+  readonly text: string;
+}
+
+/** Strategies are written from episodes that went well, warnings from those that went badly. */
+export type LessonWriter = (
+  t: Trajectory,
+  kind: LessonKind,
+) => readonly Written[] | Promise<readonly Written[]>;
+
+/**
+ * Lessons without any model, for environments whose actions are short: a strategy is the action with which the agent left
+ * a place for good, a warning an action after which it saw the same as before.
+ */
+export const turnLessons: LessonWriter = (t, kind) => {
+  const seen = t.turns.map((_, k) => seenAt(t, k));
+  return t.turns.flatMap(({ action }, turn) => {
+    const worth =
+      kind === "strategy" ? seen.lastIndexOf(seen[turn]!) === turn : seen[turn + 1] === seen[turn];
+    return worth ? [{ turn, text: action.content }] : [];
+  });
+};
+
+const reply = z.object({
+  lessons: z.array(z.object({ turn: z.int().min(1), lesson: z.string().min(1) })),
+});
+
+/** Most characters of an episode that are read: they have to fit a context. */
+const mostRead = 12_000;
+
+/**
+ * Lessons written by a model that reads the episode. What does not fit the form is no lesson, and a provider that fails has
+ * none. An empty purse ends the run. @param most of one episode.
+ */
+export const chatLessons =
+  (chat: Chat, most = 3): LessonWriter =>
+  async (t, kind) => {
+    const wish =
+      kind === "strategy"
+        ? `This attempt went well. Name up to ${most} of its turns that mattered, and for each the principle to follow and how to do it.`
+        : `This attempt went badly. Name up to ${most} of its turns that went wrong, and for each the mistake, how to notice it, and what to do instead.`;
+    const form =
+      'Answer as JSON: {"lessons": [{"turn": 1, "lesson": "…"}]}. A lesson is read at places like that one, by somebody who knows nothing of this attempt.';
+    const content = [wish, form, abridged(transcript(t), mostRead)].join("\n\n");
+    const said = await chat.ask({ messages: [{ role: "user", content }] }, reply).catch(unlessFailed);
+    return (said?.lessons ?? [])
+      .filter(({ turn }) => turn <= t.turns.length)
+      .slice(0, most)
+      .map(({ turn, lesson }) => ({ turn: turn - 1, text: lesson }));
+  };
+
+/** Texts that are said about lessons. */
+export const lessonWords = ["Lessons :", "do at", "beware at", ":", "\n"] as const;
+const [heading, doAt, bewareAt, colon] = lessonWords;
+
+/**
+ * Lessons as a message, each with the place that it was learnt at, since it stays to be read when the agent is elsewhere.
+ * Those that would make it longer than `characters` are left out; nothing to say is no message.
+ */
+export function messagesOf(
+  lessons: readonly { readonly kind: LessonKind; readonly when: string; readonly text: string }[],
+  characters = 800,
+): readonly Message[] {
+  let content: string = heading;
+  for (const { kind, when, text } of lessons) {
+    const line = `\n${kind === "strategy" ? doAt : bewareAt} ${when} ${colon} ${text}`;
+    if (content.length + line.length <= characters) content += line;
+  }
+  return content === heading ? [] : [{ role: "user", content }];
+}
+
+/** What an agent last saw before it acted, without what it was told there. */
+export const seenAt = ({ turns }: Pick<Trajectory, "turns">, turn: number): string =>
+  lastSeen(turns[turn]?.prompt ?? []);
+
+/** The last message that is no lesson. */
+export const lastSeen = (messages: readonly Message[]): string =>
+  messages.findLast(({ content }) => !content.startsWith(heading))?.content ?? "";

@@ -1,0 +1,54 @@
+import { type ChannelOptions, scoredUnits, spread } from "../../../advantage/returns.ts";
+import type { Advantage } from "../../../core/slots.ts";
+import type { Id } from "../../../core/words.ts";
+
+/** Settings of {@link expertGate}. */
+export interface ExpertGateOptions extends ChannelOptions {
+  /** So many successes of its own and a task needs no expert. Default 1. */
+  readonly successes?: number;
+  /** Least return that is a success, in the unit of the rewards. Default 1. */
+  readonly threshold?: number;
+  /** "hard": all or nothing. "soft": falls evenly to 0 at `successes`. Default "hard". */
+  readonly gate?: "hard" | "soft";
+}
+
+/**
+ * How much a demonstration counts, by how the policy's own attempts at its task fared:
+ *
+ *     n = number of sampled units of the task with R ≥ threshold
+ *     ξ = 1[n < successes],   soft: max(0, 1 − n / successes)
+ *
+ * on every token of the task's demonstrated units; sampled ones are left as they are. A task without any attempt counts as
+ * one without success. Stats: `expert`, the mean ξ over demonstrated units.
+ * Paper: "MM-HELIX: Boosting Multimodal Long-Chain Reflective Reasoning with Holistic Platform and Adaptive Hybrid Policy
+ * Optimization".
+ */
+export function expertGate(options: ExpertGateOptions = {}): Advantage<null> {
+  const { successes = 1, threshold = 1, gate = "hard" } = options;
+  const weight = (n: number): number =>
+    gate === "hard" ? Number(n < successes) : Math.max(0, 1 - n / successes);
+  return {
+    name: "expertGate",
+    init: () => null,
+    apply: (evidence, _state, soFar) => {
+      const byId = new Map(evidence.trajectories.map((t) => [t.id, t]));
+      const solved = new Map<Id, number>();
+      for (const { unit, value } of scoredUnits(evidence, options)) {
+        const t = byId.get(unit.members[0] ?? "");
+        if (t && t.origin !== "demonstrated" && value >= threshold)
+          solved.set(t.task, (solved.get(t.task) ?? 0) + 1);
+      }
+      const values = new Map<Id, number>();
+      for (const unit of evidence.units) {
+        const t = byId.get(unit.members[0] ?? "");
+        if (t?.origin === "demonstrated") values.set(unit.id, weight(solved.get(t.task) ?? 0));
+      }
+      const mean = [...values.values()].reduce((sum, x) => sum + x / values.size, 0);
+      return {
+        advantages: spread(evidence, values, soFar),
+        next: null,
+        stats: values.size > 0 ? { expert: mean } : {},
+      };
+    },
+  };
+}

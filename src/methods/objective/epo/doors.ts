@@ -1,0 +1,98 @@
+/** A corridor whose doors pay a little at once, while going on to the end pays ten times as much. */
+import type { Task } from "../../../core/words.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Step,
+} from "../../../env/environment.ts";
+
+/** Settings of {@link doors}. */
+export interface DoorsOptions {
+  /** Corridors practised, each with cells of its own; as many others nobody practises. Default 4. */
+  readonly corridors?: number;
+  /** Cells up to the end. Default 10. */
+  readonly cells?: number;
+  /** Every so many cells there is a door. Default 2. */
+  readonly every?: number;
+  /** Default 15. */
+  readonly turns?: number;
+}
+
+/** What leaving by a door pays, and what the end pays. */
+const pays = { door: 0.1, end: 1 } as const;
+
+/** The word of a cell. */
+export const cellOf = (corridor: number, cell: number): string => `c${corridor}.${cell}`;
+
+/**
+ * Each cell is seen as a word, `c0.3`. "on" goes a cell further. "out" leaves by the door where there is one, and costs a
+ * turn elsewhere, as everything else does. A success is to get to the end within the turns.
+ */
+export function doors(options: DoorsOptions = {}): Environment {
+  const { corridors = 4, cells = 10, every = 2, turns = 15 } = options;
+  const splits = ["train", "test"];
+  const taskAt = (split: string, index: number): Task => {
+    const corridor = split === "train" ? index : corridors + index;
+    return {
+      id: `doors/${split}/${index}`,
+      prompt: [{ role: "user", content: cellOf(corridor, 0) }],
+      metadata: { corridor },
+      seed: corridor,
+    };
+  };
+  const start = (task: Task, at = 0, acted = 0, over = false): Episode => {
+    let cell = at;
+    let turn = acted;
+    let ended = over;
+    const here = (): string => cellOf(Number(task.metadata.corridor), cell);
+    return {
+      async observe() {
+        const messages = turn === 0 ? [] : [{ role: "user" as const, content: here() }];
+        return { role: "agent", observation: { messages, stateKey: here(), legal: ["on", "out"] } };
+      },
+      async act({ content }): Promise<Step> {
+        if (ended) return alreadyOver;
+        turn++;
+        const said = content.trim();
+        if (said === "out" && isDoor(cell, every)) {
+          ended = true;
+          return { rewards: { outcome: pays.door }, end: { kind: "done", reason: "left", success: false } };
+        }
+        if (said === "on") cell++;
+        if (cell < cells && turn < turns) return { rewards: { outcome: 0 } };
+        ended = true;
+        if (cell < cells)
+          return { rewards: { outcome: 0 }, end: { kind: "truncated", limit: "turns", at: turn } };
+        return { rewards: { outcome: pays.end }, end: { kind: "done", reason: "arrived", success: true } };
+      },
+      fork: async () => start(task, cell, turn, ended),
+    };
+  };
+  return defineEnvironment({
+    name: "doors",
+    summary: "walk a corridor to its end, past doors that pay a little at once",
+    abilities: new Set(["fork", "replay", "stateKey", "expert", "legal"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns, actionTokens: 1 },
+    lexicon: () => [
+      "on",
+      "out",
+      ...Array.from({ length: 2 * corridors }, (_, c) =>
+        Array.from({ length: cells }, (_unused, k) => cellOf(c, k)).join(" "),
+      ),
+    ],
+    tasks: (split) =>
+      splits.includes(split) ? Array.from({ length: corridors }, (_, i) => taskAt(split, i)) : [],
+    start: async (task) => start(task),
+    expert: () => "on",
+    async verify(_task, { turns: played }) {
+      return { outcome: played.reduce((sum, turn) => sum + (turn.rewards.outcome ?? 0), 0) };
+    },
+  });
+}
+
+/** Whether a cell has a door. The first has none. */
+export const isDoor = (cell: number, every: number): boolean => cell > 0 && cell % every === 0;

@@ -1,0 +1,27 @@
+import type { Signal } from "../../../core/signal.ts";
+import type { Feedback } from "../../../core/slots.ts";
+
+/**
+ * Prefers what was shown to what was sampled, whatever either is worth: in each group the first demonstration to the
+ * first sample, the second to the second, and so on from the start of the shorter list until the longer one ends, so that
+ * one demonstration may stand against several samples. A group without either gives no signal.
+ */
+export function demonstrationsWin(channel = "preference"): Feedback {
+  return async (_ctx, { trajectories, units }) => {
+    const byId = new Map(trajectories.map((t) => [t.id, t]));
+    const groups = Map.groupBy(units, (u) => u.group);
+    return [...groups.values()].flatMap((group): Signal[] => {
+      const members = group.flatMap((u) => u.members.flatMap((id) => byId.get(id) ?? []));
+      const shown = members.filter((t) => t.origin === "demonstrated");
+      const sampled = members.filter((t) => t.origin === "sampled");
+      if (shown.length === 0 || sampled.length === 0) return [];
+      return Array.from({ length: Math.max(shown.length, sampled.length) }, (_, i) => ({
+        kind: "preference",
+        channel,
+        about: [{ trajectory: shown[i % shown.length]!.id }, { trajectory: sampled[i % sampled.length]!.id }],
+        best: 0,
+        source: "demonstrations",
+      }));
+    });
+  };
+}

@@ -1,0 +1,30 @@
+import { preferencePairs } from "../../../advantage/preferencePairs.ts";
+import { comparisons } from "../../../feedback/comparisons.ts";
+import { method } from "../../../method/method.ts";
+import { multiTurn } from "../../../rollout/multiTurn.ts";
+import { selfImproving } from "./selfImproving.ts";
+import { withRevisions } from "./withRevisions.ts";
+
+export const srpoSelfImproving = method({
+  id: "srpo-self-improving",
+  family: "objective",
+  summary: "one model replies and improves replies; its optimum forgets whose replies were compared",
+  paper: "Self-Improving Robust Preference Optimization",
+  mechanism:
+    "The same network plays two parts: it replies to a prompt, and, shown a draft, writes a better reply. The improver maximises how often its revision is preferred; the generator leaves it as little to gain as it can. Near a reference this game has a closed form, which turns into one squared loss on pairs: no reward model and no win rates over anybody's replies, so that the solution does not depend on the policy whose replies were compared. In use, a reply may be improved several times.",
+  equation: [
+    "B(y) = ln π(y|x)/ref(y|x),   A(y|d) = ln π(y|d, x)/ref(y|d, x)          d: draft",
+    "e₁ = β (A(w|l) − A(l|w) + B(w) − B(l)) − 1",
+    "e₂ = β (A(w|l) − A(l|l)) − 1/2,   e₃ = β (A(l|w) − A(w|w)) + 1/2        w: preferred, l: other",
+    "loss = mean over pairs of (1 − α) e₁² + α (e₂² + e₃²)                   β = 0.3, α = 0.5",
+  ].join("\n"),
+  source:
+    "the game from the paper; the pair losses derived from its closed form; β, α and the improver's prompt are ours",
+  frozen: { reference: {} },
+  slots: ({ groupSize, temperature }) => ({
+    rollout: withRevisions(multiTurn({ groupSize, temperature })),
+    feedback: comparisons(),
+    advantage: preferencePairs(),
+    objective: selfImproving({ beta: 0.3 }),
+  }),
+});

@@ -1,0 +1,44 @@
+import type { Row } from "../../../core/batch.ts";
+import { trajectoryRows } from "../../../core/pack.ts";
+import type { Rollout } from "../../../core/slots.ts";
+import { actionTokens } from "../../../core/words.ts";
+import { revision } from "./revisions.ts";
+
+/** Settings of {@link withRevisions}. */
+export interface WithRevisionsOptions {
+  /** What the improver is asked. Default "improve". */
+  readonly instruction?: string;
+}
+
+/**
+ * What a rollout brings home, and of neighbours in a group (the first and the second unit, the third and the fourth…)
+ * each reply once more as a revision of either: four further rows a pair, without advantages, named by
+ * `core/revisions.ts`. For replies of one turn; one left over in a group has no revision.
+ */
+export function withRevisions(rollout: Rollout, options: WithRevisionsOptions = {}): Rollout {
+  const { instruction = "improve" } = options;
+  return async (ctx) => {
+    const own = await rollout(ctx);
+    const { codec } = ctx.model();
+    const byId = new Map(own.trajectories.map((t) => [t.id, t]));
+    const rows: Row[] = [];
+    for (const group of Map.groupBy(own.units, (u) => u.group).values()) {
+      const members = group.flatMap((unit) =>
+        unit.members.flatMap((id) => {
+          const t = byId.get(id);
+          return t ? [{ unit, t }] : [];
+        }),
+      );
+      for (let i = 0; i + 1 < members.length; i += 2) {
+        const pair = members.slice(i, i + 2);
+        for (const { unit, t } of pair) {
+          for (const draft of pair) {
+            const none = new Float32Array(actionTokens(t));
+            rows.push(...trajectoryRows(revision(t, draft.t, codec, instruction), unit, none).rows);
+          }
+        }
+      }
+    }
+    return { ...own, rows: [...(own.rows ?? []), ...rows] };
+  };
+}

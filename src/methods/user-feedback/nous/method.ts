@@ -1,0 +1,33 @@
+import { returnsToGo } from "../../../advantage/returnsToGo.ts";
+import { perTurn } from "../../../credit/perTurn.ts";
+import { method } from "../../../method/method.ts";
+import { clippedRatio } from "../../../objective/clippedRatio.ts";
+import { klPenalty } from "../../../objective/klPenalty.ts";
+import { candidatesPerState } from "./candidatesPerState.ts";
+import { entropyReduction } from "./entropyReduction.ts";
+
+export const nous = method({
+  id: "nous",
+  family: "user-feedback",
+  summary: "a question is worth the nats of uncertainty about the user's intent that its answer took away",
+  paper: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry",
+  mechanism:
+    "What the user wants is a point in a space of slots and values, over which an exact belief is kept. Every answer shrinks it, and by as many nats as it does the question is paid, at once and with no label or reward model. Candidate questions at one state of a dialogue are compared with each other. Since the rewards of a dialogue add up to the same once all is known, their sum would tell nothing of speed: each counts for its own turn alone.",
+  equation: [
+    "b'[k](v) ∝ b[k](v) p(answer | v)                        b: belief, slots k independent, uniform at first",
+    "H(b) = −Σ_k Σ_v b[k](v) ln b[k](v)",
+    "r[t] = H(b[t]) − H(b[t + 1])                            ln |V| for a slot resolved, ln(n/m) narrowed from n to m",
+    "A[t] = (r[t] − mean r[t]) / std r[t]                    over the candidates at one state, on the tokens of turn t",
+    "loss = clipped ratio with A + 0.01 KL(π ‖ reference)",
+  ].join("\n"),
+  source:
+    "belief, reward and groups of one state are the paper's, constants ours; states come from a dialogue of the policy as it is, played anew in each iteration, where the paper stores them beforehand",
+  frozen: { reference: {} },
+  slots: ({ clipLow, clipHigh, groupSize, temperature }) => ({
+    rollout: candidatesPerState({ candidates: groupSize, temperature }),
+    feedback: entropyReduction(),
+    credit: perTurn(),
+    advantage: returnsToGo({ discount: 0, baseline: "turn", normalise: true }),
+    objective: [clippedRatio({ clip: { low: clipLow, high: clipHigh } }), klPenalty()],
+  }),
+});

@@ -1,0 +1,128 @@
+/** Fine-tuning on everything that was ever shown or corrected, with a fixed share of what came last. */
+import { z } from "zod";
+import { type Batch, type Row, rowCount } from "../../../core/batch.ts";
+import { isLogged } from "../../../core/lessons.ts";
+import type { Model, StepRule } from "../../../core/model.ts";
+import { pack } from "../../../core/pack.ts";
+import type { Random } from "../../../core/random.ts";
+import type { Update } from "../../../core/slots.ts";
+import { addStats, averageStats } from "../../../core/stats.ts";
+import type { ModelId, Stats, Unit } from "../../../core/words.ts";
+
+/** Settings of {@link aggregated}. */
+export interface AggregatedOptions {
+  readonly step: StepRule;
+  /** Share of each batch that is drawn from the newest set, in [0, 1]. Default 0.5. */
+  readonly newest?: number;
+  /** Optimiser steps per iteration. Default 150. */
+  readonly steps?: number;
+  /** Rows in each. Default 32. */
+  readonly rows?: number;
+  /** Most earlier rows that are remembered, the last ones. Default 10 000. */
+  readonly keep?: number;
+  /** The model that learns. Default "policy". */
+  readonly model?: ModelId;
+}
+
+/**
+ * Data-set aggregation. The rows of this iteration are the newest set; every step is on rows drawn with replacement,
+ *
+ *     round(newest · rows) of the newest set, the others from all earlier sets
+ *
+ * or all from the one of the two that has any. Then the newest set joins the earlier ones, which the run's memory keeps;
+ * but for rows of logged conversations, which can be replayed: a run keeps no copy of what people said.
+ * Little of the newest set and little is learnt from a correction; much of it and the rest is forgotten.
+ * Papers: "Yell At Your Robot: Improving On-the-Fly from Language Corrections"; "A Reduction of Imitation Learning and
+ * Structured Prediction to No-Regret Online Learning".
+ */
+export function aggregated(options: AggregatedOptions): Update {
+  const {
+    step,
+    newest: share = 0.5,
+    steps = 150,
+    rows: size = 32,
+    keep = 10_000,
+    model: id = "policy",
+  } = options;
+  return async (ctx, batch, objectives) => {
+    const newest = rowsIn(batch);
+    const earlier = kept.parse(ctx.memory.get(memoryKey) ?? []);
+    const memorable = newest.filter(({ task }) => !isLogged(task));
+    ctx.memory.set(memoryKey, [...earlier, ...memorable].slice(-keep));
+    if (newest.length + earlier.length === 0) return { steps: 0 };
+    const fresh = earlier.length === 0 ? size : newest.length === 0 ? 0 : Math.round(share * size);
+    const model = ctx.model(id);
+    const sums = objectives.map((): Stats => ({}));
+    const stepped: Stats = {};
+    for (let i = 0; i < steps; i++) {
+      const random = ctx.random.split("aggregated", i);
+      const part = packed([...drawn(newest, fresh, random), ...drawn(earlier, size - fresh, random)], model);
+      for (const [o, objective] of objectives.entries()) {
+        addStats(sums[o]!, await model.accumulate(part, objective, await objective.prepare(ctx, part)));
+      }
+      ctx.count("tokens.trained", part.target_A.length);
+      addStats(stepped, await model.step(step));
+    }
+    const out: Stats = { steps, newest: newest.length, earlier: earlier.length };
+    for (const [name, value] of Object.entries(stepped)) out[name] = value / steps;
+    objectives.forEach(({ name }, o) => {
+      for (const [stat, value] of Object.entries(averageStats(sums[o]!)))
+        out[`${name}.${stat}`] = stat === "loss" ? value / steps : value;
+    });
+    return out;
+  };
+}
+
+const memoryKey = "aggregated rows";
+
+/** A row as the run's memory keeps it: its tokens, and where its targets stand. */
+const kept = z.array(
+  z.object({ task: z.string(), tokens: z.array(z.number()), targets: z.array(z.number()) }),
+);
+type Kept = z.infer<typeof kept>[number];
+
+/** Rows that have any weight. */
+function rowsIn(batch: Batch): Kept[] {
+  return Array.from({ length: rowCount(batch) }, (_, r): Kept[] => {
+    const [from, to] = [batch.targetOffset[r]!, batch.targetOffset[r + 1]!];
+    const start = batch.rowOffset[r]!;
+    const targets = Array.from(batch.target_A.subarray(from, to), (p) => p - start);
+    const weighs = targets.filter((_p, a) => batch.weight_A[from + a] !== 0);
+    if (weighs.length === 0) return [];
+    const tokens = [...batch.tokens_N.subarray(start, batch.rowOffset[r + 1]!)];
+    return [{ task: batch.rows[r]!.task, tokens, targets: weighs }];
+  }).flat();
+}
+
+const drawn = (rows: readonly Kept[], count: number, random: Random): Kept[] =>
+  Array.from({ length: count }, () => rows[random.below(rows.length)]!);
+
+function packed(rows: readonly Kept[], { id, version }: Model): Batch {
+  const made = rows.map(({ task, tokens, targets }, r): Row => {
+    const unknown = new Float32Array(targets.length).fill(Number.NaN);
+    const info = {
+      trajectory: `${r}`,
+      task,
+      role: "agent",
+      model: id,
+      version,
+      unit: `${r}`,
+      group: task,
+      from: 0,
+    };
+    return {
+      info: { ...info, origin: "demonstrated", context: "sampled" },
+      tokens: Int32Array.from(tokens),
+      targets: Int32Array.from(targets),
+      turn: new Int32Array(targets.length),
+      logp: unknown,
+      behaviour: unknown,
+      advantage: new Float32Array(targets.length).fill(1),
+      weight: new Float32Array(targets.length).fill(1),
+    };
+  });
+  const units = made.map(
+    ({ info }): Unit => ({ id: info.unit, group: info.group, members: [info.trajectory] }),
+  );
+  return pack(made, units);
+}

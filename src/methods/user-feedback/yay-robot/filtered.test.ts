@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomStream } from "../../../core/random.ts";
+import type { Task } from "../../../core/words.ts";
+import { uniform } from "../../../data/uniform.ts";
+import { filtered } from "./filtered.ts";
+
+const tasks = Array.from({ length: 6 }, (_, i): Task => ({ id: `${i}`, prompt: [], metadata: {}, seed: i }));
+const even = (task: Task): boolean => Number(task.id) % 2 === 0;
+
+test("filtered: the curriculum inside sees no other tasks, pass after pass", () => {
+  const data = filtered("even", even, uniform({ tasks: 2 }));
+  let state = data.init(tasks);
+  const seen: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    const clock = { iteration: i, phase: "train", step: 0 };
+    const { practice, next } = data.choose(tasks, state, randomStream(1), clock);
+    seen.push(...practice.map(({ id }) => id));
+    state = next;
+  }
+  assert.deepEqual(
+    ["0", "2", "4"].map((id) => seen.filter((other) => other === id).length),
+    [4, 4, 4],
+  );
+  assert.notEqual(data.name, uniform().name, "its state is its own");
+});
+
+test("filtered: where nothing is kept, everything is", () => {
+  const data = filtered("none", () => false, uniform({ tasks: 9 }));
+  const clock = { iteration: 0, phase: "train", step: 0 };
+  assert.equal(data.choose(tasks, data.init(tasks), randomStream(1), clock).practice.length, 6);
+});

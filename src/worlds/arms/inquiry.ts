@@ -1,0 +1,34 @@
+/** What the checks on information gain share: an agent that can read what it found, but does not know what to ask. */
+import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
+import type { Recipe } from "../../method/method.ts";
+import { armOf, type PracticeArm } from "../../train/armOf.ts";
+import { fits, type InquiryOptions, inquiry } from "../inquiry.ts";
+
+/**
+ * Queries and answering begin equally likely; once it answers, an answer that fits what is known is e⁶ times as likely
+ * as one that does not. So the likelihood of the right answer tells how much is known, and what to ask is to be learnt.
+ */
+export function readerPrior(options: InquiryOptions): Prior {
+  return (context, word) => {
+    const said = context.slice(1, context.indexOf("<end>"));
+    const [begun] = context.slice(context.indexOf("<assistant>") + 1);
+    if (begun === undefined) return word === "answer" || /^q\d/.test(word) ? 0 : never;
+    if (begun !== "answer") return word === "<end>" ? 0 : never;
+    if (!/^a\d/.test(word)) return never;
+    return said[0] === "known" && fits(word, said.slice(1), options) ? 6 : 0;
+  };
+}
+
+const never = -1e9;
+
+/** An arm that practises in the inquiry as it is set here. */
+export const inquirer =
+  (options: InquiryOptions, shared: Omit<PracticeArm, "recipe" | "environment" | "engine">) =>
+  (recipe: Recipe, more: Partial<PracticeArm> = {}) =>
+    armOf({
+      environment: (seed) => inquiry({ ...options, seed }),
+      engine: () => tabularEngine({ context: "message", prior: readerPrior(options) }),
+      ...shared,
+      recipe,
+      ...more,
+    });

@@ -1,0 +1,96 @@
+/** A long corridor of cells: one action is right in each, and a wrong one may be the last. */
+import { type Random, randomStream } from "../core/random.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+import {
+  alreadyOver,
+  defineEnvironment,
+  type Environment,
+  type Episode,
+  type Step,
+} from "../env/environment.ts";
+
+/** Settings of {@link corridor}. */
+export interface CorridorOptions {
+  /** Cells to get through, one action each. Default 100. */
+  readonly cells?: number;
+  /** Kinds of cells. Default 8. */
+  readonly kinds?: number;
+  /** Actions to choose from. Default 4. */
+  readonly actions?: number;
+  /** Probability that a wrong action ends the episode. Default 0.3. */
+  readonly fatal?: number;
+  /** 1 over the number of cells for each cell survived, or 1 at the end alone. Default "cell". */
+  readonly pay?: "cell" | "end";
+  /** Layouts per split. Default 50. */
+  readonly layouts?: number;
+  /** Decides which actions are right, and the layouts. Default 1. */
+  readonly seed?: number;
+}
+
+/**
+ * What is seen is the kind of the cell and the action before, `k3 a1`; they decide which action is right, in every
+ * layout alike, and they are the state: nothing else predicts what comes. A task is a layout. A wrong action is survived
+ * with probability 1 − fatal. Getting through is the success.
+ */
+export function corridor(options: CorridorOptions = {}): Environment {
+  const { cells = 100, kinds = 8, actions = 4, fatal = 0.3, pay = "cell", layouts = 50, seed = 1 } = options;
+  const words = Array.from({ length: actions }, (_, i) => `a${i}`);
+  const splits = ["train", "test"] as const;
+  const kindOf = (task: Task, cell: number): number =>
+    randomStream(task.seed).split("cell", cell).below(kinds);
+  const view = (task: Task, cell: number, before: string): string => `k${kindOf(task, cell)} ${before}`;
+  const rightAfter = (seen: string): string => words[randomStream(seed).split("right", seen).below(actions)]!;
+
+  function taskAt(split: string, index: number): Task {
+    const stream = randomStream(seed).split("layout", split, index);
+    const task: Task = { id: `corridor/${split}/${index}`, prompt: [], metadata: {}, seed: stream.seed };
+    return { ...task, prompt: [{ role: "user", content: view(task, 0, "start") }] };
+  }
+
+  function startAt(task: Task, random: Random, at: number, seen: string, over: boolean): Episode {
+    let cell = at;
+    let now = seen;
+    let ended = over;
+    return {
+      async observe() {
+        const messages = cell === 0 ? [] : [{ role: "user" as const, content: now }];
+        return { role: "agent", observation: { messages, stateKey: now, legal: words } };
+      },
+      async act(action): Promise<Step> {
+        if (ended) return alreadyOver;
+        const said = action.content.trim();
+        const survives = said === rightAfter(now) || random.split("luck", cell).next() >= fatal;
+        if (!survives || !words.includes(said)) {
+          ended = true;
+          return { rewards: { outcome: 0 }, end: { kind: "done", reason: "fell", success: false } };
+        }
+        cell++;
+        ended = cell >= cells;
+        const outcome = pay === "cell" ? 1 / cells : ended ? 1 : 0;
+        if (ended)
+          return { rewards: { outcome }, end: { kind: "done", reason: "got through", success: true } };
+        now = view(task, cell, said);
+        return { rewards: { outcome } };
+      },
+      fork: async () => startAt(task, random, cell, now, ended),
+    };
+  }
+
+  return defineEnvironment({
+    name: "corridor",
+    summary: "get through a long corridor; the right action depends on the cell and the action before",
+    abilities: new Set(["fork", "stateKey", "expert", "legal"] as const),
+    roles: ["agent"],
+    splits,
+    limits: { turns: cells, actionTokens: 1 },
+    tasks: (split) =>
+      splits.some((s) => s === split) ? Array.from({ length: layouts }, (_, i) => taskAt(split, i)) : [],
+    start: async (task, random) => startAt(task, random, 0, view(task, 0, "start"), false),
+    lexicon: () => [...words, "start", ...Array.from({ length: kinds }, (_, i) => `k${i}`)],
+    expert: (_task, conversation) => rightAfter(conversation.at(-1)!.content),
+    /** Luck is drawn once, while playing: the verdict is what was paid last. */
+    async verify(_task: Task, trajectory: Trajectory) {
+      return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
+    },
+  });
+}

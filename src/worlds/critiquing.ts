@@ -1,0 +1,61 @@
+import type { CritiqueDetail } from "../core/critic.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+import type { Environment } from "../env/environment.ts";
+import type { Teacher } from "./tryAgain.ts";
+
+/** Settings of {@link critiquing}. */
+export interface CritiquingOptions {
+  /** Probability that what is said is true; otherwise it misleads. Default 1. */
+  readonly accuracy?: number;
+  /** Default "hint". */
+  readonly detail?: CritiqueDetail;
+}
+
+/**
+ * The environment's own critique as what a teacher says of each reply: `tryAgain(environment, { words:
+ * critiquing(environment), lexicon: environment.critiqueLexicon })`.
+ * @throws WhetstoneError `config.invalid` for an environment that criticises nothing.
+ */
+export function critiquing(environment: Environment, options: CritiquingOptions = {}): Teacher {
+  const { accuracy = 1, detail = "hint" } = options;
+  const { critique } = environment;
+  if (!critique) {
+    throw new WhetstoneError("config.invalid", {
+      where: `critiquing, environment "${environment.name}"`,
+      got: "an environment without critiques",
+      expected: "one that criticises trajectories",
+      mend: "Give the environment a critique, or say something else to what was replied.",
+    });
+  }
+  return async ({ task, replies, random }) => {
+    const right = random.split("accuracy").next() < accuracy;
+    const wish = { right, detail, random: random.split("template") };
+    return (await critique(task, replied(environment, task, replies.at(-1) ?? ""), wish)).text;
+  };
+}
+
+/** One reply as a trajectory. */
+function replied({ roles }: Environment, task: Task, content: string): Trajectory {
+  const role = roles[0] ?? "agent";
+  const turn = {
+    role,
+    model: "policy",
+    version: "",
+    prompt: task.prompt,
+    action: { role: "assistant", content },
+    spans: {},
+    stop: "eos",
+    rewards: {},
+    ms: 0,
+  } as const;
+  return {
+    id: task.id,
+    task: task.id,
+    episode: task.id,
+    role,
+    turns: [turn],
+    end: { kind: "done", reason: "replied" },
+    origin: "sampled",
+  };
+}

@@ -1,0 +1,142 @@
+/** Inverses modulo a prime, said twice: a first answer that may be misread, then a second look at what was read. */
+import { type Random, randomStream } from "../core/random.ts";
+import { succeeded, type Task } from "../core/words.ts";
+import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
+import { type Ability, defineEnvironment, type Environment } from "../env/environment.ts";
+import { machine } from "../env/machine.ts";
+
+/** Settings of {@link inverses}. */
+export interface InversesOptions {
+  /** A prime; what is asked about are the numbers 1 to prime − 1. Default 11. */
+  readonly modulus?: number;
+  /** Probability that another number is read than was said first, any one: no practice makes first answers better. Default 0.3. */
+  readonly slip?: number;
+  /** Probability that after a wrong first answer no second one counts: repair is hard. Default 0. */
+  readonly lost?: number;
+  /** Luck is the task's own, the same at each attempt, or each episode's. Default "task". */
+  readonly luck?: "task" | "episode";
+  /** Tasks of each split about each number. They differ in their luck at most. Default 20. */
+  readonly each?: number;
+  /** Default 1. */
+  readonly seed?: number;
+}
+
+/** The number whose product with the task's is 1 modulo the prime. */
+export const inverseOf = (task: Task): number => Number(task.metadata.inverse);
+
+/** What is read in the place of a first answer, if anything, and whether a mistake can be mended. */
+interface Luck {
+  readonly read: number | undefined;
+  readonly lost: boolean;
+}
+
+/**
+ * Asked "invert 3", an answer is one number. It may be misread; what was read is shown as "3 times 7 : revise", and a
+ * second answer ends the episode. Each answer pays `outcome` 1 or 0 by itself; the second one decides the success.
+ * Nothing says whether the first was right, but what is shown suffices to find out. Nothing tells the
+ * luck beforehand. A critique judges what was said, as "step 1" and "step 2", and not what was read.
+ */
+export function inverses(options: InversesOptions = {}): Environment {
+  const { modulus = 11, slip = 0.3, lost = 0, luck = "task", each = 20, seed = 1 } = options;
+  const splits = ["train", "test"] as const;
+  const numbers = Array.from({ length: modulus - 1 }, (_, i) => i + 1);
+
+  const number = (text: string): number | undefined => numbers.find((n) => `${n}` === text);
+  const luckFrom = (random: Random): Luck => {
+    const slipped = random.split("slip").next() < slip;
+    return {
+      read: slipped ? numbers[random.split("read").below(numbers.length)] : undefined,
+      lost: random.split("lost").next() < lost,
+    };
+  };
+  /** What was read of a first answer, and what both answers are worth. */
+  const judged = (task: Task, lucky: Luck, first: string, second = "") => {
+    const read = lucky.read ?? number(first);
+    const kept = read === inverseOf(task);
+    const mended = number(second) === inverseOf(task) && (kept || !lucky.lost);
+    return { read: read ?? "nothing", first: kept ? 1 : 0, second: mended ? 1 : 0 };
+  };
+
+  return defineEnvironment({
+    name: "inverses",
+    summary: "say the inverse of a number modulo a prime; what was read is shown, and is answered once more",
+    abilities: new Set<Ability>([
+      "fork",
+      ...(luck === "task" ? (["replay"] as const) : []),
+      "stateKey",
+      "expert",
+      "legal",
+    ]),
+    roles: ["agent"],
+    splits,
+    limits: { turns: 2, actionTokens: 1 },
+    lexicon: () => ["invert times : revise nothing", ...numbers.map(String)],
+    tasks: (split) =>
+      splits.some((name) => name === split)
+        ? Array.from({ length: each * numbers.length }, (_, index) => {
+            const asked = numbers[index % numbers.length]!;
+            return {
+              id: `inverses/${split}/${index}`,
+              prompt: [{ role: "user", content: `invert ${asked}` }],
+              metadata: { asked, inverse: numbers.find((n) => (n * asked) % modulus === 1)! },
+              seed: randomStream(seed).split("inverses", split, index).seed,
+            };
+          })
+        : [],
+    expert: (task) => `${inverseOf(task)}`,
+    /** Answers rightly, and never looks again. */
+    flawed: (task, conversation) => conversation.at(-1)?.content.split(" ")[2] ?? `${inverseOf(task)}`,
+    start: async (task, random) => {
+      const lucky = luckFrom(luck === "task" ? randomStream(task.seed) : random);
+      return machine<{ readonly first: string | undefined }>(
+        {
+          see: ({ first }) => {
+            const shown =
+              first === undefined
+                ? undefined
+                : `${task.metadata.asked} times ${judged(task, lucky, first).read} : revise`;
+            return {
+              messages: shown === undefined ? [] : [{ role: "user", content: shown }],
+              stateKey: `${task.id} ${shown ?? ""}`,
+              legal: numbers.map(String),
+            };
+          },
+          act: ({ first }, action) => {
+            if (first === undefined) {
+              return { next: { first: action }, rewards: { outcome: judged(task, lucky, action).first } };
+            }
+            const outcome = judged(task, lucky, first, action).second;
+            const reason = outcome === 1 ? "right" : "wrong";
+            const end = { kind: "done", reason, success: outcome === 1 } as const;
+            return { next: { first }, rewards: { outcome }, end };
+          },
+        },
+        { first: undefined },
+        random,
+      );
+    },
+    critiqueLexicon: () => critiqueWords(2),
+    async critique(task, trajectory, wish) {
+      const better = `${inverseOf(task)}`;
+      const parts = trajectory.turns.slice(0, 2).map(({ action }, k) => {
+        const said = action.content.trim();
+        const worse = numbers.map(String).filter((other) => other !== better && other !== said);
+        return {
+          ...wholeAction(k, action.content),
+          good: said === better,
+          name: `step ${k + 1}`,
+          better,
+          worse,
+        };
+      });
+      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+    },
+    async verify(task, { turns }) {
+      // the luck of an episode is nowhere but in what it was paid
+      if (luck === "episode") return { outcome: turns.at(1)?.rewards.outcome ?? 0 };
+      const [first, second] = turns.map((turn) => turn.action.content.trim());
+      const lucky = luckFrom(randomStream(task.seed));
+      return { outcome: first === undefined ? 0 : judged(task, lucky, first, second).second };
+    },
+  });
+}

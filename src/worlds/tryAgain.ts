@@ -1,0 +1,128 @@
+/** Any environment of a single reply, in which a reply is met with words and may be made again. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Random } from "../core/random.ts";
+import type { Task, Trajectory } from "../core/words.ts";
+import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
+
+/** What a teacher has before it: an attempt that was not the last. */
+export interface Lesson {
+  readonly task: Task;
+  /** All replies so far; the last one is to be spoken about. */
+  readonly replies: readonly string[];
+  /** What the environment itself said of the last reply, if anything. */
+  readonly text: string | undefined;
+  /** This lesson's own stream. */
+  readonly random: Random;
+}
+
+/** Says something of a reply. Knows the task, its answer included, and is to keep that to itself. */
+export type Teacher = (lesson: Lesson) => string | Promise<string>;
+
+/** Settings of {@link tryAgain}. */
+export interface TryAgainOptions {
+  /** Replies until the episode is over. Default 5. */
+  readonly turns?: number;
+  /** All that is said after a reply, or who says it. Default "Incorrect. Please think again." */
+  readonly words?: string | Teacher;
+  /** "right": the first right reply ends the episode. "last": every reply but the last is met, right or wrong, and the last one counts. Default "right". */
+  readonly until?: "right" | "last";
+  /** Texts with every word that a teacher may say and the environment does not. */
+  readonly lexicon?: () => readonly string[];
+}
+
+/** What has happened in an episode so far. */
+interface Past {
+  readonly replies: readonly string[];
+  /** What was said of the last reply. */
+  readonly said: string;
+  readonly over: boolean;
+}
+
+/**
+ * The same tasks, asked again and again: after a wrong reply all that is seen is `words`, and what was said stays in the
+ * conversation; the first right reply, or the last turn, ends the episode. Every reply is judged as a first one would be,
+ * by an episode of the environment's own with the same random stream, and paid what that one pays. That something was
+ * right is never seen by an action, unless a teacher says so. An episode that fails or is cut off ends all of it.
+ * Papers: "A Simple "Try Again" Can Elicit Multi-Turn LLM Reasoning"; with a teacher: "Improving Interactive In-Context
+ * Learning from Natural Language Feedback"; until the last reply: "Training Language Models to Self-Correct via
+ * Reinforcement Learning".
+ * @throws WhetstoneError `config.invalid` for an environment of several turns.
+ */
+export function tryAgain(environment: Environment, options: TryAgainOptions = {}): Environment {
+  const { turns = 5, words = "Incorrect. Please think again.", until = "right" } = options;
+  const { lexicon, verify, critique, limits, ...rest } = environment;
+  if (limits.turns !== 1) {
+    throw new WhetstoneError("config.invalid", {
+      where: `tryAgain, environment "${environment.name}"`,
+      got: `${limits.turns} turns`,
+      expected: "an environment whose episodes are one reply",
+      mend: "Wrap an environment of a single reply.",
+    });
+  }
+  const after = async (task: Task, random: Random, past: Past): Promise<Episode> => {
+    const begin = () => environment.start(task, random.split("judge"));
+    let { replies, said, over } = past;
+    let inner = await begin();
+    return {
+      async observe() {
+        const { role, observation } = await inner.observe();
+        const { stateKey } = observation;
+        const heard = typeof words === "string" ? "" : ` ${JSON.stringify([...replies, said])}`;
+        return {
+          role,
+          observation: {
+            ...observation,
+            messages: replies.length === 0 ? observation.messages : [{ role: "user", content: said }],
+            ...(stateKey === undefined ? {} : { stateKey: `${stateKey} after ${replies.length}${heard}` }),
+          },
+        };
+      },
+      async act(action) {
+        if (over) return alreadyOver;
+        const { end, ...step } = await inner.act(action);
+        replies = [...replies, action.content.trim()];
+        const settled = end?.kind === "done" ? end.success === true && until === "right" : end !== undefined;
+        over = settled || replies.length >= turns;
+        if (over) return { ...step, ...(end && { end }) };
+        const lesson = { task, replies, text: step.text, random: random.split("lesson", replies.length) };
+        said = typeof words === "string" ? words : await words(lesson);
+        await inner.close?.();
+        inner = await begin();
+        return step;
+      },
+      fork: () => after(task, random, { replies, said, over }),
+      close: async () => inner.close?.(),
+    };
+  };
+  return defineEnvironment({
+    ...rest,
+    name: `try-again-${environment.name}`,
+    summary: `${environment.summary}; ${turns} tries, each ${until === "right" ? "wrong " : ""}one met with words`,
+    abilities: new Set([...environment.abilities, "fork"] as const),
+    limits: { ...limits, turns },
+    start: (task, random) => after(task, random, { replies: [], said: "", over: false }),
+    ...(lexicon && {
+      lexicon: () => [...lexicon(), ...(typeof words === "string" ? [words] : (options.lexicon?.() ?? []))],
+    }),
+    ...(verify && {
+      verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),
+    }),
+    // of the last reply alone, in its place
+    ...(critique && {
+      critique: async (task: Task, trajectory, wish) => {
+        const before = Math.max(0, trajectory.turns.length - 1);
+        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), wish);
+        return {
+          ...said,
+          ...(turn !== undefined && { turn: turn + before }),
+          ...(marks && { marks: marks.map((mark) => ({ ...mark, turn: mark.turn + before })) }),
+        };
+      },
+    }),
+  });
+}
+
+const lastReply = (trajectory: Trajectory): Trajectory => ({
+  ...trajectory,
+  turns: trajectory.turns.slice(-1),
+});
