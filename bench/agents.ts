@@ -6,7 +6,8 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
+import { meanInterval, pairedInterval } from "../src/common/statistics/statistics.ts";
+import type { Interval } from "../src/core/interval.ts";
 
 const root = join(import.meta.dirname, "..");
 const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2, 3, 4, 5];

@@ -3,8 +3,8 @@
 //     node bench/coverage.ts [--simulations 200] [--seed 1] > bench/results/coverage.md
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { mean } from "../src/common/statistics/statistics.ts";
 import { randomStream } from "../src/core/random.ts";
-import { mean } from "../src/core/statistics.ts";
 import { doublyRobust, weightedDoublyRobust } from "../src/offpolicy/doublyRobust.ts";
 import { estimateValue } from "../src/offpolicy/estimate.ts";
 import type { Estimator } from "../src/offpolicy/estimator.ts";

@@ -5,7 +5,7 @@
 // Actions are those of the flawed player where there is one, else the expert's, recorded beforehand.
 import { cpus } from "node:os";
 import { randomStream } from "../src/core/random.ts";
-import type { Message } from "../src/core/words.ts";
+import type { Message } from "../src/core/types.ts";
 import type { Environment } from "../src/env/environment.ts";
 import { environments } from "../src/env/index.ts";
 

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { replaceFile } from "../src/core/files.ts";
+import { replaceFile } from "../src/common/files/files.ts";
 import { randomStream } from "../src/core/random.ts";
 import { config, type Ending, type EndingCase, endingCases, isDocumented } from "./exits/cases.ts";
 import { exitsPage } from "./exits/page.ts";

@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
+import { meanInterval, pairedInterval } from "../src/common/statistics/statistics.ts";
+import type { Interval } from "../src/core/interval.ts";
 import type { RunEvent } from "../src/train/events.ts";
 
 const results = join(import.meta.dirname, "results");

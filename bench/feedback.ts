@@ -6,8 +6,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import { replaceFile } from "../src/common/files/files.ts";
 import { messageOf } from "../src/core/errors.ts";
-import { replaceFile } from "../src/core/files.ts";
 import { chosenRate } from "./feedback/aggregate.ts";
 import { type Contestant, contestants } from "./feedback/contestants.ts";
 import { type Kept, keptIn } from "./feedback/kept.ts";

@@ -7,8 +7,8 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { replaceFile } from "../src/core/files.ts";
-import { meanInterval } from "../src/core/statistics.ts";
+import { replaceFile } from "../src/common/files/files.ts";
+import { meanInterval } from "../src/common/statistics/statistics.ts";
 import type { RunEvent } from "../src/train/events.ts";
 
 const { seeds, out } = new Command()

@@ -13,7 +13,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { request } from "undici";
-import { compileInBackground, oneCoreFlags } from "../src/cli/oneCore.ts";
+import { compileInBackground, oneCoreFlags } from "../src/cli/threadPriority.ts";
 import { call, quantile, steadily, type Target, target, timed } from "./gateway/load.ts";
 import { started } from "./gateway/started.ts";
 import { median } from "./measure.ts";

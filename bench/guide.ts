@@ -10,10 +10,11 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { meanInterval, pairedInterval } from "../src/common/statistics/statistics.ts";
+import type { Interval } from "../src/core/interval.ts";
 import type { Model } from "../src/core/model.ts";
 import { type Random, randomStream, shuffled } from "../src/core/random.ts";
-import { type Interval, meanInterval, pairedInterval } from "../src/core/statistics.ts";
-import type { Task } from "../src/core/words.ts";
+import type { Task } from "../src/core/types.ts";
 import { chatModel } from "../src/engine/chat/chat.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import type { DecoderSize } from "../src/engine/local/config.ts";
@@ -26,7 +27,7 @@ import { sft } from "../src/methods/baseline/sft/method.ts";
 import { directionalStimulus, pseudoHints } from "../src/methods/memory/directional-stimulus/method.ts";
 import { openaiServer } from "../src/serve/openaiServer.ts";
 import { evaluate } from "../src/train/evaluate.ts";
-import { practise } from "../src/train/practise.ts";
+import { practise } from "../src/train/trainInMemory.ts";
 import { progress } from "./report.ts";
 
 const { values } = parseArgs({

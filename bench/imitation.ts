@@ -1,7 +1,8 @@
 /** What is trained in the benches: rows as a batch, and the plainest loss. */
+
+import { pack } from "../src/common/tokens/pack.ts";
 import type { Batch, Row } from "../src/core/batch.ts";
-import type { Objective } from "../src/core/model.ts";
-import { pack } from "../src/core/pack.ts";
+import type { Objective } from "../src/core/objective.ts";
 import type { TargetRow } from "./workload.ts";
 
 /** The mean negative log-likelihood, as plain as it gets. */

@@ -8,7 +8,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
-import { oneCoreFlags } from "../src/cli/oneCore.ts";
+import { oneCoreFlags } from "../src/cli/threadPriority.ts";
 import { openProduction } from "../src/store/openProduction.ts";
 import { quantile } from "./gateway/load.ts";
 import { type Started, started } from "./gateway/started.ts";

@@ -1,9 +1,9 @@
 /** Our side of the benches, in a process of its own: answers requests, one JSON object a line. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { mean } from "../src/common/statistics/statistics.ts";
 import type { Batch } from "../src/core/batch.ts";
 import type { Model } from "../src/core/model.ts";
-import { mean } from "../src/core/statistics.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { localEngine } from "../src/engine/local/index.ts";
 import { compile } from "../src/tensor/compile.ts";

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { dot } from "../src/core/encoder.ts";
 import { randomStream, shuffled } from "../src/core/random.ts";
 import { openRetrieval, type SearchOptions } from "../src/memory/retrieval.ts";
-import { openShelf } from "../src/store/shelf.ts";
+import { openShelf } from "../src/store/entryStore.ts";
 import { quantile } from "./gateway/load.ts";
 import { progress } from "./report.ts";
 

@@ -7,7 +7,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Interval, meanInterval } from "../src/core/statistics.ts";
+import { meanInterval } from "../src/common/statistics/statistics.ts";
+import type { Interval } from "../src/core/interval.ts";
 import { progress } from "./report.ts";
 import { assumed, planOf } from "./scale/cluster.ts";
 import { drawn } from "./scale/draw.ts";

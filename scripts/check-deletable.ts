@@ -32,7 +32,8 @@ for (const file of files.split("\n").filter((name) => name !== "" && existsSync(
   cpSync(join(root, file), join(copy, file), { recursive: true, errorOnExist: false });
 }
 // benches compare papers that they name
-for (const folder of ["bench", "test/bench"]) rmSync(join(copy, folder), { recursive: true });
+for (const path of ["bench/feedback", "bench/feedback.ts", "bench/guide.ts", "test/bench/feedback.test.ts"])
+  rmSync(join(copy, path), { recursive: true, force: true });
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 /** Others are compared with the baselines, which stay. */

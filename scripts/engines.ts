@@ -8,7 +8,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { oldestNode } from "../src/cli/node-version.ts";
+import { oldestNode } from "../src/cli/nodeVersion.ts";
 
 const file = join(dirname(fileURLToPath(import.meta.url)), "..", "package.json");
 const { engines: _, ...rest } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;

@@ -1,4 +1,5 @@
 /** Whetstone: LLM agents that learn from feedback. Each room is also a subpath: `whetstone/env`, `whetstone/objective`… */
+export * from "./common/index.ts";
 export * from "./core/index.ts";
 export * from "./engine/index.ts";
 export * from "./env/index.ts";

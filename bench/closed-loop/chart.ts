@@ -1,5 +1,5 @@
 /** True utility by round: a line for each learner with its interval, one panel. */
-import type { Interval } from "../../src/core/statistics.ts";
+import type { Interval } from "../../src/core/interval.ts";
 
 export interface Line {
   readonly name: string;

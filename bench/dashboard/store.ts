@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
-import type { Trajectory, Turn } from "../../src/core/words.ts";
+import type { Trajectory, Turn } from "../../src/core/types.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { openStore } from "../../src/store/store.ts";
 

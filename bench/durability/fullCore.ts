@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { request } from "undici";
-import { oneCoreFlags } from "../../src/cli/oneCore.ts";
+import { oneCoreFlags } from "../../src/cli/threadPriority.ts";
 import type { Random } from "../../src/core/random.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import { call, target } from "../gateway/load.ts";

@@ -1,5 +1,6 @@
 /** From runs to numbers: success at a budget, over seeds, and which step size was best elsewhere. */
-import { type Interval, mean, meanInterval } from "../../src/core/statistics.ts";
+import { mean, meanInterval } from "../../src/common/statistics/statistics.ts";
+import type { Interval } from "../../src/core/interval.ts";
 import type { Run } from "./run.ts";
 
 /** Success of the policy as it was when no more than this feedback had been spent. */

@@ -1,8 +1,13 @@
 /** The six methods of the report, each with a critic of a given accuracy and groups of as many looks. */
 import { teacher } from "../../src/annotate/teacher.ts";
+import {
+  environmentText,
+  firstOf,
+  siblingSolution,
+  type Telling,
+} from "../../src/common/tokens/privilegedContext.ts";
 import type { Critic } from "../../src/core/critic.ts";
 import type { Method } from "../../src/core/slots.ts";
-import { environmentText, firstOf, siblingSolution, type Telling } from "../../src/core/tellings.ts";
 import { scriptedCritic } from "../../src/critic/scripted.ts";
 import { method, type Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
@@ -11,7 +16,7 @@ import { r3l, reflecting } from "../../src/methods/language-feedback/r3l/method.
 import { rltf, textFeedback } from "../../src/methods/language-feedback/rltf/method.ts";
 import { scoreSelfCorrect } from "../../src/methods/language-feedback/score-self-correct/method.ts";
 import { sdpo } from "../../src/methods/language-feedback/sdpo/method.ts";
-import { plainAscent } from "../../src/train/armOf.ts";
+import { plainAscent } from "../../src/train/trainingArm.ts";
 
 /** Tasks practised in each iteration. */
 const tasks = 8;

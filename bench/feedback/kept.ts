@@ -1,7 +1,7 @@
 /** Finished runs, one JSON object a line, so that an interrupted measurement goes on where it was. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { replaceFile } from "../../src/core/files.ts";
+import { replaceFile } from "../../src/common/files/files.ts";
 import type { Run, RunKey } from "./run.ts";
 
 export interface Kept {

@@ -1,5 +1,6 @@
 /** The measured part of the report: a table for each environment, and the chart. */
-import { type Interval, mean, meanInterval, pairedInterval } from "../../src/core/statistics.ts";
+import { mean, meanInterval, pairedInterval } from "../../src/common/statistics/statistics.ts";
+import type { Interval } from "../../src/core/interval.ts";
 import { type ChosenRate, meanSuccess, overSeeds, successAt } from "./aggregate.ts";
 import { chart, type Panel } from "./chart.ts";
 import type { Contestant } from "./contestants.ts";

@@ -1,7 +1,7 @@
 /** One run: practice until the budget of feedback is spent, with success by feedback. */
 import { setImmediate } from "node:timers/promises";
 import type { Environment } from "../../src/env/environment.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import type { Contestant } from "./contestants.ts";
 import type { World } from "./worlds.ts";
 

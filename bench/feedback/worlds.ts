@@ -1,8 +1,9 @@
 /** Three small environments with a policy that can read, and the exact success of a policy that is told nothing. */
+
+import { mean } from "../../src/common/statistics/statistics.ts";
+import { pairRows } from "../../src/common/tokens/pack.ts";
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
-import { mean } from "../../src/core/statistics.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { meanOver, replyProbabilities } from "../../src/diagnose/replyProbabilities.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Reading, tabularEngine } from "../../src/engine/tabular/engine.ts";

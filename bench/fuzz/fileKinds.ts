@@ -1,8 +1,8 @@
 /** Files that others wrote, or a disk damaged: what is made of each kind, and who reads it. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { begunRun } from "../../src/cli/begun.ts";
 import { checkConfig } from "../../src/cli/options.ts";
+import { begunRun } from "../../src/cli/runRecord.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";
 import type { Random } from "../../src/core/random.ts";
 import { readModel } from "../../src/engine/local/checkpoint.ts";

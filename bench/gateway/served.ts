@@ -1,5 +1,5 @@
 // The gateway in a process of its own, recording into SQLite: prints its URL; for every line that it hears, what it has used.
-import { beginForOneCore } from "../../src/cli/oneCore.ts";
+import { beginForOneCore } from "../../src/cli/threadPriority.ts";
 import { versionOf } from "../../src/serve/gateway/open.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
 import { upstream } from "../../src/serve/gateway/upstream.ts";

@@ -1,6 +1,6 @@
 // An upstream that answers at once, in a process of its own: prints its URL, ends with its input.
 import { createServer } from "node:http";
-import { compileInBackground } from "../../src/cli/oneCore.ts";
+import { compileInBackground } from "../../src/cli/threadPriority.ts";
 
 if (process.platform === "linux") compileInBackground();
 

@@ -1,6 +1,7 @@
 /** How far log-probabilities of two sides lie apart. */
+
+import { pairRows } from "../../src/common/tokens/pack.ts";
 import type { Model } from "../../src/core/model.ts";
-import { pairRows } from "../../src/core/pack.ts";
 
 /** In nats, by row, of every token but the first. */
 export type Logps = readonly (readonly number[])[];

@@ -6,7 +6,7 @@ import { exportAdapter, exportWeights } from "../../src/engine/local/export.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import type { HeldWeights } from "../../src/engine/tinker/archive.ts";
 import { downloadWeights } from "../../src/engine/tinker/download.ts";
-import { distance } from "../../src/engine/tinker/freshness.ts";
+import { distance } from "../../src/engine/tinker/samplerSync.ts";
 import { batchOf, nll } from "../imitation.ts";
 import type { Home } from "./found.ts";
 import { key, type Peer } from "./peers.ts";

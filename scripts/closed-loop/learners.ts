@@ -1,6 +1,6 @@
 /** Two ways to make a reward of what users say: as it comes, and with what is known to be wrong with it. */
 import type { StatefulHelper } from "../../src/core/context.ts";
-import type { Turn } from "../../src/core/words.ts";
+import type { Turn } from "../../src/core/types.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
 import { observationalReward } from "../../src/helper/observationalReward.ts";
 import type { Features } from "../../src/helper/ridge.ts";

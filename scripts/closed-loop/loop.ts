@@ -1,9 +1,10 @@
 /** The closed loop: users talk to a gateway, say what they say, and the next version is learnt from that and let in with care. */
+
+import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
-import { mean } from "../../src/core/statistics.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type Heard, heardOn } from "../../src/helper/heard.ts";
+import { type Heard, heardOn } from "../../src/helper/observed.ts";
 import { featuresOf, type Learner } from "./learners.ts";
 import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";

@@ -2,7 +2,7 @@
 import { constant } from "../../src/advantage/constant.ts";
 import type { Helper, StatefulHelper } from "../../src/core/context.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { alreadyOver, defineEnvironment, type Environment } from "../../src/env/environment.ts";
 import { users } from "../../src/env/users/users.ts";
@@ -13,7 +13,7 @@ import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { klPenalty } from "../../src/objective/klPenalty.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { demonstrated } from "../../src/rollout/demonstrated.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { featuresOf } from "./learners.ts";
 
 /** A service that is neither good nor bad: imitates the environment's flawed player. */

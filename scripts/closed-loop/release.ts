@@ -1,5 +1,5 @@
 /** A candidate beside the live version: half of the visits, until live evidence says promote or roll back. */
-import type { Id } from "../../src/core/words.ts";
+import type { Id } from "../../src/core/types.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
 import { meanValue } from "../../src/release/evidence.ts";
 import { readGuardrail } from "../../src/release/guardrails.ts";

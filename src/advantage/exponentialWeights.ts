@@ -1,8 +1,8 @@
+import { mean } from "../common/statistics/statistics.ts";
+import { overTurns } from "../common/tokens/tokenRanges.ts";
 import { present } from "../core/errors.ts";
-import { overTurns } from "../core/places.ts";
 import type { Advantage } from "../core/slots.ts";
-import { mean } from "../core/statistics.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { onTop } from "./returns.ts";
 
 /** Settings of {@link exponentialWeights}. */

@@ -1,7 +1,7 @@
+import { turnOffsets } from "../common/tokens/tokenRanges.ts";
 import { present } from "../core/errors.ts";
-import { turnOffsets } from "../core/places.ts";
 import type { Advantage, Evidence } from "../core/slots.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 import { type ChannelOptions, creditsByToken, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link gae}. */

@@ -1,5 +1,5 @@
 import type { Advantage } from "../core/slots.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { type ChannelOptions, groupStats, leastDeviation, moments, scoredGroups, spread } from "./returns.ts";
 
 /** Settings of {@link groupNormalised}. */

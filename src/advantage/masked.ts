@@ -1,4 +1,4 @@
-import { overTurns } from "../core/places.ts";
+import { overTurns } from "../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../core/slots.ts";
 
 /** Settings of {@link masked}. */

@@ -1,6 +1,6 @@
-import { type Comparison, pairColumns } from "../core/pairs.ts";
+import { type Comparison, pairColumns } from "../common/tokens/pairs.ts";
 import type { Advantage } from "../core/slots.ts";
-import type { Ref } from "../core/words.ts";
+import type { Ref } from "../core/types.ts";
 import { outside } from "./preferencePairs.ts";
 import { type ChannelOptions, scoredGroups } from "./returns.ts";
 

@@ -1,6 +1,6 @@
-import { overTurns } from "../core/places.ts";
+import { overTurns } from "../common/tokens/tokenRanges.ts";
 import type { Advantage, Evidence } from "../core/slots.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link pooledReturns}. */

@@ -1,7 +1,7 @@
-import { type Comparison, pairColumns } from "../core/pairs.ts";
-import { overAll, tokenRange } from "../core/places.ts";
+import { type Comparison, pairColumns } from "../common/tokens/pairs.ts";
+import { overAll, tokenRange } from "../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../core/slots.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 import { onTop } from "./returns.ts";
 
 /** Settings of {@link preferencePairs}. */

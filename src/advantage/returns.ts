@@ -1,7 +1,7 @@
 /** What estimators share: the return of each unit, and one number spread over its action tokens. */
-import { overAll, tokenRange, turnOffsets } from "../core/places.ts";
+import { overAll, tokenRange, turnOffsets } from "../common/tokens/tokenRanges.ts";
 import type { Advantages, Evidence } from "../core/slots.ts";
-import type { Id, Ref, Trajectory, Unit } from "../core/words.ts";
+import type { Id, Ref, Trajectory, Unit } from "../core/types.ts";
 
 /** Which channels count. */
 export interface ChannelOptions {

@@ -1,6 +1,6 @@
-import { overTurns } from "../core/places.ts";
+import { overTurns } from "../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../core/slots.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 import { type ChannelOptions, creditsByTurn, leastDeviation, moments, onTop } from "./returns.ts";
 
 /** Settings of {@link returnsToGo}. */

@@ -1,5 +1,5 @@
 import type { Advantage } from "../core/slots.ts";
-import type { Id, Unit } from "../core/words.ts";
+import type { Id, Unit } from "../core/types.ts";
 import { type ChannelOptions, groupStats, moments, type Scored, scoredGroups, spread } from "./returns.ts";
 
 /** Settings of {@link runningBaseline}. */

@@ -1,6 +1,6 @@
+import { conversation } from "../common/tokens/turns.ts";
 import type { Annotate } from "../core/slots.ts";
-import { conversation } from "../core/turns.ts";
-import type { Trajectory, Turn } from "../core/words.ts";
+import type { Trajectory, Turn } from "../core/types.ts";
 
 /** Settings of {@link criticAdvantages}. */
 export interface CriticAdvantagesOptions {

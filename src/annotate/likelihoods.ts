@@ -1,8 +1,9 @@
 /** What annotations share: how likely a model finds given answers before each turn of a trajectory. */
+
+import { concatIds, pairRows } from "../common/tokens/pack.ts";
 import { present } from "../core/errors.ts";
 import type { Codec, Frozen, Model } from "../core/model.ts";
-import { concatIds, pairRows } from "../core/pack.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 
 /** A trajectory and the answers whose likelihoods are averaged. */
 export interface Asked {

@@ -1,12 +1,12 @@
+import { type Hindsight, hindsightNotes } from "../common/tokens/hindsight.ts";
+import { batchOf } from "../common/tokens/pack.ts";
+import { type Telling, toldAfterTask } from "../common/tokens/privilegedContext.ts";
+import { rewritten } from "../common/tokens/rewrite.ts";
 import type { Batch, TokenRows } from "../core/batch.ts";
 import { present } from "../core/errors.ts";
-import { type Hindsight, hindsightNotes } from "../core/hindsight.ts";
 import type { Frozen, Model } from "../core/model.ts";
-import { batchOf } from "../core/pack.ts";
-import { rewritten } from "../core/rewrite.ts";
 import type { Annotate } from "../core/slots.ts";
-import { type Telling, toldAfterTask } from "../core/tellings.ts";
-import { actionTokens, type Id, type Message, type Task, type Trajectory } from "../core/words.ts";
+import { actionTokens, type Id, type Message, type Task, type Trajectory } from "../core/types.ts";
 
 /** Settings of {@link teacher}. */
 export interface TeacherOptions {

@@ -1,7 +1,7 @@
-import { batchOf } from "../core/pack.ts";
+import { batchOf } from "../common/tokens/pack.ts";
 import type { Annotate } from "../core/slots.ts";
-import type { Id, ModelId } from "../core/words.ts";
-import { actionTokens } from "../core/words.ts";
+import type { Id, ModelId } from "../core/types.ts";
+import { actionTokens } from "../core/types.ts";
 
 /** Settings of {@link values}. */
 export interface ValuesOptions {

@@ -3,15 +3,15 @@ import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import type { Command } from "commander";
+import { writtenBy } from "../common/artefacts/origins.ts";
+import { lineDiff, sayDiff } from "../common/text/lineDiff.ts";
 import { type ArtefactVersion, artefactVersion, artefactWords } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { lineDiff, sayDiff } from "../core/lineDiff.ts";
-import { writtenBy } from "../core/origins.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import type { ArtefactStore, ArtefactSummary } from "../store/artefacts.ts";
 import { addLearn } from "./artefactsLearn.ts";
 import { addCommand, type Io, interval, paint, roomOf, table } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 import { time } from "./versionWords.ts";
 
 interface StoreFlags {

@@ -1,13 +1,13 @@
 /** `whetstone artefacts learn`: corrections and preferences from production as examples or lessons, without any model. */
 import { type Command, Option } from "commander";
+import { noInstructions, noLessons, withEntries, withExamples } from "../common/artefacts/mergeArtefacts.ts";
+import { joinedOrigins } from "../common/artefacts/origins.ts";
 import { type Artefact, artefactVersion, artefactWords, type Origins } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { noInstructions, noLessons, withEntries, withExamples } from "../core/gathered.ts";
-import { joinedOrigins } from "../core/origins.ts";
-import { type Teaching, teachingsFrom } from "../exchange/teachings.ts";
+import { type Teaching, teachingsFrom } from "../exchange/artefactExamples.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 
 interface LearnFlags {
   readonly store: string;

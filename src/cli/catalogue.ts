@@ -1,7 +1,7 @@
 /** Names that people type, and what they stand for. */
 import { existsSync } from "node:fs";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { DecoderSize } from "../engine/local/config.ts";
 import type { Device } from "../engine/local/devices.ts";
@@ -11,8 +11,8 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { environments } from "../env/index.ts";
 import type { Recipe } from "../method/method.ts";
 import { methods } from "../methods/catalogue.ts";
+import { type TalkingModel, talkingEngine, talkingModelKeys } from "./chatOptions.ts";
 import { loadModule } from "./module.ts";
-import { type TalkingModel, talkingEngine, talkingModelKeys } from "./talking.ts";
 import { serverEngine, type TrainingServer, trainingServerKeys } from "./tinker.ts";
 
 export const engineNames = ["local", "tabular", "tinker", "chat"] as const;

@@ -2,11 +2,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { replaceFile } from "../common/files/files.ts";
+import { mean } from "../common/statistics/statistics.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { replaceFile } from "../core/files.ts";
 import { findingLine } from "../core/finding.ts";
-import { mean } from "../core/statistics.ts";
-import { unknownName } from "../core/suggest.ts";
 import { examine, quickly, requireSound } from "../diagnose/environment/validate.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";

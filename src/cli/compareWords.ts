@@ -1,5 +1,5 @@
 /** What people see of a comparison: how far it is, how long the rest may take, and what came of it. */
-import { mean } from "../core/statistics.ts";
+import { mean } from "../common/statistics/statistics.ts";
 import { type ComparedRun, type Comparison, comparisonColumns, comparisonRows } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { duration, type Io, number, paint, roomOf, table } from "./output.ts";

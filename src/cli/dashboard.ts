@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { Hono } from "hono";
-import { oneLine } from "../core/oneLine.ts";
+import { oneLine } from "../common/text/oneLine.ts";
 import { listen } from "../http/listen.ts";
 import { type Gated, gate } from "../serve/auth.ts";
 import { builtPages } from "../serve/dashboard/built.ts";

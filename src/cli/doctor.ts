@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
 import { openStore } from "../store/store.ts";
-import { nodeTooOld } from "./node-version.ts";
+import { nodeTooOld } from "./nodeVersion.ts";
 import { addCommand, folded, type Io, paint } from "./output.ts";
 
 interface Finding {

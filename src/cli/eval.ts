@@ -1,22 +1,22 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
 import { randomStream } from "../core/random.ts";
-import { unknownName } from "../core/suggest.ts";
 import { examine, quickly, reportOf, requireSound } from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
 import { suites } from "../suite/index.ts";
 import { evaluate } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
-import { begunConfig, begunEnvironment } from "./begun.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
+import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { splitName } from "./report.ts";
+import { begunConfig, begunEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
 import type { Found } from "./weights.ts";

@@ -4,8 +4,8 @@ import { readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
+import { makeFolder, removeFolder } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { makeFolder, removeFolder } from "../core/files.ts";
 import type { Dropped } from "../exchange/derived.ts";
 import { exportFile } from "../exchange/export/exportFile.ts";
 import { type ExportFormat, exportFormats } from "../exchange/export/formats.ts";
@@ -17,9 +17,9 @@ import {
 import { timeOf } from "./durations.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, progressLine } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
 import { existingStore, requireRun } from "./runs.ts";
 import { withWeights } from "./tinker.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 import { findWeights } from "./weights.ts";
 
 const weightForms = ["peft", "safetensors"] as const;

@@ -5,7 +5,7 @@ import type { Erase, Erasure, Production } from "../store/production.ts";
 import { requireConsent } from "./consent.ts";
 import { timeOf } from "./durations.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 
 interface ForgetOptions {
   readonly user?: string;

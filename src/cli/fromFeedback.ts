@@ -1,14 +1,14 @@
 /** A run that learns from what people said in production, in place of play. */
 import { resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
-import type { LessonKind, ServedLesson } from "../core/lessons.ts";
 import type { Method } from "../core/slots.ts";
+import type { LessonKind, ServedLesson } from "../core/trainingExamples.ts";
 import type { Environment } from "../env/environment.ts";
 import { loggedPrompts } from "../env/loggedPrompts.ts";
 import { lessonsFrom } from "../exchange/derived.ts";
 import { isPostgresUrl } from "../store/where.ts";
-import { fromLessons, lessonsFor } from "../train/fromLessons.ts";
-import { withProduction } from "./production.ts";
+import { fromLessons, lessonsFor } from "../train/fromExamples.ts";
+import { withProduction } from "./trafficStore.ts";
 
 /** Where the lessons of a run come from. What came in after `until` is left for the next run, also when this one goes on. */
 export interface FeedbackSource {

@@ -1,7 +1,8 @@
 /** A version that answers under the hints of a guide, stated by who writes them. */
+
+import { writtenBy } from "../common/artefacts/origins.ts";
 import { artefactVersion, type Guide } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { writtenBy } from "../core/origins.ts";
 import type { Version } from "../core/served.ts";
 import { toldVersion } from "../serve/toldVersion.ts";
 import { keptVersion } from "../store/keptVersion.ts";

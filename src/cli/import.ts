@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
 import type { Production } from "../store/production.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
-import { productionOption, redacting, redactOption, withProduction } from "./production.ts";
+import { productionOption, redacting, redactOption, withProduction } from "./trafficStore.ts";
 
 /** Milliseconds after which it says how far it is. */
 const quiet = 1000;

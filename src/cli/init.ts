@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import type { Command } from "commander";
+import { makeFolder } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { makeFolder } from "../core/files.ts";
 import { addCommand, type Io } from "./output.ts";
 import { projectFiles } from "./template.ts";
 

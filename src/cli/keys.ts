@@ -1,12 +1,12 @@
 /** `whetstone keys`: who may ask the gateway and the inbox for what. */
 import { type Command, Option } from "commander";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { AccessKey, Scope } from "../core/served.ts";
-import { unknownName } from "../core/suggest.ts";
 import { isLive, mintKey, type Only, scopes } from "../serve/keys.ts";
 import { seconds } from "./durations.ts";
 import { addCommand, type Io, roomOf, table } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 
 interface KeysOptions {
   readonly store: string;

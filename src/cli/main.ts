@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import module from "node:module";
-import { nodeTooOld } from "./node-version.ts";
-import { beginForOneCore } from "./oneCore.ts";
+import { nodeTooOld } from "./nodeVersion.ts";
+import { beginForOneCore } from "./threadPriority.ts";
 
 const tooOld = nodeTooOld();
 if (tooOld !== undefined) {

@@ -1,6 +1,6 @@
 /** `whetstone methods`: ways to learn. */
 import type { Command } from "commander";
-import { unknownName } from "../core/suggest.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import { type Recipe, slotNames } from "../method/method.ts";
 import { methods } from "../methods/catalogue.ts";
 import { readEvidence } from "../methods/evidence.ts";

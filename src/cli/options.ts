@@ -1,9 +1,9 @@
 /** What a run can be told: one table, from which come options, help and the check of config files. */
 import type { Command } from "commander";
 import { z } from "zod";
+import { nearest } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { type LessonKind, lessonKinds } from "../core/lessons.ts";
-import { nearest } from "../core/suggest.ts";
+import { type LessonKind, lessonKinds } from "../core/trainingExamples.ts";
 import type { DecoderSize } from "../engine/local/config.ts";
 import { type Device, devices } from "../engine/local/devices.ts";
 import type { LoraOptions } from "../engine/local/index.ts";

@@ -1,7 +1,7 @@
 /** Where a command's words go: people read text, scripts read one JSON object a line. */
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import type { Interval } from "../core/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 import { asCalled, calledHere } from "./called.ts";
 
 export interface Io {

@@ -1,11 +1,11 @@
 /** `whetstone play`: an environment by hand, or by one of its scripted players. */
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
+import { unknownName } from "../common/text/suggest.ts";
+import { writeMessage } from "../common/text/toolCalls.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import { unknownName } from "../core/suggest.ts";
-import { writeMessage } from "../core/toolCalls.ts";
-import type { Ending, Message, Task } from "../core/words.ts";
+import type { Ending, Message, Task } from "../core/types.ts";
 import { requireSoundTasks } from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";

@@ -1,8 +1,8 @@
 /** `whetstone runs`: what has been run. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { SqliteIn } from "../store/database.ts";
 import { errorOf, openStore, type Run, type Store } from "../store/store.ts";
 import { isPostgresUrl } from "../store/where.ts";

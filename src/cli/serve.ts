@@ -8,8 +8,8 @@ import { signalled } from "./interrupted.ts";
 import { keyIn, servedKey } from "./keyEnv.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import { addCommand, type Io } from "./output.ts";
-import { productionOption } from "./production.ts";
 import type { GatewayFlags } from "./serveGateway.ts";
+import { productionOption } from "./trafficStore.ts";
 
 interface OpenEnvFlags {
   readonly openenv: string;

@@ -1,9 +1,10 @@
 /** The production loop's side of `whetstone serve`: gateway and feedback inbox. */
+
+import { oneLine } from "../common/text/oneLine.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { oneLine } from "../core/oneLine.ts";
 import type { Version } from "../core/served.ts";
-import { releaseDesk } from "../release/desk.ts";
-import { type Watch, watch } from "../release/watch.ts";
+import { type Watch, watch } from "../release/autoRollback.ts";
+import { releaseDesk } from "../release/controller.ts";
 import { isLoopback } from "../serve/asker.ts";
 import { builtPages } from "../serve/dashboard/built.ts";
 import { dashboard } from "../serve/dashboard/index.ts";
@@ -24,8 +25,8 @@ import { seconds } from "./durations.ts";
 import { guidedVersion } from "./guidedVersion.ts";
 import { highestPort, statedNumber } from "./options.ts";
 import type { Io } from "./output.ts";
-import { redacting } from "./production.ts";
 import { statedServer } from "./tinker.ts";
+import { redacting } from "./trafficStore.ts";
 import { versionByWeights } from "./versionByWeights.ts";
 import { findWeights } from "./weights.ts";
 

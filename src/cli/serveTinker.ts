@@ -1,6 +1,6 @@
 /** The Tinker API's side of `whetstone serve`: models of this machine, trained and sampled by clients of that API. */
-import { makeFolder } from "../core/files.ts";
-import { oneLine } from "../core/oneLine.ts";
+import { makeFolder } from "../common/files/files.ts";
+import { oneLine } from "../common/text/oneLine.ts";
 import type { FetchProgress } from "../engine/local/hub.ts";
 import { type Base, openBase, tinyBase } from "../serve/tinker/bases.ts";
 import { tinkerServer } from "../serve/tinker/server.ts";

@@ -1,9 +1,9 @@
 /** `whetstone show`: one run: curves, evaluations, transcripts with credit. */
 import type { Command } from "commander";
+import { mean } from "../common/statistics/statistics.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { mean } from "../core/statistics.ts";
-import { unknownName } from "../core/suggest.ts";
-import type { Turn } from "../core/words.ts";
+import type { Turn } from "../core/types.ts";
 import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";

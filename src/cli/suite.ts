@@ -1,17 +1,17 @@
 /** `whetstone eval --suite`: an agent measured by a benchmark, with a report. */
 import { dirname, resolve } from "node:path";
+import { makeFolder, replaceFile } from "../common/files/files.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import type { ArtefactVersion } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { makeFolder, replaceFile } from "../core/files.ts";
 import { randomStream } from "../core/random.ts";
-import { unknownName } from "../core/suggest.ts";
 import { suites } from "../suite/index.ts";
 import { cellsOf, columns, type SuiteReport, sectionsOf, suitePage } from "../suite/report.ts";
 import type { SuiteAgent, SuiteOptions } from "../suite/suite.ts";
 import { limitConcurrency } from "../train/limit.ts";
 import type { ChatFlags } from "./chat.ts";
+import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
-import { measuredPolicy, sayTold } from "./measured.ts";
 import { statedNumber } from "./options.ts";
 import { duration, type Io, paint, progressLine, roomOf, table } from "./output.ts";
 

@@ -4,7 +4,6 @@ import type { Command } from "commander";
 import type { FetchProgress } from "../engine/local/hub.ts";
 import type { Recipe } from "../method/method.ts";
 import type { RunEvent } from "../train/events.ts";
-import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./begun.ts";
 import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { seconds } from "./durations.ts";
@@ -16,6 +15,7 @@ import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, folded, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
+import { begunConfig, begunEnvironment, begunRun, modulesOf, settledModules } from "./runRecord.ts";
 import { statedServer } from "./tinker.ts";
 
 export function addTrain(program: Command, io: Io): void {

@@ -1,9 +1,9 @@
 /** `whetstone validate`: an environment's mistakes, and what to expect of it, before anything is trained. */
 import { Worker } from "node:worker_threads";
 import type { Command } from "commander";
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine, isError } from "../core/finding.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { EnvironmentReport } from "../diagnose/environment/validate.ts";
 import { statedNumber } from "./options.ts";
 import {

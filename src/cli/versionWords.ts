@@ -1,10 +1,11 @@
 /** Versions, splits and judgements in words, and versions and shares as people write them. */
+
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
-import { unknownName } from "../core/suggest.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { sayEstimate } from "../offpolicy/estimate.ts";
-import type { LiveVersion, ReleaseState } from "../release/desk.ts";
+import type { LiveVersion, ReleaseState } from "../release/controller.ts";
 import type { GuardrailState, Judgement } from "../release/verdict.ts";
 import { duration, folded, type Io, number, percent, roomOf, table } from "./output.ts";
 

@@ -2,15 +2,15 @@
 import { type Command, Option } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
-import { type ReleaseDesk, releaseDesk, usualWindow } from "../release/desk.ts";
-import { watch } from "../release/watch.ts";
+import type { Id } from "../core/types.ts";
+import { watch } from "../release/autoRollback.ts";
+import { type ReleaseDesk, releaseDesk, usualWindow } from "../release/controller.ts";
 import { requireConsent } from "./consent.ts";
-import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./desk.ts";
 import { seconds } from "./durations.ts";
 import { signalled } from "./interrupted.ts";
 import { addCommand, folded, type Io, percent, roomOf, table } from "./output.ts";
-import { productionOption, withProduction } from "./production.ts";
+import { addDeskOptions, type DeskFlags, deskOptions, numberOf } from "./releaseOptions.ts";
+import { productionOption, withProduction } from "./trafficStore.ts";
 import {
   backendOf,
   glance,

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
 import { isGguf, noGguf } from "../engine/local/gguf.ts";
 import { findCheckpoint } from "../train/checkpoint.ts";
-import { type Begun, begunRun } from "./begun.ts";
+import { type Begun, begunRun } from "./runRecord.ts";
 import { existingStore, requireRun } from "./runs.ts";
 
 /** A run's record and the folder that it lies in. */

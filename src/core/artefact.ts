@@ -1,10 +1,10 @@
 /** What an agent is told and what it remembers, as values: what learners without weights write. */
 import { createHash } from "node:crypto";
 import type { Spend } from "./chat.ts";
-import type { Provenance } from "./lessons.ts";
+import type { Interval } from "./interval.ts";
 import type { Rubric } from "./rubrics.ts";
-import type { Interval } from "./statistics.ts";
-import type { Id, Message } from "./words.ts";
+import type { Provenance } from "./trainingExamples.ts";
+import type { Id, Message } from "./types.ts";
 
 /** Who made a part of an artefact, and from what, so that it can be traced and, with its source, removed. */
 export interface Origins {

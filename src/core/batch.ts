@@ -1,5 +1,5 @@
 /** Rows of tokens packed as a struct of typed arrays: no object per token. */
-import type { Id, ModelId, Origin, Role, Unit } from "./words.ts";
+import type { Id, ModelId, Origin, Role, Unit } from "./types.ts";
 
 /**
  * Token sequences with the places that are scored. Sizes: N tokens in all, R rows, A targets in all.

@@ -1,7 +1,7 @@
 /** A model that only talks: any provider's, with words for an interface, without weights and tokens of ours. */
 import type { z } from "zod";
 import { isWhetstoneError } from "./errors.ts";
-import type { Message, StopReason, Tool } from "./words.ts";
+import type { Message, StopReason, Tool } from "./types.ts";
 
 export interface ChatRequest {
   readonly messages: readonly Message[];

@@ -1,11 +1,11 @@
 /** What a slot piece may use, whatever engine and environment stand behind it. */
 import type { Artefact, ArtefactVersion } from "./artefact.ts";
-import type { Critique, CritiqueWish } from "./critic.ts";
+import type { Critique, CritiqueWish } from "./critique.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Exposure, Signal } from "./signal.ts";
-import type { Id, Message, ModelId, Role, Task, Trajectory } from "./words.ts";
+import type { Id, Message, ModelId, Role, Task, Trajectory } from "./types.ts";
 
 export interface Clock {
   /** Iteration of the run, from 0. */

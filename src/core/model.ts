@@ -1,9 +1,8 @@
 /** Things that act and things that have weights. */
 import type { Batch, TokenRows } from "./batch.ts";
 import type { Chat } from "./chat.ts";
-import type { Ctx } from "./context.ts";
 import type { Cotangents, Outputs, Wanted } from "./outputs.ts";
-import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./words.ts";
+import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./types.ts";
 
 /** What a model can do beyond acting. A method names what it needs; a missing one fails before the run. */
 export const capabilities = [
@@ -148,12 +147,12 @@ export interface Model {
    * Forward, evaluate, backward. Gradients add up in buffer `into` until `step`; micro-batching is the engine's affair.
    * Returns the stats of the parts added up, and nothing else: an objective reports its own `loss`.
    */
-  accumulate<A>(batch: Batch, objective: Objective<A>, aux: A, into?: GradientId): Promise<Stats>;
+  accumulate<A>(batch: Batch, loss: Loss<A>, aux: A, into?: GradientId): Promise<Stats>;
   /**
    * ∂loss/∂(embedding of each token of the batch), [N, width of the model] row-major. Changes nothing; a slow path for
    * looking at which inputs mattered.
    */
-  inputGradient?<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Float32Array>;
+  inputGradient?<A>(batch: Batch, loss: Loss<A>, aux: A): Promise<Float32Array>;
   step(rule: StepRule): Promise<StepStats>;
   freeze(): Promise<Frozen>;
   fork(optimiser: "copy" | "fresh"): Promise<Model>;
@@ -172,20 +171,11 @@ export interface Model {
  * A loss as a plain function: from what a model outputs to the cotangents of those outputs. Never sees weights.
  * `evaluate` may be called on any part of the batch that keeps `together` whole; its losses and cotangents add up.
  */
-export interface Objective<Aux = unknown> {
+export interface Loss<Aux = unknown> {
   readonly name: string;
   /** What micro-batching must not split. */
   readonly together: "row" | "group" | "batch";
-  /** The model that it trains. Default: each row trains the model that acted in it. */
-  readonly model?: ModelId;
-  /**
-   * Per-token numbers, each [A], that stay fixed while the batch is learnt from (log-probabilities of a reference, old
-   * log-probabilities of rewritten rows). An update asks once, before its first step, and adds them to the batch.
-   */
-  columns?(ctx: Ctx, batch: Batch): Promise<Readonly<Record<string, Float32Array>>>;
   wants(aux: Aux, batch: Batch): Wanted;
-  /** Teacher outputs, anchors, whole-batch constants such as the normaliser; no gradient. */
-  prepare(ctx: Ctx, batch: Batch): Promise<Aux>;
   /** Pure. Stats are sums, so that parts add up; see {@link averageStats} in stats.ts for their names. */
   evaluate(outputs: Outputs, batch: Batch, aux: Aux): Evaluation;
 }

@@ -1,5 +1,5 @@
 /** What a judge goes by: written rubrics and analysers, as a library of versions. */
-import type { Id } from "./words.ts";
+import type { Id } from "./types.ts";
 
 /** A skill is a criterion in words; a tool is the prompt of an analyser, whose findings the judge reads. */
 export interface Rubric {

@@ -1,7 +1,7 @@
 /** What was served to people outside, and what they said of it: the words of the production loop. */
 import type { Json } from "./json.ts";
 import type { Exposure, Signal, SignalKind } from "./signal.ts";
-import type { Id, Message, StopReason, Trajectory, TurnTokens } from "./words.ts";
+import type { Id, Message, StopReason, Trajectory, TurnTokens } from "./types.ts";
 
 /** One of the replies to one request. */
 export interface ServedChoice {

@@ -1,5 +1,5 @@
 /** Feedback of every kind, and the record that feedback could have come. */
-import type { Id, Ref } from "./words.ts";
+import type { Id, Ref } from "./types.ts";
 
 interface SignalBase {
   /** Channel that the credit slot reads it under, e.g. "outcome", "judge.helpfulness". */

@@ -1,12 +1,13 @@
 /** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
 import type { Clock, Ctx, StatefulHelper } from "./context.ts";
-import type { Critique } from "./critic.ts";
+import type { Critique } from "./critique.ts";
 import type { Json } from "./json.ts";
-import type { Capability, Objective } from "./model.ts";
+import type { Capability } from "./model.ts";
+import type { Objective } from "./objective.ts";
 import type { Random } from "./random.ts";
 import type { Signal } from "./signal.ts";
-import type { Id, ModelId, Ref, Stats, Task, Trajectory, Unit } from "./words.ts";
+import type { Id, ModelId, Ref, Stats, Task, Trajectory, Unit } from "./types.ts";
 
 /** What a rollout brought home. `rows` are extra rows made by re-rendering; usual rows are made from the trajectories. */
 export interface Experience {

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { marksOf } from "../common/text/quotedSpans.ts";
+import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
 import type { Critic } from "../core/critic.ts";
-import { marksOf } from "../core/marks.ts";
-import { transcript } from "../core/transcript.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 
 /** Settings of {@link chatCritic}. */
 export interface ChatCriticOptions {

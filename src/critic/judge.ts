@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { transcript } from "../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../core/chat.ts";
 import type { Ctx } from "../core/context.ts";
-import { transcript } from "../core/transcript.ts";
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 
 const written = z.object({
   why: z.string().describe("one sentence"),

@@ -1,4 +1,5 @@
-import type { Critic, CritiqueDetail } from "../core/critic.ts";
+import type { Critic } from "../core/critic.ts";
+import type { CritiqueDetail } from "../core/critique.ts";
 
 /** Settings of {@link scriptedCritic}. */
 export interface ScriptedCriticOptions {

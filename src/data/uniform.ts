@@ -1,6 +1,6 @@
 import { shuffled } from "../core/random.ts";
 import type { Data } from "../core/slots.ts";
-import type { Id, Task } from "../core/words.ts";
+import type { Id, Task } from "../core/types.ts";
 
 /** Settings of {@link uniform}. */
 export interface UniformOptions {

@@ -1,7 +1,9 @@
 /** How well an evaluator tells the better of two trajectories, whatever kind of evaluator it is. */
-import type { TrajectoryPair } from "../core/pairs.ts";
-import { type Interval, leastSquares, mean, studentQuantile } from "../core/statistics.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+
+import { leastSquares, mean, studentQuantile } from "../common/statistics/statistics.ts";
+import type { TrajectoryPair } from "../common/tokens/pairs.ts";
+import type { Interval } from "../core/interval.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 
 /** A reward model that scores, a judge that compares, a model that writes a verdict: all of them compare two. */
 export interface Comparator {

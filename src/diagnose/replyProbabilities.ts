@@ -1,7 +1,8 @@
 /** What a policy would say, exactly, where all that matters can be listed. */
+
+import { pairRows } from "../common/tokens/pack.ts";
 import type { Model } from "../core/model.ts";
-import { pairRows } from "../core/pack.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 
 /** Probability of each of these replies to a task's prompt, in 0…1; a reply's further words are not counted in. */
 export async function replyProbabilities(

@@ -4,7 +4,7 @@ import type { TokenRows } from "../core/batch.ts";
 import { rowCount } from "../core/batch.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Codec, SampleRequest } from "../core/model.ts";
-import type { StopReason } from "../core/words.ts";
+import type { StopReason } from "../core/types.ts";
 
 /**
  * @throws WhetstoneError `option.range`. Ids are not checked against the vocabulary.

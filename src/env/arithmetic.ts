@@ -1,6 +1,6 @@
 /** Sums and small stories with one whole number for an answer, which is judged exactly. */
 import { type Random, randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import type { Environment } from "./environment.ts";
 import { readSum } from "./expressions.ts";
 import { type Tried, tried } from "./tries.ts";

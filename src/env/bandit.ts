@@ -1,6 +1,6 @@
 /** Bandits with known expected rewards, for exact gradients: one with two arms, one whose best arm a word tells. */
 import { type Random, randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** What each action pays on average; it pays 1 with this probability and 0 otherwise. */

@@ -1,6 +1,6 @@
 /** Codes of several words, each right or wrong by itself: what a critic can point at, and a bare score cannot. */
 import { randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, templated } from "./critiques.ts";
 import type { Environment } from "./environment.ts";
 import { oneReply } from "./oneReply.ts";

@@ -1,6 +1,6 @@
 /** Mazes whose difficulty has two knobs: how long the shortest way is, and how often it turns. */
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { type Ability, defineEnvironment, type Environment } from "./environment.ts";
 import { findMaze, type MazeLevel } from "./mazes/levels.ts";
 import { routeShape } from "./mazes/route.ts";

@@ -1,6 +1,6 @@
 /** Reach a number with the numbers given: sums that are read exactly, never run. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import type { Environment } from "./environment.ts";
 import { readSum } from "./expressions.ts";
 import { type Tried, tried } from "./tries.ts";

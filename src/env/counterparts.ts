@@ -1,7 +1,8 @@
 /** Chat models in place of scripted counterparts: who answers questions, buys cars, plays black. */
+
+import { givesAway } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
-import { givesAway } from "../core/givesAway.ts";
-import type { Message, Task } from "../core/words.ts";
+import type { Message, Task } from "../core/types.ts";
 import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
 import type { Oracle } from "./guessing/guessing.ts";

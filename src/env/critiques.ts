@@ -1,5 +1,5 @@
 /** Templates that critiques come from, true or misleading: what environments that criticise share. */
-import type { Critique, CritiqueWish } from "../core/critic.ts";
+import type { Critique, CritiqueWish } from "../core/critique.ts";
 import { shuffled } from "../core/random.ts";
 
 /** A part of an attempt that is right or wrong by itself: an action, or a word of one. */

@@ -1,6 +1,6 @@
 /** The environment contract: makes an episode for a task; an episode takes actions and returns observations. */
 
-import type { Critique, CritiqueWish } from "../core/critic.ts";
+import type { Critique, CritiqueWish } from "../core/critique.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type {
@@ -14,7 +14,7 @@ import type {
   ToolCall,
   Trajectory,
   TurnTokens,
-} from "../core/words.ts";
+} from "../core/types.ts";
 
 /** What one role sees next. `messages` extend its conversation; nothing that it saw before is repeated. */
 export interface Observation {

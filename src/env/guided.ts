@@ -1,10 +1,10 @@
 /** Any environment, played by somebody whose weights nobody can touch: what is learnt is the hint that it is given. */
-import { applied } from "../core/applied.ts";
+import { applied } from "../common/artefacts/applyArtefact.ts";
 import type { Guide } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import type { Ending, Message, Task } from "../core/words.ts";
+import type { Ending, Message, Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Player } from "./environment.ts";
 

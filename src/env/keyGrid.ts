@@ -1,6 +1,6 @@
 /** A grid with a key and a door: fetch the one, then go to the other. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 import { carved, directions, distances, type Grid, stepped } from "./grids.ts";
 import { machine } from "./machine.ts";

@@ -1,8 +1,9 @@
 /** What people asked in production, as tasks: to be learnt from, not to be played. */
+
+import { writeMessage } from "../common/text/toolCalls.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { type ServedLesson, trajectoriesOf } from "../core/lessons.ts";
-import { writeMessage } from "../core/toolCalls.ts";
-import type { Id, Message, Task } from "../core/words.ts";
+import { type ServedLesson, trajectoriesOf } from "../core/trainingExamples.ts";
+import type { Id, Message, Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 
 /** Settings of {@link loggedPrompts}. */

@@ -1,6 +1,6 @@
 /** A small text maze: the agent sees which ways are open and where the goal lies, and walks there. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import { type Message, succeeded, type Task, type Trajectory } from "../core/words.ts";
+import { type Message, succeeded, type Task, type Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
 import {
   alreadyOver,

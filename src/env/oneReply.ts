@@ -2,7 +2,7 @@
 
 import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
 /** What a reply is worth. */

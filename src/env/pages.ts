@@ -1,6 +1,6 @@
 /** A small web site: pages with links, a form to fill on one of them and to submit on another. */
 import { randomStream, shuffled } from "../core/random.ts";
-import type { Message, Task } from "../core/words.ts";
+import type { Message, Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 import { machine } from "./machine.ts";
 

@@ -1,6 +1,6 @@
 /** An app made of screens: icons lead from screen to screen, and a named screen is to be found. */
 import { randomStream, shuffled } from "../core/random.ts";
-import type { Message, Task } from "../core/words.ts";
+import type { Message, Task } from "../core/types.ts";
 import { type App, appOf, width } from "./apps/app.ts";
 import {
   after,

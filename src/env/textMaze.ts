@@ -1,6 +1,6 @@
 /** Mazes walked from every cell, seen with or without where one stands. */
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
 import { defineEnvironment, type Environment, type Player } from "./environment.ts";
 import { carved, type Direction, directions, distances, type Grid, stepped } from "./grids.ts";

@@ -1,6 +1,6 @@
 /** A house of rooms, of which only the one that the agent stands in is seen: find a thing and bring it somewhere. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Message, Task } from "../core/words.ts";
+import type { Message, Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
 import {
   defineEnvironment,

@@ -1,6 +1,6 @@
 /** Tickets of a help desk: a few words say what is broken, most only who wrote it. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
 

@@ -1,6 +1,6 @@
 /** Chains of typed tools: which ones, in which order, turn the inputs into what the task asks for. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Message, Task, Trajectory } from "../core/words.ts";
+import type { Message, Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link toolChains}. */

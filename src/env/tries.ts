@@ -1,6 +1,6 @@
 /** Several tries at one task: the first right one ends the episode, and what is said about others is seen next. */
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,7 +1,8 @@
 /** What follows from feedback by itself: pairs, demonstrations and verdicts, each with what it was made from. */
-import type { ServedLesson } from "../core/lessons.ts";
+
 import type { ReceivedSignal, Target } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { ServedLesson } from "../core/trainingExamples.ts";
+import type { Id } from "../core/types.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
 import { demonstration, pair, type Reply, replied, verdict, written } from "./lessons.ts";
 import { answeredTurns, loggedTrajectory } from "./logged.ts";

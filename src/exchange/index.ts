@@ -1,3 +1,4 @@
+export { type Teaching, teachingsFrom } from "./artefactExamples.ts";
 export { type Answers, type Dropped, type LessonFilter, lessonsFrom } from "./derived.ts";
 export { type Exported, type ExportOptions, exportFile } from "./export/exportFile.ts";
 export { type ExportFormat, exportFormats } from "./export/formats.ts";
@@ -12,4 +13,3 @@ export { type LoggedOptions, logged, spanOf } from "./logged.ts";
 export { type ReadSpans, readSpans } from "./otlp/otlp.ts";
 export { type Served, type ServedSession, servedSessions } from "./sessions.ts";
 export { taskOfPrompt } from "./task.ts";
-export { type Teaching, teachingsFrom } from "./teachings.ts";

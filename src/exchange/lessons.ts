@@ -1,8 +1,8 @@
 /** Lessons of single replies, each with what it was made from. */
 import { createHash } from "node:crypto";
-import type { Provenance, ServedLesson } from "../core/lessons.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Provenance, ServedLesson } from "../core/trainingExamples.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 import { turnOf } from "./logged.ts";
 import { taskOfPrompt } from "./task.ts";
 

@@ -1,10 +1,11 @@
 /** Served traffic in the words that learning uses. */
+
+import { keyOf } from "../common/text/toolCalls.ts";
+import { tokenTexts } from "../common/tokens/turns.ts";
 import type { Codec } from "../core/model.ts";
 import type { Logged, ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
 import type { Exposure, Signal } from "../core/signal.ts";
-import { keyOf } from "../core/toolCalls.ts";
-import { tokenTexts } from "../core/turns.ts";
-import type { Id, Ref, Span, Turn } from "../core/words.ts";
+import type { Id, Ref, Span, Turn } from "../core/types.ts";
 import type { ResponseFilter } from "../store/production.ts";
 import { fits, type Served, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";

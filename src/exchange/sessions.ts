@@ -1,7 +1,7 @@
 /** Served sessions as they are read back: everything that was answered in one, and everything that was said of it. */
-import { rejectedAmong, reviewed } from "../core/reviews.ts";
+import { rejectedAmong, reviewed } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
 
 /** What is read of a store here. */

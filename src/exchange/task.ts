@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { loggedTask } from "../core/lessons.ts";
 import { randomStream } from "../core/random.ts";
-import type { Message, Task } from "../core/words.ts";
+import { loggedTask } from "../core/trainingExamples.ts";
+import type { Message, Task } from "../core/types.ts";
 
 /**
  * What was asked, as a task. Equal conversations are one task, whoever led them, so that replies to them are compared:

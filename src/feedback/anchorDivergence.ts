@@ -1,7 +1,7 @@
+import { batchOf } from "../common/tokens/pack.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { batchOf } from "../core/pack.ts";
 import type { Feedback } from "../core/slots.ts";
-import { actionTokens, type Ref } from "../core/words.ts";
+import { actionTokens, type Ref } from "../core/types.ts";
 
 /** Settings of {@link anchorDivergence}. */
 export interface AnchorDivergenceOptions {

@@ -1,7 +1,7 @@
 import type { Ctx } from "../core/context.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 
 /** Settings of {@link comparisons}. */
 export interface ComparisonsOptions {

@@ -2,7 +2,7 @@ import type { Helper } from "../core/context.ts";
 import { type Random, shuffled } from "../core/random.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
-import type { Trajectory, Turn } from "../core/words.ts";
+import type { Trajectory, Turn } from "../core/types.ts";
 
 /** Named numbers; a name that is absent is a 0. */
 type Features = Readonly<Record<string, number>>;

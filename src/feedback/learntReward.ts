@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Ctx } from "../core/context.ts";
 import type { Feedback } from "../core/slots.ts";
-import { paid, type Trajectory } from "../core/words.ts";
+import { paid, type Trajectory } from "../core/types.ts";
 
 /** Named numbers of a trajectory; a name that is absent is a 0. */
 type Features = Readonly<Record<string, number>>;

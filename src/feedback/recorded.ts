@@ -1,7 +1,7 @@
-import { type ServedLesson, signalsOf, trajectoriesOf } from "../core/lessons.ts";
 import type { Logged } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
+import { type ServedLesson, signalsOf, trajectoriesOf } from "../core/trainingExamples.ts";
 
 /** Settings of {@link recorded}. */
 export interface RecordedOptions {

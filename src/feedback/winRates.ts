@@ -1,6 +1,6 @@
 import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /** Settings of {@link winRates}. */
 export interface WinRatesOptions {

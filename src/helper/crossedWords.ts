@@ -1,5 +1,5 @@
 /** A request and a reply as features: what is said, and what is said to whom. */
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 import type { Features } from "./ridge.ts";
 
 /**

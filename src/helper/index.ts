@@ -1,7 +1,6 @@
 /** Learned helpers: what methods ask beside the policy. */
 export * from "./crossedWords.ts";
 export * from "./expectileCritic.ts";
-export * from "./heard.ts";
 export * from "./logisticRegression.ts";
 export {
   anchoredFlips,
@@ -9,6 +8,7 @@ export {
   type ObservationalRewardOptions,
   observationalReward,
 } from "./observationalReward.ts";
+export * from "./observed.ts";
 export { type PropensityOptions, propensity } from "./propensity.ts";
 export { type Features, type RidgeOptions, ridge } from "./ridge.ts";
 export { wordGrams } from "./wordGrams.ts";

@@ -1,9 +1,9 @@
 /** Logistic regression on named features: what models of comparisons and of reactions are fitted by. */
 import { z } from "zod";
-import { adamwDefaults, adamwStep } from "../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../common/statistics/adamw.ts";
+import { logSigmoid, sigmoid } from "../common/statistics/logistic.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import { logSigmoid, sigmoid } from "../core/logistic.ts";
 import type { Features } from "./ridge.ts";
 
 /** Settings of {@link fitLogistic}. */

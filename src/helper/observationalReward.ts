@@ -1,6 +1,7 @@
 /** A reward learnt from what users said of their own accord: wrong clicks and silences taken into account. */
+
+import { sigmoid } from "../common/statistics/logistic.ts";
 import type { Helper, StatefulHelper } from "../core/context.ts";
-import { sigmoid } from "../core/logistic.ts";
 import {
   fitLogistic,
   type LogisticOptions,

@@ -1,7 +1,8 @@
 /** The chance that somebody says anything of a reply: who is silent is seldom so by chance. */
+
+import { sigmoid } from "../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { sigmoid } from "../core/logistic.ts";
 import {
   fitLogistic,
   type LogisticOptions,

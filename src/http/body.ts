@@ -1,6 +1,7 @@
 /** Bodies of requests, read no further than they may be long, and parsed only where that is cheap. */
+
+import { ownTurn } from "../common/files/slices.ts";
 import type { Json } from "../core/json.ts";
-import { ownTurn } from "../core/slices.ts";
 
 /** What one body may hold. A few bytes can be a value of their own, and cost a hundred times what they weigh. */
 export interface BodyLimits {

@@ -1,4 +1,4 @@
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /** Something found, with how well it fits: the more the better. */
 export interface Hit {

@@ -1,8 +1,9 @@
 /** What learners of instructions share: the instructions of a version, and episodes played under some. */
+
+import { noInstructions } from "../common/artefacts/mergeArtefacts.ts";
 import type { ArtefactVersion, InstructionSet } from "../core/artefact.ts";
 import type { Ctx } from "../core/context.ts";
-import { noInstructions } from "../core/gathered.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 
 /** None where there is no version, or it is of another kind. */
 export const instructionsOf = (version: Pick<ArtefactVersion, "artefact"> | undefined): InstructionSet =>

@@ -1,4 +1,4 @@
-import type { Rank } from "../core/applied.ts";
+import type { Rank } from "../common/artefacts/applyArtefact.ts";
 import { dot } from "../core/encoder.ts";
 import { type HashedTextOptions, hashedVector } from "./hashedText.ts";
 

@@ -1,9 +1,10 @@
 /** A library that a learner keeps in its run's memory, noted as versions of an artefact: for people, and to be told elsewhere. */
+
+import { joinedOrigins, originsIn } from "../common/artefacts/origins.ts";
 import type { CaseMemory, ExperienceLibrary } from "../core/artefact.ts";
 import type { Ctx } from "../core/context.ts";
 import { textOf } from "../core/json.ts";
-import { joinedOrigins, originsIn } from "../core/origins.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 type Library = ExperienceLibrary | CaseMemory;
 

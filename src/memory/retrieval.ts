@@ -1,7 +1,7 @@
 /** Texts found again by their words and by their likeness. */
 import { type Encoder, packVector, unpackVector } from "../core/encoder.ts";
-import type { Entry, Shelf, Shelved } from "../core/shelf.ts";
-import type { Id } from "../core/words.ts";
+import type { Entry, Shelf, Shelved } from "../core/entryStore.ts";
+import type { Id } from "../core/types.ts";
 import type { Hit } from "./greatest.ts";
 import { hashedText } from "./hashedText.ts";
 import { type VectorIndexOptions, vectorIndex } from "./vectorIndex.ts";

@@ -1,7 +1,7 @@
 /** The vectors nearest to one: sketches of bits first, then the vectors themselves. */
 import { packVector } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { greatest, type Hit } from "./greatest.ts";
 
 /** Settings of {@link vectorIndex}. */

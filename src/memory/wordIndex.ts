@@ -1,5 +1,5 @@
 /** Texts by the words that they hold, the rare ones first. */
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { greatest, type Hit } from "./greatest.ts";
 import { wordsIn } from "./hashedText.ts";
 

@@ -2,7 +2,7 @@
 import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
-import type { ModelId } from "../core/words.ts";
+import type { ModelId } from "../core/types.ts";
 import { grpoSlots } from "./baseline.ts";
 import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
 

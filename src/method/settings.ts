@@ -1,7 +1,8 @@
 /** What a run may set of any method, with the defaults for small agents trained from scratch. */
+
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { StepRule } from "../core/model.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { Schedule } from "../update/minibatches.ts";
 
 export interface Settings {

@@ -4,7 +4,7 @@
  */
 import { extname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { unknownName } from "../core/suggest.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import type { Recipe } from "../method/method.ts";
 import { paperFolders } from "./folders.ts";
 

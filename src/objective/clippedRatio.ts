@@ -1,7 +1,7 @@
+import { selectTokens } from "../common/tokens/pack.ts";
 import { type Batch, rowCount } from "../core/batch.ts";
 import type { Ctx } from "../core/context.ts";
-import type { Objective } from "../core/model.ts";
-import { selectTokens } from "../core/pack.ts";
+import type { Objective } from "../core/objective.ts";
 import { deadGroupsOf, type Normaliser, rowOfTarget, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link clippedRatio}. */

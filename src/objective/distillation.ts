@@ -1,8 +1,9 @@
+import { type DivergenceKind, divergenceAt } from "../common/statistics/divergence.ts";
+import { type HindsightRows, hindsightColumnsOf, hindsightIn } from "../common/tokens/hindsight.ts";
 import type { Batch } from "../core/batch.ts";
-import { type DivergenceKind, divergenceAt } from "../core/divergence.ts";
 import { present } from "../core/errors.ts";
-import { type HindsightRows, hindsightColumnsOf, hindsightIn } from "../core/hindsight.ts";
-import type { Frozen, Objective } from "../core/model.ts";
+import type { Frozen } from "../core/model.ts";
+import type { Objective } from "../core/objective.ts";
 import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 

@@ -1,5 +1,5 @@
 import { present } from "../core/errors.ts";
-import type { Objective } from "../core/model.ts";
+import type { Objective } from "../core/objective.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link entropyBonus}. */

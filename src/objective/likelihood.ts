@@ -1,4 +1,4 @@
-import type { Objective } from "../core/model.ts";
+import type { Objective } from "../core/objective.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link likelihood}. */

@@ -1,6 +1,6 @@
 /** How a sum over tokens becomes a loss: said aloud in every objective. */
 import { type Batch, rowCount } from "../core/batch.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /**
  * - "tokens": the mean over all tokens of the batch; long rows weigh more.

@@ -1,10 +1,10 @@
+import { logSigmoid, sigmoid } from "../common/statistics/logistic.ts";
+import { pairsOf } from "../common/tokens/pairs.ts";
 import type { Batch } from "../core/batch.ts";
 import type { Ctx } from "../core/context.ts";
 import { present } from "../core/errors.ts";
-import { logSigmoid, sigmoid } from "../core/logistic.ts";
-import type { Objective } from "../core/model.ts";
-import { pairsOf } from "../core/pairs.ts";
-import type { ModelId } from "../core/words.ts";
+import type { Objective } from "../core/objective.ts";
+import type { ModelId } from "../core/types.ts";
 
 /** Settings of {@link pairwise}. */
 export interface PairwiseOptions {

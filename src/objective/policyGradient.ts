@@ -1,5 +1,5 @@
-import type { Objective } from "../core/model.ts";
-import type { ModelId } from "../core/words.ts";
+import type { Objective } from "../core/objective.ts";
+import type { ModelId } from "../core/types.ts";
 import { oldColumn, oldLogp } from "./clippedRatio.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 

@@ -1,7 +1,7 @@
+import { selectRows } from "../common/tokens/pack.ts";
 import type { Batch, RowInfo } from "../core/batch.ts";
-import type { Objective } from "../core/model.ts";
-import { selectRows } from "../core/pack.ts";
-import type { Origin } from "../core/words.ts";
+import type { Objective } from "../core/objective.ts";
+import type { Origin } from "../core/types.ts";
 
 /** Settings of {@link restricted}. */
 export interface RestrictedOptions {

@@ -1,7 +1,7 @@
 import type { Batch } from "../core/batch.ts";
 import { present } from "../core/errors.ts";
-import type { Objective } from "../core/model.ts";
-import type { ModelId } from "../core/words.ts";
+import type { Objective } from "../core/objective.ts";
+import type { ModelId } from "../core/types.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts";
 
 /** Settings of {@link valueRegression}. */

@@ -1,5 +1,5 @@
 /** Trajectories of one user are not independent of one another. */
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /** Σ of xs within each cluster, in order of first appearance. */
 export function clusterSums(clusters: readonly Id[], xs: ArrayLike<number>): Float64Array {

@@ -1,5 +1,5 @@
 /** Whether an off-policy estimate is to be believed. */
-import { mean, standardDeviation, studentCdf } from "../core/statistics.ts";
+import { mean, standardDeviation, studentCdf } from "../common/statistics/statistics.ts";
 import { clusterSums, effectiveNumber } from "./clusters.ts";
 import { paretoTail } from "./paretoTail.ts";
 import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";

@@ -1,5 +1,5 @@
 /** An off-policy estimate with all that has to be known about it. */
-import type { Interval } from "../core/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 import { type Diagnostics, diagnose, doubts } from "./diagnostics.ts";
 import type { Estimator } from "./estimator.ts";
 import { boundedInterval, clusterInterval } from "./intervals.ts";

@@ -1,6 +1,7 @@
 /** Confidence intervals of off-policy estimates. */
-import { type Interval, mean, studentQuantile } from "../core/statistics.ts";
-import type { Id } from "../core/words.ts";
+import { mean, studentQuantile } from "../common/statistics/statistics.ts";
+import type { Interval } from "../core/interval.ts";
+import type { Id } from "../core/types.ts";
 import { lowerBound } from "./betting.ts";
 import { clusterMeans, clusterSums, effectiveNumber } from "./clusters.ts";
 import type { EstimatorOptions } from "./estimator.ts";

@@ -2,7 +2,7 @@
 import { present } from "../core/errors.ts";
 import type { Logged, Split } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { actionRatio, type Sample, versionRatio } from "./sample.ts";
 
 /** What one trajectory earned, from what was said of it. Beside `withAnswer`, which brings the answer's reward itself: `() => 0`. */

@@ -1,6 +1,6 @@
 /** What off-policy estimates are made from: logged trajectories as numbers. */
 import { WhetstoneError } from "../core/errors.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /** Predictions of a model of rewards, by turn: of everything still to come from there, discounted from there. */
 export interface Predicted {

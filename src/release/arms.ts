@@ -1,5 +1,5 @@
 /** Two arms of a live comparison, and what may be said of them at any moment. */
-import type { Interval } from "../core/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 import { unskewed } from "../offpolicy/unskewed.ts";
 import { type Capital, capital } from "./capital.ts";
 import { asymptoticHalfWidth, type Moments, moments } from "./moments.ts";

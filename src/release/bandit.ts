@@ -1,7 +1,7 @@
 /** Shares that follow what was seen. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 /** What was seen of one version. */
 export interface Seen {

@@ -1,7 +1,7 @@
 /** Live evidence as it stands in the store: units, what they were given, and what came of it. */
-import { reviewed } from "../core/reviews.ts";
+import { reviewed } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse, Split, Target } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { Production } from "../store/production.ts";
 import type { Guardrail } from "./guardrails.ts";
 import { unitOf } from "./split.ts";

@@ -1,7 +1,8 @@
 /** What a new version must not spoil. */
+
+import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
-import { unknownName } from "../core/suggest.ts";
 
 /** Where a metric of the candidate may go: a number of its own, or in relation to the baseline's. */
 export type Bound =

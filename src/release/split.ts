@@ -2,7 +2,7 @@
 import { present } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import type { Split } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 
 export interface Assignment {
   readonly version: Id;

@@ -1,7 +1,7 @@
 /** Promote, hold or roll back: what live evidence allows to be said, however often one asks. */
 
-import type { Interval } from "../core/statistics.ts";
-import { studentCdf } from "../core/statistics.ts";
+import { studentCdf } from "../common/statistics/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 import { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
 

@@ -1,7 +1,7 @@
 /** Episodes that the environment's own player shows, alone or beside the policy's. */
 import type { Ctx } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
-import type { Id, Trajectory } from "../core/words.ts";
+import type { Id, Trajectory } from "../core/types.ts";
 
 /** Settings of {@link demonstrated}. */
 export interface DemonstratedOptions {

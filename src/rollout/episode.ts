@@ -1,13 +1,13 @@
 /** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
-import { applied } from "../core/applied.ts";
+import { applied } from "../common/artefacts/applyArtefact.ts";
+import { concatIds } from "../common/tokens/pack.ts";
+import { sampledTurn, tokenTexts } from "../common/tokens/turns.ts";
 import { type Artefact, artefactId } from "../core/artefact.ts";
 import { type Chat, type ChatRequest, endsRun } from "../core/chat.ts";
 import type { Advise } from "../core/context.ts";
 import { isWhetstoneError, messageOf, present } from "../core/errors.ts";
 import type { Codec, Draw, Sample, SampleRequest } from "../core/model.ts";
-import { concatIds } from "../core/pack.ts";
 import type { Random } from "../core/random.ts";
-import { sampledTurn, tokenTexts } from "../core/turns.ts";
 import type {
   Ending,
   Id,
@@ -18,7 +18,7 @@ import type {
   Task,
   Trajectory,
   Turn,
-} from "../core/words.ts";
+} from "../core/types.ts";
 import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
 

@@ -1,6 +1,6 @@
 import type { Play } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
-import type { Id, Role } from "../core/words.ts";
+import type { Id, Role } from "../core/types.ts";
 
 /** Settings of {@link multiTurn}. */
 export interface MultiTurnOptions {

@@ -1,6 +1,6 @@
 import type { Play } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
-import type { ModelId } from "../core/words.ts";
+import type { ModelId } from "../core/types.ts";
 
 /** Settings of {@link opponents}. */
 export interface OpponentsOptions {

@@ -1,11 +1,12 @@
 /** Experience from production logs, in place of play. */
+
+import { writeMessage } from "../common/text/toolCalls.ts";
+import { concatIds } from "../common/tokens/pack.ts";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
-import { type ServedLesson, trajectoriesOf } from "../core/lessons.ts";
 import type { Model } from "../core/model.ts";
-import { concatIds } from "../core/pack.ts";
 import type { Rollout } from "../core/slots.ts";
-import { writeMessage } from "../core/toolCalls.ts";
-import type { Id, Trajectory, Turn, TurnTokens } from "../core/words.ts";
+import { type ServedLesson, trajectoriesOf } from "../core/trainingExamples.ts";
+import type { Id, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 
 /** Settings of {@link replayed}. */
 export interface ReplayedOptions {

@@ -1,9 +1,11 @@
 /** Second attempts: what the rollouts that try again have in common. */
+
+import { withoutAdvice } from "../common/tokens/rewrite.ts";
 import type { Ctx } from "../core/context.ts";
-import type { Critic, Critique } from "../core/critic.ts";
-import { withoutAdvice } from "../core/rewrite.ts";
+import type { Critic } from "../core/critic.ts";
+import type { Critique } from "../core/critique.ts";
 import type { Experience } from "../core/slots.ts";
-import type { Id, Message, Stats, Trajectory } from "../core/words.ts";
+import type { Id, Message, Stats, Trajectory } from "../core/types.ts";
 
 /** How a task is tried again. */
 export interface Retry {

@@ -1,6 +1,7 @@
-import type { Critic, Critique } from "../core/critic.ts";
+import type { Critic } from "../core/critic.ts";
+import type { Critique } from "../core/critique.ts";
 import type { Rollout } from "../core/slots.ts";
-import { type Message, succeeded, type Trajectory } from "../core/words.ts";
+import { type Message, succeeded, type Trajectory } from "../core/types.ts";
 import { reviewed, withReviews } from "./retried.ts";
 
 /** Settings of {@link retryWithFeedback}. */

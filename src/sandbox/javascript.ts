@@ -64,7 +64,7 @@ export interface JavaScriptSandbox {
   close(): void;
 }
 
-const file = import.meta.url.endsWith(".ts") ? "./javascript-worker.ts" : "./javascript-worker.js";
+const file = import.meta.url.endsWith(".ts") ? "./javascriptWorker.ts" : "./javascriptWorker.js";
 
 /**
  * A sandbox for small programs. Nothing carries over from one program to the next. There is no file, process, network,

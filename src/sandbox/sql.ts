@@ -1,9 +1,9 @@
 /** Untrusted SQL: SQLite in memory, in a process of its own. */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { sqlite } from "../common/files/sqlite.ts";
+import type { Cell } from "../common/text/tables.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { sqlite } from "../core/sqlite.ts";
-import type { Cell } from "../core/tables.ts";
 import type { Stopped } from "./outcome.ts";
 import { pool } from "./pool.ts";
 
@@ -52,7 +52,7 @@ export interface SqlStart {
 const tooLarge = "too large";
 
 const file = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./sql-process.ts" : "./sql-process.js", import.meta.url),
+  new URL(import.meta.url.endsWith(".ts") ? "./sqlProcess.ts" : "./sqlProcess.js", import.meta.url),
 );
 
 /**

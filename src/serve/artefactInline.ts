@@ -1,8 +1,8 @@
 /** An artefact in the body of a request: its files, as they stand in a folder. */
 import { z } from "zod";
+import { writtenBy } from "../common/artefacts/origins.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import { type ArtefactVersion, artefactKinds, artefactVersion } from "../core/artefact.ts";
-import { writtenBy } from "../core/origins.ts";
-import { unknownName } from "../core/suggest.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import type { ArtefactStore } from "../store/artefacts.ts";
 import { artefactFileNames, readArtefactFiles } from "../store/artefactText.ts";

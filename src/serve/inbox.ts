@@ -1,7 +1,7 @@
 /** The feedback inbox: what is acknowledged is on disk. */
 import { Hono } from "hono";
+import { reviewed } from "../common/text/reviews.ts";
 import { isWhetstoneError } from "../core/errors.ts";
-import { reviewed } from "../core/reviews.ts";
 import type { ReceivedSignal } from "../core/served.ts";
 import { readJson } from "../http/body.ts";
 import type { Production, Recorder, Written } from "../store/production.ts";

@@ -1,9 +1,9 @@
 /** A model behind an OpenAI-compatible endpoint on the loopback interface, for any client that takes a base URL. */
 import { randomBytes } from "node:crypto";
+import { tokenTexts } from "../common/tokens/turns.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Model, SampleRequest } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
-import { tokenTexts } from "../core/turns.ts";
 import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
 import { listen } from "../http/listen.ts";

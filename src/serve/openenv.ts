@@ -8,7 +8,7 @@ import { z } from "zod";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
-import type { Message, Task } from "../core/words.ts";
+import type { Message, Task } from "../core/types.ts";
 import type { Environment, Episode, Step } from "../env/environment.ts";
 import { bound } from "../http/bound.ts";
 import { keepUpgraded, limitedListener } from "../http/server.ts";

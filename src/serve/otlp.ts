@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { ServedResponse } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import type { ReadSpans } from "../exchange/otlp/otlp.ts";
 import { readJsonBytes } from "../http/body.ts";

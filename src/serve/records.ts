@@ -1,7 +1,7 @@
 /** What was served and what was said of it, for those who may read it. */
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
-import type { Message } from "../core/words.ts";
+import type { Message } from "../core/types.ts";
 import type { Production, SessionSummary, SignalFilter } from "../store/production.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { isWithinResponse } from "./narrow.ts";

@@ -1,8 +1,8 @@
 /** The secret that browsers' tokens are signed with. */
 import { createHash, randomBytes } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
+import { writeError } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { writeError } from "../core/files.ts";
 
 /**
  * From the environment variable WHETSTONE_SIGNING_SECRET, which all servers of one PostgreSQL store share; else from a file

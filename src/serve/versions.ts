@@ -1,11 +1,11 @@
 /** Versions and splits over HTTP: which answer, what is thought of them, and new ones. */
 import { Hono } from "hono";
 import { z } from "zod";
+import { unknownName } from "../common/text/suggest.ts";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Split, Version } from "../core/served.ts";
-import { unknownName } from "../core/suggest.ts";
-import type { Id } from "../core/words.ts";
-import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/desk.ts";
+import type { Id } from "../core/types.ts";
+import { type DeskOptions, type ReleaseState, releaseDesk } from "../release/controller.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { keptVersion } from "../store/keptVersion.ts";
 import type { Production } from "../store/production.ts";

@@ -4,6 +4,8 @@ import { cp, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
+import { originsIn, withoutParts, writtenBy } from "../common/artefacts/origins.ts";
+import { afterReplacing, replaceFolder, writeFlushed } from "../common/files/files.ts";
 import {
   type Artefact,
   type ArtefactVersion,
@@ -13,9 +15,7 @@ import {
   type Origins,
 } from "../core/artefact.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { afterReplacing, replaceFolder, writeFlushed } from "../core/files.ts";
-import { originsIn, withoutParts, writtenBy } from "../core/origins.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import {
   type ArtefactFiles,
   artefactFileNames,

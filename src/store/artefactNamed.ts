@@ -1,7 +1,8 @@
 /** A version of an artefact as people name it. */
+
+import { unknownName } from "../common/text/suggest.ts";
 import type { ArtefactVersion } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** Artefacts as files that people read and edit: texts in Markdown, everything else beside them in JSON. */
 import { hash } from "node:crypto";
 import { z } from "zod";
+import { writtenBy } from "../common/artefacts/origins.ts";
 import type { Artefact, ArtefactKind, Origins } from "../core/artefact.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { writtenBy } from "../core/origins.ts";
-import type { Message } from "../core/words.ts";
+import type { Message } from "../core/types.ts";
 
 /** Texts by file name. */
 export type ArtefactFiles = Readonly<Record<string, string>>;

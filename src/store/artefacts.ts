@@ -1,8 +1,8 @@
 /** Every version of every artefact, with what it came from, why, and what it did to success. */
 import { type Kysely, sql } from "kysely";
+import { originsIn, withoutParts } from "../common/artefacts/origins.ts";
 import type { Artefact, ArtefactMeasure, ArtefactVersion, Origins } from "../core/artefact.ts";
-import { originsIn, withoutParts } from "../core/origins.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { dropParts, originsInFolder } from "./artefactFolder.ts";
 import type { Database } from "./database.ts";
 import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";

@@ -1,7 +1,7 @@
 /** A response is read together with those that it goes on from. */
 import type { Kysely } from "kysely";
 import type { ServedResponse } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { unpackResponse } from "./served.ts";
 

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Provenance } from "../core/lessons.ts";
+import type { Provenance } from "../core/trainingExamples.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 

@@ -4,12 +4,13 @@ import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import type { Origins } from "../core/artefact.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { artefactFolders, countNaming, eraseParts, originsKept } from "./artefacts.ts";
 import { artefactFileNames } from "./artefactText.ts";
 import { searchBytes } from "./byteSearch.ts";
 import { readResponse } from "./chain.ts";
 import type { Database } from "./database.ts";
+import { entriesFrom, eraseEntries } from "./entryStore.ts";
 import { erasedAmong, hashOf, heldFor, type Subject, sourcesOf } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
 import type { Erase, Erasure, ExportRecord } from "./production.ts";
@@ -17,7 +18,6 @@ import { addRecord, readRecords } from "./records.ts";
 import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
-import { entriesFrom, eraseEntries } from "./shelf.ts";
 
 /** What may have learnt from it, out of our reach as well. */
 const learnt = ["checkpoints, journals and weights of runs that learnt from it, and stores of their own"];

@@ -1,8 +1,8 @@
 /** Taking rows out of files of training data that were written before. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { replaceFile } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { replaceFile } from "../core/files.ts";
 
 /**
  * Writes a file of one row a line again without some of them: aside, flushed, renamed.

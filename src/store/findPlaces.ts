@@ -1,5 +1,5 @@
 /** Where rules find something in a text, however long it is: a stretch at a time, so that others get their turn in between. */
-import type { Interruptible } from "../core/slices.ts";
+import type { Interruptible } from "../common/files/slices.ts";
 import type { Finder, Rule } from "./personalData.ts";
 
 /** Characters that are looked at in one go, and steps of the matcher. */

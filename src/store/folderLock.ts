@@ -1,9 +1,9 @@
 /** One process at a time works on a folder. */
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { makeFolder } from "../common/files/files.ts";
+import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { makeFolder } from "../core/files.ts";
-import { sqlite } from "../core/sqlite.ts";
 
 /** Milliseconds that another process may keep us waiting. */
 const patience = 30_000;

@@ -5,10 +5,10 @@ export {
   writeArtefactFolder,
 } from "./artefactFolder.ts";
 export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
+export { openShelf } from "./entryStore.ts";
 export { openProduction, type ProductionOptions } from "./openProduction.ts";
 export type * from "./production.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";
 export type { RunState } from "./schema.ts";
-export { openShelf } from "./shelf.ts";
 export * from "./store.ts";

@@ -1,8 +1,8 @@
 /** The production loop's tables behind their contract, on either database. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
+import { type Interruptible, inSlices } from "../common/files/slices.ts";
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
-import { type Interruptible, inSlices } from "../core/slices.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";

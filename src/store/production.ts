@@ -1,6 +1,6 @@
 /** What the production loop asks of a store: acknowledged means on disk, whichever database stands behind it. */
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { ArtefactStore } from "./artefacts.ts";
 
 /** One entry of a batch that is written in one transaction. */

@@ -1,10 +1,10 @@
 /** Personal data and secrets, taken out before anything is stored. */
 import { createHmac } from "node:crypto";
+import { atOnce, eachOf, type Interruptible, inSlices } from "../common/files/slices.ts";
+import { parsed } from "../common/text/toolCalls.ts";
 import { isObject, type Json } from "../core/json.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
-import { atOnce, eachOf, type Interruptible, inSlices } from "../core/slices.ts";
-import { parsed } from "../core/toolCalls.ts";
-import type { Message, Tool, ToolCall } from "../core/words.ts";
+import type { Message, Tool, ToolCall } from "../core/types.ts";
 import { boundedPattern } from "./boundedPattern.ts";
 import { type Found, findPlaces } from "./findPlaces.ts";
 import { type PersonalData, personalData, type Rule } from "./personalData.ts";

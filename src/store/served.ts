@@ -1,9 +1,9 @@
 /** What was served, and what was said of it, as rows: nothing lost, no prompt written twice within a trajectory. */
 import { isDeepStrictEqual } from "node:util";
+import { concatIds } from "../common/tokens/pack.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import { concatIds } from "../core/pack.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
-import type { Message } from "../core/words.ts";
+import type { Message } from "../core/types.ts";
 import type { Write } from "./production.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
 import { type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";

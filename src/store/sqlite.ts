@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
+import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { sqlite } from "../core/sqlite.ts";
 
 /** Tables of a store, the name of the first step by which they were made among its rows. */
 const [steps, firstStep] = ["kysely_migration", "001-runs"];

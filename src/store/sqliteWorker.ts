@@ -3,8 +3,8 @@
 import { constants } from "node:os";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { lowerPriority } from "../common/files/threadPriority.ts";
 import { isWhetstoneError, messageOf, type WhetstoneError } from "../core/errors.ts";
-import { lowerPriority } from "../core/priority.ts";
 import { recent } from "./recent.ts";
 import type { Tables } from "./schema.ts";
 import { kyselyDatabase, openDatabase, rollback } from "./sqlite.ts";

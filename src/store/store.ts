@@ -3,10 +3,10 @@
 import { basename, resolve } from "node:path";
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { Finding } from "../core/finding.ts";
+import type { Interval } from "../core/interval.ts";
 import { fromExactJson, type Json, objectOf, textOf, toExactJson } from "../core/json.ts";
-import type { Interval } from "../core/statistics.ts";
-import type { Stats, Trajectory } from "../core/words.ts";
-import { succeeded } from "../core/words.ts";
+import type { Stats, Trajectory } from "../core/types.ts";
+import { succeeded } from "../core/types.ts";
 import { type ArtefactStore, artefactsOn } from "./artefacts.ts";
 import { connect, type Database, type SqliteIn } from "./database.ts";
 import type { RunState, RunsTable, Tables, TrajectoriesTable } from "./schema.ts";

@@ -1,6 +1,6 @@
 /** Token arrays as bytes: what a turn read and sampled, nothing lost, no prompt token that is known already. */
-import { concatIds } from "../core/pack.ts";
-import type { TurnTokens } from "../core/words.ts";
+import { concatIds } from "../common/tokens/pack.ts";
+import type { TurnTokens } from "../core/types.ts";
 
 /** Little-endian arrays one after the other, as typed arrays have them on every machine that Node runs on. */
 export interface TokenColumns {

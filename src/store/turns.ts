@@ -1,7 +1,8 @@
 /** Trajectories as rows: words as JSON, token arrays as bytes, nothing lost, nothing that repeats written twice. */
+
+import { concatIds } from "../common/tokens/pack.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
-import { concatIds } from "../core/pack.ts";
-import type { Message, Trajectory, Turn } from "../core/words.ts";
+import type { Message, Trajectory, Turn } from "../core/types.ts";
 import { commonPrefix, type TokenColumns, type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 
 /** The columns of a trajectory row that hold its content. */

@@ -1,6 +1,6 @@
 /** A batch of rows in one transaction, in whichever thread the database works. */
 import type { Kysely } from "kysely";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import type { Database } from "./database.ts";
 import { heldFor, requireNoneErased } from "./erased.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable, Tables } from "./schema.ts";

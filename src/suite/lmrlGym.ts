@@ -1,6 +1,6 @@
 /** Eight games of many turns, each on the scale of its own flawed and expert players. */
 
-import { succeeded, type Trajectory } from "../core/words.ts";
+import { succeeded, type Trajectory } from "../core/types.ts";
 import { normalisedScore, type ScaleMarks } from "../diagnose/normalisedScore.ts";
 import { carDealer } from "../env/carDealer/carDealer.ts";
 import { chess } from "../env/chess/chess.ts";

@@ -1,9 +1,10 @@
 /** How well an agent judges trajectories: as a judge that compares, and as a model whose likelihood scores. */
+
+import { mean, meanInterval } from "../common/statistics/statistics.ts";
+import { pairRows } from "../common/tokens/pack.ts";
 import { present } from "../core/errors.ts";
 import type { Model } from "../core/model.ts";
-import { pairRows } from "../core/pack.ts";
-import { mean, meanInterval } from "../core/statistics.ts";
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 import {
   byLabel,
   byLength,

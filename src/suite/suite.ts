@@ -1,11 +1,13 @@
 /** What an agent can be measured by beyond its success in one environment: fixed measurements with a report. */
+
+import { meanInterval, wilsonInterval } from "../common/statistics/statistics.ts";
 import type { Artefact } from "../core/artefact.ts";
 import type { Chat } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Interval } from "../core/interval.ts";
 import type { Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import { type Interval, meanInterval, wilsonInterval } from "../core/statistics.ts";
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { evaluate } from "../train/evaluate.ts";
 

@@ -1,6 +1,6 @@
 import type { Tensor } from "./graph.ts";
 import { add, addends } from "./ops/add.ts";
-import { addMatmul } from "./ops/add-matmul.ts";
+import { addMatmul } from "./ops/addMatmul.ts";
 import { factors } from "./ops/matmul.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** The artefacts of a run, as plain data in its state: what is in force, what was proposed, and which did best. */
 import { z } from "zod";
+import { type Leak, leakCheck } from "../common/text/leaks.ts";
+import { unknownName } from "../common/text/suggest.ts";
 import { type Artefact, type ArtefactVersion, artefactVersion } from "../core/artefact.ts";
 import type { Artefacts, Counter } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
-import { type Leak, leakCheck } from "../core/leaks.ts";
-import { unknownName } from "../core/suggest.ts";
 import type { Environment } from "../env/environment.ts";
 import type { RunState } from "./state.ts";
 

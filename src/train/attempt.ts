@@ -1,7 +1,7 @@
 /** The first two stages of the loop: what to practise, and trying it. */
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import type { Run } from "./assemble.ts";
 import { inForce } from "./phases.ts";
 import type { RunSettings } from "./settings.ts";

@@ -2,16 +2,17 @@
  * A check: one small experiment per method, said before it is looked at. Baseline and method get grids of equal size,
  * chosen on seeds that are not reported; the verdict follows from a paired t interval over fresh seeds alone.
  */
-import { WhetstoneError } from "../core/errors.ts";
-import type { Json } from "../core/json.ts";
+
 import {
   type Hypothesis,
-  type Interval,
   looks,
   mean,
   sequentialVerdict,
   type Verdict,
-} from "../core/statistics.ts";
+} from "../common/statistics/statistics.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Interval } from "../core/interval.ts";
+import type { Json } from "../core/json.ts";
 
 /** One choice of settings, by name: what is tried for an arm. */
 export type Choice = Readonly<Record<string, Json>>;

@@ -1,11 +1,11 @@
 /** Checkpoints: whole folders, written aside, flushed and renamed, so that the last one is always intact. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder, removeFolder, replaceFolder, writeFlushed } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { makeFolder, removeFolder, replaceFolder, writeFlushed } from "../core/files.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
 import type { Frozen, Model } from "../core/model.ts";
-import type { ModelId } from "../core/words.ts";
+import type { ModelId } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type RunState, stateSchema } from "./state.ts";
 

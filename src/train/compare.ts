@@ -1,11 +1,11 @@
 /** Methods beside each other: the same environment, seeds and budget, paired by seed. */
 import {
-  type Interval,
   mean,
   meanInterval,
   pairedInterval,
   probabilityOfImprovement,
-} from "../core/statistics.ts";
+} from "../common/statistics/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 
 /** What one run came to. */
 export interface ComparedRun {

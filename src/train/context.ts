@@ -1,19 +1,20 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
+
+import type { Leak } from "../common/text/leaks.ts";
 import type { Artefact } from "../core/artefact.ts";
 import type { Counter, Ctx, Helper, Play, StatefulHelper } from "../core/context.ts";
 import type { Encoder } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Leak } from "../core/leaks.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/words.ts";
+import type { Id, ModelId, Role, Stats, Task, Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
+import { modelSeat, seatOf } from "./actor.ts";
 import { artefactsIn } from "./artefacts.ts";
 import type { Weighted } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
-import { modelSeat, seatOf } from "./seat.ts";
 import { clockOf, type RunState } from "./state.ts";
 
 export interface ContextParts extends Weighted {

@@ -1,15 +1,16 @@
 /** Success over the tasks of a split, with an interval. */
+
+import { wilsonInterval } from "../common/statistics/statistics.ts";
 import type { Artefact } from "../core/artefact.ts";
 import type { Chat } from "../core/chat.ts";
 import type { Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
-import { wilsonInterval } from "../core/statistics.ts";
-import { paid, succeeded, type Trajectory } from "../core/words.ts";
+import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
 import { playEpisode, type Seat } from "../rollout/episode.ts";
+import { seatOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
-import { seatOf } from "./seat.ts";
 
 export interface EvaluateOptions {
   readonly environment: Environment;

@@ -1,6 +1,6 @@
 /** What a run reports while it goes; `whetstone train --json` prints each as one line. */
 import type { Finding } from "../core/finding.ts";
-import type { Interval } from "../core/statistics.ts";
+import type { Interval } from "../core/interval.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
 import type { Evaluation } from "../store/store.ts";
 

@@ -1,4 +1,3 @@
-export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm, plainAscent } from "./armOf.ts";
 export {
   type Arm,
   type Check,
@@ -9,7 +8,8 @@ export {
 } from "./check.ts";
 export { type EvaluateOptions, evaluate } from "./evaluate.ts";
 export type { EvaluationResult, RunEvent } from "./events.ts";
-export { type FromLessonsOptions, fromLessons, lessonsFor } from "./fromLessons.ts";
-export { type Practised, type PractiseOptions, practise } from "./practise.ts";
+export { type FromLessonsOptions, fromLessons, lessonsFor } from "./fromExamples.ts";
 export { type RunOptions, type RunSummary, train } from "./run.ts";
 export { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
+export { type Practised, type PractiseOptions, practise } from "./trainInMemory.ts";
+export { armOf, averageOf, finalSuccess, meanSuccess, type PracticeArm, plainAscent } from "./trainingArm.ts";

@@ -4,10 +4,10 @@
  */
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { z } from "zod";
+import { replaceFile, writeError } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
-import { replaceFile, writeError } from "../core/files.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
-import type { Trajectory } from "../core/words.ts";
+import type { Trajectory } from "../core/types.ts";
 
 export interface Journal {
   /** The finished episode of that id, if it was played before the kill. */

@@ -5,11 +5,11 @@
  *       ▲                                                                                     │
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
-import { batchOf } from "../core/pack.ts";
+import { batchOf } from "../common/tokens/pack.ts";
 import type { Advantages, Channels, Evidence, Experience, Notes, Slots } from "../core/slots.ts";
-import type { Stats } from "../core/words.ts";
-import { attemptsOf } from "./ahead.ts";
+import type { Stats } from "../core/types.ts";
 import type { Run } from "./assemble.ts";
+import { attemptsOf } from "./asyncRollouts.ts";
 import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
 import type { RunState } from "./state.ts";
 

@@ -2,15 +2,15 @@
 import { existsSync } from "node:fs";
 import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeFolder, replaceFile, writeError } from "../common/files/files.ts";
 import { endsRun } from "../core/chat.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
-import { makeFolder, replaceFile, writeError } from "../core/files.ts";
 import { type Finding, findingLine } from "../core/finding.ts";
+import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
 import type { Capability } from "../core/model.ts";
 import type { Method } from "../core/slots.ts";
-import type { Interval } from "../core/statistics.ts";
-import type { Id } from "../core/words.ts";
+import type { Id } from "../core/types.ts";
 import {
   type Examination,
   examine,
@@ -30,7 +30,7 @@ import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { loop } from "./loop.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
-import { warmStart } from "./warm-start.ts";
+import { warmStart } from "./warmStart.ts";
 
 export interface RunOptions {
   readonly environment: Environment;

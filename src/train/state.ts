@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../core/context.ts";
 import type { Json } from "../core/json.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 
 /** Pieces own their states; NaN and the infinities are numbers like others. */
 const json = z.custom<Json>((value) => value !== undefined);

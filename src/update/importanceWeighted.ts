@@ -1,6 +1,6 @@
+import { selectTokens } from "../common/tokens/pack.ts";
 import type { Batch } from "../core/batch.ts";
 import type { Ctx } from "../core/context.ts";
-import { selectTokens } from "../core/pack.ts";
 import type { Update } from "../core/slots.ts";
 
 /** Settings of {@link importanceWeighted}. */

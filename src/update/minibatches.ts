@@ -1,11 +1,12 @@
+import { addStats, averageStats } from "../common/statistics/stats.ts";
+import { rebased, selectRows, togetherGroups, withColumns } from "../common/tokens/pack.ts";
 import type { Batch } from "../core/batch.ts";
 import type { Clock, Ctx } from "../core/context.ts";
-import type { Model, Objective, StepRule } from "../core/model.ts";
-import { rebased, selectRows, togetherGroups, withColumns } from "../core/pack.ts";
+import type { Model, StepRule } from "../core/model.ts";
+import type { Objective } from "../core/objective.ts";
 import { shuffled } from "../core/random.ts";
 import type { Update } from "../core/slots.ts";
-import { addStats, averageStats } from "../core/stats.ts";
-import type { ModelId, Stats } from "../core/words.ts";
+import type { ModelId, Stats } from "../core/types.ts";
 
 /** How the step size goes over the run: the shape after the warm-up, a straight line up during it. */
 export interface Schedule {

@@ -1,6 +1,6 @@
 /** Questions with one-word answers, of which some are right: where a policy's diversity shows. */
 import { randomStream, shuffled } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 

@@ -1,7 +1,7 @@
 /** Chained arithmetic: a problem whose steps are problems themselves, each with an answer that can be checked. */
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
-import { succeeded, type Task, type Trajectory } from "../core/words.ts";
+import { succeeded, type Task, type Trajectory } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
 import { defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 

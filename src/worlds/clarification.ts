@@ -1,7 +1,7 @@
 /** A user with an intent of which the first request says a part; the rest is to be asked for, and no more than that. */
-import { intentOf } from "../core/intent.ts";
+
 import { randomStream } from "../core/random.ts";
-import type { Message, Task, Trajectory } from "../core/words.ts";
+import type { Message, Task, Trajectory } from "../core/types.ts";
 import { demand, isWhole } from "../env/demand.ts";
 import {
   alreadyOver,
@@ -10,6 +10,7 @@ import {
   type Episode,
   type Step,
 } from "../env/environment.ts";
+import { intentOf } from "./intent.ts";
 
 /** Settings of {@link clarification}. */
 export interface ClarificationOptions {

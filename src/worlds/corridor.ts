@@ -1,6 +1,6 @@
 /** A long corridor of cells: one action is right in each, and a wrong one may be the last. */
 import { type Random, randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,6 +1,6 @@
-import type { CritiqueDetail } from "../core/critic.ts";
+import type { CritiqueDetail } from "../core/critique.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Teacher } from "./tryAgain.ts";
 

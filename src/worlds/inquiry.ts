@@ -1,6 +1,6 @@
 /** Finding a hidden answer by asking: each right query narrows it down, the others tell nothing. */
 import { type Random, randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,6 +1,6 @@
 /** Inverses modulo a prime, said twice: a first answer that may be misread, then a second look at what was read. */
 import { type Random, randomStream } from "../core/random.ts";
-import { succeeded, type Task } from "../core/words.ts";
+import { succeeded, type Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
 import { type Ability, defineEnvironment, type Environment } from "../env/environment.ts";
 import { machine } from "../env/machine.ts";

@@ -1,6 +1,6 @@
 /** A corridor with a key at one end and a door at the other: a long way between what helps and what is paid. */
 import { randomStream } from "../core/random.ts";
-import { succeeded, type Task } from "../core/words.ts";
+import { succeeded, type Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { machine } from "../env/machine.ts";

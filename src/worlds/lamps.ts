@@ -1,6 +1,6 @@
 /** A long walk past lamps and posts whose balance is only told at the end. */
 import { randomStream } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { machine } from "../env/machine.ts";
 

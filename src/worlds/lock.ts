@@ -1,6 +1,6 @@
 /** A lock of several wheels: one right setting for each, and nothing is known until all are set. */
 import { randomStream } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, templated, wholeAction } from "../env/critiques.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
 import { machine } from "../env/machine.ts";

@@ -1,6 +1,6 @@
 /** Questions whose replies are compared in pairs: win rates are known exactly, and preferences may run in circles. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 
 /** P[i][j]: probability that reply i is preferred to reply j; P[j][i] = 1 − P[i][j], and 1/2 on the diagonal. */

@@ -1,6 +1,6 @@
 /** Short sequences of words, each with a pay of its own: small enough that a policy's every answer can be listed. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
-import type { Task } from "../core/words.ts";
+import type { Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import { allSequences, oneReply } from "../env/oneReply.ts";
 

@@ -1,7 +1,7 @@
 /** Any environment of a single reply, in which a reply is met with words and may be made again. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
-import type { Task, Trajectory } from "../core/words.ts";
+import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 
 /** What a teacher has before it: an attempt that was not the last. */

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type GaeOptions, gae } from "../../src/advantage/gae.ts";
 import type { Advantage, Channels, Evidence } from "../../src/core/slots.ts";
-import type { Ending } from "../../src/core/words.ts";
-import { actionTokens } from "../../src/core/words.ts";
+import type { Ending } from "../../src/core/types.ts";
+import { actionTokens } from "../../src/core/types.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";
 import { obeys } from "./laws.ts";
 

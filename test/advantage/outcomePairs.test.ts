@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outcomePairs } from "../../src/advantage/outcomePairs.ts";
-import { batchOf } from "../../src/core/pack.ts";
-import { pairsOf } from "../../src/core/pairs.ts";
+import { batchOf } from "../../src/common/tokens/pack.ts";
+import { pairsOf } from "../../src/common/tokens/pairs.ts";
 import { pairwise } from "../../src/objective/pairwise.ts";
 import { ctxOf, evidenceOf } from "../core/make.ts";
 

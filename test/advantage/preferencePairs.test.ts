@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { preferencePairs } from "../../src/advantage/preferencePairs.ts";
-import { batchOf, selectRows } from "../../src/core/pack.ts";
-import { pairsOf } from "../../src/core/pairs.ts";
+import { batchOf, selectRows } from "../../src/common/tokens/pack.ts";
+import { pairsOf } from "../../src/common/tokens/pairs.ts";
 import type { Signal } from "../../src/core/signal.ts";
 import type { Evidence } from "../../src/core/slots.ts";
 import { evidenceOf, trajectoryOf, turnOf } from "../core/make.ts";

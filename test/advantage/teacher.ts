@@ -1,8 +1,8 @@
 /** What a teacher said of a few attempts, for the tests of estimators that follow one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Hindsight, hindsightIn, hindsightNotes } from "../../src/core/hindsight.ts";
-import { batchOf, selectRows } from "../../src/core/pack.ts";
+import { type Hindsight, hindsightIn, hindsightNotes } from "../../src/common/tokens/hindsight.ts";
+import { batchOf, selectRows } from "../../src/common/tokens/pack.ts";
 import type { Advantage, Evidence } from "../../src/core/slots.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CriticAdvantagesOptions, criticAdvantages } from "../../src/annotate/criticAdvantages.ts";
+import { lastMessage } from "../../src/common/tokens/turns.ts";
 import type { Helper } from "../../src/core/context.ts";
-import { lastMessage } from "../../src/core/turns.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const said = (prompt: string, action: string, rewards: Record<string, number>) =>

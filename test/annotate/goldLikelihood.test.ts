@@ -4,7 +4,7 @@ import { goldLikelihood } from "../../src/annotate/goldLikelihood.ts";
 import type { TokenRows } from "../../src/core/batch.ts";
 import { rowCount } from "../../src/core/batch.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Task, Trajectory } from "../../src/core/words.ts";
+import type { Task, Trajectory } from "../../src/core/types.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";

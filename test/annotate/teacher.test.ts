@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { teacher } from "../../src/annotate/teacher.ts";
-import { hindsightOf } from "../../src/core/hindsight.ts";
-import { concatIds } from "../../src/core/pack.ts";
-import { environmentText } from "../../src/core/tellings.ts";
-import type { Message, Task, Trajectory, Unit } from "../../src/core/words.ts";
+import { hindsightOf } from "../../src/common/tokens/hindsight.ts";
+import { concatIds } from "../../src/common/tokens/pack.ts";
+import { environmentText } from "../../src/common/tokens/privilegedContext.ts";
+import type { Message, Task, Trajectory, Unit } from "../../src/core/types.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";

@@ -13,7 +13,7 @@ import { bandit } from "../../src/env/bandit.ts";
 import { method } from "../../src/method/method.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { valueRegression } from "../../src/objective/valueRegression.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 
 const experience = (trajectories: Experience["trajectories"]): Experience => ({ trajectories, units: [] });

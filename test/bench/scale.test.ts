@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planOf } from "../../bench/scale/cluster.ts";
 import { simulate } from "../../bench/scale/simulate.ts";
-import { meanInterval } from "../../src/core/statistics.ts";
+import { meanInterval } from "../../src/common/statistics/statistics.ts";
 
 const near = (x: number, y: number, by = 1e-9): void =>
   assert.ok(Math.abs(x - y) <= by * y, `${x} is not ${y}`);

@@ -6,17 +6,17 @@ import { sameFindings } from "../../src/cli/check.ts";
 import { comparisonTables } from "../../src/cli/compareWords.ts";
 import { seconds } from "../../src/cli/durations.ts";
 import { lineOf } from "../../src/cli/live.ts";
-import { nodeTooOld } from "../../src/cli/node-version.ts";
+import { nodeTooOld } from "../../src/cli/nodeVersion.ts";
 import { checkConfig, statedRun } from "../../src/cli/options.ts";
 import { duration, folded, type Io, lateProgress, table } from "../../src/cli/output.ts";
 import { successTable } from "../../src/cli/report.ts";
 import { transcript } from "../../src/cli/transcript.ts";
 import { sayState } from "../../src/cli/versionWords.ts";
 import { WhetstoneError } from "../../src/core/errors.ts";
-import type { Turn } from "../../src/core/words.ts";
+import type { Turn } from "../../src/core/types.ts";
 import { defineEnvironment } from "../../src/env/environment.ts";
 import { readEvidence } from "../../src/methods/evidence.ts";
-import type { ReleaseState } from "../../src/release/desk.ts";
+import type { ReleaseState } from "../../src/release/controller.ts";
 import type { ComparedMethod } from "../../src/train/compare.ts";
 
 const fails = (work: () => unknown, code: string, words: RegExp): void => {

@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Message, Task } from "../../src/core/words.ts";
+import type { Message, Task } from "../../src/core/types.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { codewords } from "../../src/env/codewords.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { openaiServer, type Sampler } from "../../src/serve/openaiServer.ts";
 import { readArtefactFolder } from "../../src/store/artefactFolder.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { tiny } from "../train/world.ts";
 import { inProcess } from "./inProcess.ts";
 

@@ -1,7 +1,8 @@
 /** Unlearning: forget along a direction from which the part that hurts what is kept has been removed. */
+
+import { rebased, selectRows } from "../../src/common/tokens/pack.ts";
 import { present } from "../../src/core/errors.ts";
-import type { Objective } from "../../src/core/model.ts";
-import { rebased, selectRows } from "../../src/core/pack.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import type { Update } from "../../src/core/slots.ts";
 
 export const blur =

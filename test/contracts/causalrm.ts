@@ -1,7 +1,7 @@
 import type { Signal } from "../../src/core/signal.ts";
 import { signalValue } from "../../src/core/signal.ts";
 import type { Feedback } from "../../src/core/slots.ts";
-import type { Id } from "../../src/core/words.ts";
+import type { Id } from "../../src/core/types.ts";
 
 export const debiased =
   (reactions: readonly Signal[]): Feedback =>

@@ -1,7 +1,7 @@
-import { concatIds } from "../../src/core/pack.ts";
+import { concatIds } from "../../src/common/tokens/pack.ts";
+import { sampledTurn } from "../../src/common/tokens/turns.ts";
 import type { Rollout } from "../../src/core/slots.ts";
-import { sampledTurn } from "../../src/core/turns.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 
 export const search: Rollout = async (ctx) => {
   const model = ctx.model();

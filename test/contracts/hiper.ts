@@ -1,6 +1,6 @@
-import type { Objective } from "../../src/core/model.ts";
-import { actionRows, gather } from "../../src/core/pack.ts";
-import { overAll, spansOf, tokenRange } from "../../src/core/places.ts";
+import { actionRows, gather } from "../../src/common/tokens/pack.ts";
+import { overAll, spansOf, tokenRange } from "../../src/common/tokens/tokenRanges.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import type { Advantage, Annotate } from "../../src/core/slots.ts";
 
 const heads = ["high", "low"];

@@ -1,6 +1,7 @@
 /** Information Gain-based Policy Optimization: how much likelier the gold answer has become after each turn. */
+
+import { concatIds, pairRows } from "../../src/common/tokens/pack.ts";
 import { present } from "../../src/core/errors.ts";
-import { concatIds, pairRows } from "../../src/core/pack.ts";
 import type { Annotate, Feedback } from "../../src/core/slots.ts";
 
 export const goldLikelihood: Annotate = async (ctx, { trajectories }) => {

@@ -1,4 +1,4 @@
-import { rewritten } from "../../src/core/rewrite.ts";
+import { rewritten } from "../../src/common/tokens/rewrite.ts";
 import type { Rollout } from "../../src/core/slots.ts";
 
 export const retry: Rollout = async (ctx) => {

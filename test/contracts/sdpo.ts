@@ -1,5 +1,5 @@
-import type { Objective } from "../../src/core/model.ts";
-import { gather, gatherIds, prefixed } from "../../src/core/pack.ts";
+import { gather, gatherIds, prefixed } from "../../src/common/tokens/pack.ts";
+import type { Objective } from "../../src/core/objective.ts";
 
 interface Aux {
   readonly ids: Int32Array;

@@ -1,5 +1,5 @@
+import { addStats, averageStats } from "../../src/common/statistics/stats.ts";
 import type { Update } from "../../src/core/slots.ts";
-import { addStats, averageStats } from "../../src/core/stats.ts";
 
 export const backwards: Update = async (ctx, batch, objectives) => {
   const model = ctx.model();

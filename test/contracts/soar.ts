@@ -1,5 +1,5 @@
 import type { Feedback } from "../../src/core/slots.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 
 const proposed = (text: string, id: string): Task => ({
   id,

@@ -1,4 +1,4 @@
-import { overAll } from "../../src/core/places.ts";
+import { overAll } from "../../src/common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../src/core/slots.ts";
 
 export const roleConditioned: Advantage<Readonly<Record<string, number>>> = {

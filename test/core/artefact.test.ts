@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import { artefactId, type InstructionSet } from "../../src/core/artefact.ts";
-import { writtenBy } from "../../src/core/origins.ts";
 
 const instructions: InstructionSet = {
   kind: "instructions",

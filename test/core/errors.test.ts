@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { averageStats } from "../../src/common/statistics/stats.ts";
+import { unknownName } from "../../src/common/text/suggest.ts";
 import { isWhetstoneError, messageOf, present } from "../../src/core/errors.ts";
-import { averageStats } from "../../src/core/stats.ts";
-import { unknownName } from "../../src/core/suggest.ts";
 
 test("unknownName suggests the nearest name, and none where all are far", () => {
   const near = unknownName("--env", "ticktactoe", ["facts", "tictactoe"]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
-import { intentOf, slotsNamed } from "../../src/core/intent.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
+import { intentOf, slotsNamed } from "../../src/worlds/intent.ts";
 
 const slots = { date: ["v0", "v1"], place: ["v0"] };
 const task = (metadata: Task["metadata"]): Task => ({ id: "t", prompt: [], metadata, seed: 1 });

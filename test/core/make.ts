@@ -1,10 +1,10 @@
 /** Small trajectories and batches for tests. */
 
+import { pack } from "../../src/common/tokens/pack.ts";
 import type { Batch, Row } from "../../src/core/batch.ts";
 import type { Ctx } from "../../src/core/context.ts";
-import { pack } from "../../src/core/pack.ts";
 import type { Evidence } from "../../src/core/slots.ts";
-import type { Trajectory, Turn } from "../../src/core/words.ts";
+import type { Trajectory, Turn } from "../../src/core/types.ts";
 
 /** A turn with this prompt and action; log-probabilities −0.1, −0.2, … */
 export function turnOf(prompt: readonly number[], action: readonly number[], more: Partial<Turn> = {}): Turn {

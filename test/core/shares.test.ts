@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkShares } from "../../src/core/shares.ts";
+import { checkShares } from "../../src/release/trafficSplit.ts";
 
 test("shares that are probabilities pass, also where their sum is 1 up to rounding", () => {
   assert.deepEqual(checkShares("split", { a: 1 }), { a: 1 });

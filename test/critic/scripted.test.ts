@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CritiqueWish } from "../../src/core/critic.ts";
+import type { CritiqueWish } from "../../src/core/critique.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { scriptedCritic } from "../../src/critic/scripted.ts";
 import { ctxOf, trajectoryOf } from "../core/make.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { type UniformState, uniform } from "../../src/data/uniform.ts";
 
 const tasks: Task[] = Array.from({ length: 7 }, (_, i) => ({

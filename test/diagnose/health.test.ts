@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wilsonInterval } from "../../src/core/statistics.ts";
+import { wilsonInterval } from "../../src/common/statistics/statistics.ts";
 import type { Curve } from "../../src/diagnose/health/curves.ts";
 import { health, type Measured } from "../../src/diagnose/health/health.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TrajectoryPair } from "../../src/core/pairs.ts";
-import type { Message, Task, Trajectory } from "../../src/core/words.ts";
+import type { TrajectoryPair } from "../../src/common/tokens/pairs.ts";
+import type { Message, Task, Trajectory } from "../../src/core/types.ts";
 import {
   accuracy,
   byLabel,

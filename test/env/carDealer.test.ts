@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { bestPrice, moveIn, type Temper } from "../../src/env/carDealer/buyers.ts";
 import { type CarDealerOptions, carDealer } from "../../src/env/carDealer/carDealer.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Chess } from "chess.js";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { chess } from "../../src/env/chess/chess.ts";
 import type { Opponent } from "../../src/env/chess/game.ts";
 import { bestMove, boardOf, evaluate, legalMoves, squareAt, squareName } from "../../src/env/chess/search.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Critique, CritiqueDetail } from "../../src/core/critic.ts";
+import type { Critique, CritiqueDetail } from "../../src/core/critique.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { type Part, templated, wholeAction } from "../../src/env/critiques.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
 import { environments } from "../../src/env/index.ts";

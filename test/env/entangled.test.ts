@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { entangledInstructions } from "../../src/env/entangled/entangled.ts";
 import { type Conversation, followed, leaks } from "../../src/env/entangled/instructions.ts";
 import { conversationScores } from "../../src/env/entangled/scores.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { facts } from "../../src/env/facts/facts.ts";
 import { gapOf, gaps } from "../../src/env/facts/gaps.ts";
 import { isSuccess, play } from "./play.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
 import { isSuccess, type Played, play, trajectoryOf } from "./play.ts";
 

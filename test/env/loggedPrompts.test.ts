@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loggedTask, type ServedLesson } from "../../src/core/lessons.ts";
 import { randomStream } from "../../src/core/random.ts";
+import { loggedTask, type ServedLesson } from "../../src/core/trainingExamples.ts";
 import { bandit } from "../../src/env/bandit.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 

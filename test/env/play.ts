@@ -1,6 +1,6 @@
 /** Plays an environment by hand, for its tests. */
 import { type Random, randomStream } from "../../src/core/random.ts";
-import type { Ending, Message, Task, Trajectory, Turn } from "../../src/core/words.ts";
+import type { Ending, Message, Task, Trajectory, Turn } from "../../src/core/types.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
 
 export interface Played {

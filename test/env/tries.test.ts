@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { arithmetic } from "../../src/env/arithmetic.ts";
 import { countdown } from "../../src/env/countdown.ts";
 import type { Environment } from "../../src/env/environment.ts";

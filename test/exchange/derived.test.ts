@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LessonKind, ServedLesson } from "../../src/core/lessons.ts";
-import { signalsOf, trajectoriesOf } from "../../src/core/lessons.ts";
+import type { LessonKind, ServedLesson } from "../../src/core/trainingExamples.ts";
+import { signalsOf, trajectoriesOf } from "../../src/core/trainingExamples.ts";
 import {
   type Dropped,
   folded,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Signal } from "../../src/core/signal.ts";
-import { type Message, paid, type Trajectory, type Turn } from "../../src/core/words.ts";
+import { type Message, paid, type Trajectory, type Turn } from "../../src/core/types.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { jsonLine } from "../../src/exchange/jsonLine.ts";
 import { logged } from "../../src/exchange/logged.ts";

@@ -1,6 +1,6 @@
 /** Served traffic made by hand, for the tests of what goes in and out. */
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
-import type { Message } from "../../src/core/words.ts";
+import type { Message } from "../../src/core/types.ts";
 import type { Answers } from "../../src/exchange/derived.ts";
 import { fits } from "../../src/exchange/sessions.ts";
 

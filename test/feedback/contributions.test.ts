@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Ctx, Helper } from "../../src/core/context.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 import { type ContributionsOptions, contributions } from "../../src/feedback/contributions.ts";
 import { ridge } from "../../src/helper/ridge.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ServedLesson } from "../../src/core/lessons.ts";
 import type { Logged } from "../../src/core/served.ts";
 import type { Signal } from "../../src/core/signal.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { ServedLesson } from "../../src/core/trainingExamples.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 import { recorded } from "../../src/feedback/recorded.ts";
 import { ctxOf } from "../core/make.ts";
 

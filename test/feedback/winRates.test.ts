@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { signalValue } from "../../src/core/signal.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 import { winRates } from "../../src/feedback/winRates.ts";
 import { ctxOf, evidenceOf } from "../core/make.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applied } from "../../src/core/applied.ts";
+import { applied } from "../../src/common/artefacts/applyArtefact.ts";
 import type { CaseMemory } from "../../src/core/artefact.ts";
 import { likeness } from "../../src/memory/likeness.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Encoder } from "../../src/core/encoder.ts";
-import type { Placed, Shelf } from "../../src/core/shelf.ts";
+import type { Placed, Shelf } from "../../src/core/entryStore.ts";
 import { fused, openRetrieval } from "../../src/memory/retrieval.ts";
 
 /** A shelf in memory. */

@@ -12,7 +12,7 @@ import { gspo } from "../../src/methods/baseline/gspo/method.ts";
 import { ppo } from "../../src/methods/baseline/ppo/method.ts";
 import { reinforcePlusPlus } from "../../src/methods/baseline/reinforce-plus-plus/method.ts";
 import { turnPpo } from "../../src/methods/baseline/turn-ppo/method.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 
 /** Doors that pay surely, so that what is learnt shows in few iterations. */
 const doors = contextualBandit({

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { gather, selectRows, togetherGroups, withColumns } from "../../src/common/tokens/pack.ts";
 import type { Batch } from "../../src/core/batch.ts";
 import type { Ctx } from "../../src/core/context.ts";
-import type { Objective } from "../../src/core/model.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import type { Cotangents, Outputs, Wanted } from "../../src/core/outputs.ts";
-import { gather, selectRows, togetherGroups, withColumns } from "../../src/core/pack.ts";
 import { batchOfRows, ctxOf, type RowSpec } from "../core/make.ts";
 
 const token = fc.record({

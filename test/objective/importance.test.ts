@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gather, selectRows } from "../../src/core/pack.ts";
-import { averageStats } from "../../src/core/stats.ts";
+import { averageStats } from "../../src/common/statistics/stats.ts";
+import { gather, selectRows } from "../../src/common/tokens/pack.ts";
 import { clippedRatio } from "../../src/objective/clippedRatio.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";
 import { batchOfRows, ctxOf } from "../core/make.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { averageStats } from "../../src/common/statistics/stats.ts";
+import { withColumns } from "../../src/common/tokens/pack.ts";
 import type { Batch } from "../../src/core/batch.ts";
-import type { Objective } from "../../src/core/model.ts";
-import { withColumns } from "../../src/core/pack.ts";
-import { averageStats } from "../../src/core/stats.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import { clippedRatio, oldColumn } from "../../src/objective/clippedRatio.ts";
 import { entropyBonus } from "../../src/objective/entropyBonus.ts";
 import { klPenalty } from "../../src/objective/klPenalty.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { withColumns } from "../../src/common/tokens/pack.ts";
 import type { Batch } from "../../src/core/batch.ts";
 import { rowCount } from "../../src/core/batch.ts";
-import { withColumns } from "../../src/core/pack.ts";
 import { type PairwiseOptions, pairwise } from "../../src/objective/pairwise.ts";
 import { batchOfRows, ctxOf } from "../core/make.ts";
 import { agrees } from "./gradients.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "../../src/core/batch.ts";
-import type { Origin } from "../../src/core/words.ts";
+import type { Origin } from "../../src/core/types.ts";
 import { clippedRatio, oldColumn } from "../../src/objective/clippedRatio.ts";
 import { likelihood } from "../../src/objective/likelihood.ts";
 import { policyGradient } from "../../src/objective/policyGradient.ts";

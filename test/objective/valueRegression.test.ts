@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { averageStats } from "../../src/common/statistics/stats.ts";
+import { gather, selectRows, withColumns } from "../../src/common/tokens/pack.ts";
 import type { Batch } from "../../src/core/batch.ts";
-import { gather, selectRows, withColumns } from "../../src/core/pack.ts";
-import { averageStats } from "../../src/core/stats.ts";
 import type { Normaliser } from "../../src/objective/normaliser.ts";
 import { type ValueRegressionOptions, valueRegression } from "../../src/objective/valueRegression.ts";
 import { batchOfRows, ctxOf } from "../core/make.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Logged } from "../../src/core/served.ts";
-import type { Turn } from "../../src/core/words.ts";
+import type { Turn } from "../../src/core/types.ts";
 import { policySample, versionSample } from "../../src/offpolicy/logged.ts";
 
 const turn = (version: string, behaviour: readonly number[]): Turn => ({

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Experience } from "../../src/core/slots.ts";
-import type { Trajectory } from "../../src/core/words.ts";
+import type { Trajectory } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { type WithDemonstrationsOptions, withDemonstrations } from "../../src/rollout/demonstrated.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { answers, rightOf } from "../../src/worlds/answers.ts";
 
 const environment = answers({ questions: 3, vocabulary: 8 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { trajectoryRows } from "../../src/common/tokens/pack.ts";
+import { rewritten } from "../../src/common/tokens/rewrite.ts";
 import type { Advise, Seen } from "../../src/core/context.ts";
 import type { SampleRequest } from "../../src/core/model.ts";
-import { trajectoryRows } from "../../src/core/pack.ts";
 import { randomStream } from "../../src/core/random.ts";
-import { rewritten } from "../../src/core/rewrite.ts";
-import { actionTokens, type Message, type Task } from "../../src/core/words.ts";
+import { actionTokens, type Message, type Task } from "../../src/core/types.ts";
 import { lexiconCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";

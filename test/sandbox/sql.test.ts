@@ -146,7 +146,7 @@ test("sqlSandbox: a statement that never ends does not outlive a run that is kil
 });
 
 test("sqlSandbox: a process whose parent was gone before it was watched ends as well", async () => {
-  const watcher = new URL("../../src/sandbox/sql-watch.ts", import.meta.url).href;
+  const watcher = new URL("../../src/sandbox/sqlWatch.ts", import.meta.url).href;
   const code = `new (require("node:worker_threads").Worker)(new URL("${watcher}"), { workerData: { limit: Infinity, parent: 0 } })`;
   const [, signal] = await once(spawn(process.execPath, ["-e", code]), "exit");
   assert.equal(signal, "SIGKILL");

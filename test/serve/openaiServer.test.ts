@@ -4,7 +4,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { pairRows } from "../../src/core/pack.ts";
+import { pairRows } from "../../src/common/tokens/pack.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { openaiServer } from "../../src/serve/openaiServer.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import {
   type Artefact,
   artefactId,
@@ -11,7 +12,6 @@ import {
   type LibraryEntry,
   type RubricSet,
 } from "../../src/core/artefact.ts";
-import { writtenBy } from "../../src/core/origins.ts";
 import { readArtefactFiles, writeArtefactFiles } from "../../src/store/artefactText.ts";
 import { withCode } from "../train/world.ts";
 

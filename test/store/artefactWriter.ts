@@ -1,7 +1,8 @@
 /** Adds entries to a library that others add to at the same time: reads, adds one, writes; whoever was overtaken does it anew. */
+
+import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
-import { writtenBy } from "../../src/core/origins.ts";
 import { readArtefactFolder, writeArtefactFolder } from "../../src/store/artefactFolder.ts";
 
 const [folder = "", name = "", count = "0"] = process.argv.slice(2);

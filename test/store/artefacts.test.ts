@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { joinedOrigins, writtenBy } from "../../src/common/artefacts/origins.ts";
 import {
   type ArtefactVersion,
   artefactVersion,
@@ -9,10 +10,9 @@ import {
   type Origins,
 } from "../../src/core/artefact.ts";
 import { packVector } from "../../src/core/encoder.ts";
-import { joinedOrigins, writtenBy } from "../../src/core/origins.ts";
 import { writeArtefactFolder } from "../../src/store/artefactFolder.ts";
+import { openShelf } from "../../src/store/entryStore.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
-import { openShelf } from "../../src/store/shelf.ts";
 import { withCode } from "../train/world.ts";
 import { folder, onEach } from "./each.ts";
 import { served, signal } from "./served.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { packVector } from "../../src/core/encoder.ts";
+import type { OpenShelf, Placed, Shelved } from "../../src/core/entryStore.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
-import type { OpenShelf, Placed, Shelved } from "../../src/core/shelf.ts";
+import { openShelf } from "../../src/store/entryStore.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
-import { openShelf } from "../../src/store/shelf.ts";
 import { onEach } from "./each.ts";
 import { served } from "./served.ts";
 

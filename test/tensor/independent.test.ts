@@ -1,11 +1,11 @@
 // The float64 references against loops written from the formulas alone, without shapes, strides or helpers.
 import { test } from "node:test";
 import { constant, input } from "../../src/tensor/graph.ts";
-import { gatherRows } from "../../src/tensor/ops/gather-rows.ts";
-import { logSoftmax } from "../../src/tensor/ops/log-softmax.ts";
+import { gatherRows } from "../../src/tensor/ops/gatherRows.ts";
+import { logSoftmax } from "../../src/tensor/ops/logSoftmax.ts";
 import { matmul } from "../../src/tensor/ops/matmul.ts";
 import { pick } from "../../src/tensor/ops/pick.ts";
-import { rmsNorm } from "../../src/tensor/ops/rms-norm.ts";
+import { rmsNorm } from "../../src/tensor/ops/rmsNorm.ts";
 import { rotary } from "../../src/tensor/ops/rotary.ts";
 import { softmax } from "../../src/tensor/ops/softmax.ts";
 import { evaluate } from "../../src/tensor/reference.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { writtenBy } from "../../src/common/artefacts/origins.ts";
+import { leakCheck } from "../../src/common/text/leaks.ts";
 import type { Artefact, InstructionSet } from "../../src/core/artefact.ts";
 import type { Chat } from "../../src/core/chat.ts";
 import type { ArtefactCandidate } from "../../src/core/context.ts";
-import { leakCheck } from "../../src/core/leaks.ts";
-import { writtenBy } from "../../src/core/origins.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
@@ -17,7 +17,7 @@ import {
   proposedArtefacts,
   takeBest,
 } from "../../src/train/artefacts.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { nothing } from "../../src/update/nothing.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 import { withCode } from "./world.ts";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { openStore } from "../../src/store/store.ts";
 import type { RunEvent } from "../../src/train/events.ts";

@@ -1,13 +1,13 @@
 /** Lessons by hand, and what a policy makes of them. */
-import { loggedTask, type ServedLesson } from "../../src/core/lessons.ts";
-import type { Message, Trajectory, TurnTokens } from "../../src/core/words.ts";
+import { loggedTask, type ServedLesson } from "../../src/core/trainingExamples.ts";
+import type { Message, Trajectory, TurnTokens } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { loggedPrompts } from "../../src/env/loggedPrompts.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { plainAscent } from "../../src/train/armOf.ts";
-import { fromLessons } from "../../src/train/fromLessons.ts";
-import { practise } from "../../src/train/practise.ts";
+import { fromLessons } from "../../src/train/fromExamples.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
+import { plainAscent } from "../../src/train/trainingArm.ts";
 
 export const ask = (content: string): readonly Message[] => [{ role: "user", content }];
 export const nowhere = { sessions: ["s"], users: [], responses: ["r"], signals: ["c"] };

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Clock } from "../../src/core/context.ts";
 import type { Json } from "../../src/core/json.ts";
-import type { Objective } from "../../src/core/model.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import type { Advantage, Data, Method, Slots } from "../../src/core/slots.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";

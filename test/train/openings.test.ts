@@ -6,7 +6,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { grpo } from "../../src/methods/baseline/grpo/method.ts";
-import { practise } from "../../src/train/practise.ts";
+import { practise } from "../../src/train/trainInMemory.ts";
 import { delayed, echo } from "./world.ts";
 
 /** All requests for samples of two iterations: two tasks, three attempts, two turns each. */

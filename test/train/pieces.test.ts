@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Model, SampleRequest } from "../../src/core/model.ts";
 import { randomStream } from "../../src/core/random.ts";
-import type { Task, Trajectory } from "../../src/core/words.ts";
+import type { Task, Trajectory } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { findCheckpoint, saveCheckpoint } from "../../src/train/checkpoint.ts";
@@ -14,7 +14,7 @@ import { evaluate } from "../../src/train/evaluate.ts";
 import { openJournal } from "../../src/train/journal.ts";
 import { limitConcurrency } from "../../src/train/limit.ts";
 import { freshState, stateSchema } from "../../src/train/state.ts";
-import { hasConverged } from "../../src/train/warm-start.ts";
+import { hasConverged } from "../../src/train/warmStart.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 import { echo, folder, runIn, settings, watched, withCode } from "./world.ts";
 

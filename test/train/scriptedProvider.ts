@@ -1,6 +1,6 @@
 /** A provider whose model is a script, behind the project's own OpenAI-compatible endpoint; it counts what it is paid for. */
 import { after } from "node:test";
-import type { Message } from "../../src/core/words.ts";
+import type { Message } from "../../src/core/types.ts";
 import { type Backend, endpoint } from "../../src/env/agent/endpoint.ts";
 import type { ChatCall } from "../../src/env/agent/request.ts";
 import { listen } from "../../src/http/listen.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import type { Model } from "../../src/core/model.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { localEngine } from "../../src/engine/local/index.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "../../src/core/batch.ts";
-import type { Model, Objective, StepRule } from "../../src/core/model.ts";
+import type { Model, StepRule } from "../../src/core/model.ts";
+import type { Objective } from "../../src/core/objective.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { minibatches, scheduled } from "../../src/update/minibatches.ts";
 import { batchOfRows, ctxOf, evidenceOf } from "../core/make.ts";

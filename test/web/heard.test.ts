@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Message } from "../../src/core/words.ts";
+import type { Message } from "../../src/core/types.ts";
 import { newlyHeard } from "../../web/src/parts/heard.ts";
 
 const said = (content: string, more: Partial<Message> = {}): Message => ({

@@ -4,8 +4,8 @@ import { copyFileSync, existsSync, globSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path";
 import { Hono } from "hono";
 import type { Page } from "playwright-core";
+import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import { artefactVersion, type Origins } from "../../src/core/artefact.ts";
-import { writtenBy } from "../../src/core/origins.ts";
 import type { ReceivedSignal } from "../../src/core/served.ts";
 import type { Environment } from "../../src/env/environment.ts";
 import { listen } from "../../src/http/listen.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { intentOf } from "../../src/core/intent.ts";
-import type { Task } from "../../src/core/words.ts";
+import type { Task } from "../../src/core/types.ts";
 import { type ClarificationOptions, clarification } from "../../src/worlds/clarification.ts";
+import { intentOf } from "../../src/worlds/intent.ts";
 import { obeysTheLaws } from "../env/laws.ts";
 import { play } from "../env/play.ts";
 

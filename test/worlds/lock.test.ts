@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CritiqueDetail } from "../../src/core/critic.ts";
+import type { CritiqueDetail } from "../../src/core/critique.ts";
 import { randomStream } from "../../src/core/random.ts";
 import { firstWrong, lock, settingsOf } from "../../src/worlds/lock.ts";
 import { obeysTheLaws } from "../env/laws.ts";

@@ -3,7 +3,7 @@
 import type { Finding } from "../../core/finding.ts";
 import type { Codec } from "../../core/model.ts";
 import { randomStream } from "../../core/random.ts";
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 import type { Environment } from "../../env/environment.ts";
 import { failureOf, type PlayedBy, wordsIn } from "./players.ts";
 

@@ -1,9 +1,10 @@
 /** Plays an environment with its scripted players and at random, and looks at what comes back. */
 
+import { mean, wilsonInterval } from "../../common/statistics/statistics.ts";
 import type { Finding } from "../../core/finding.ts";
+import type { Interval } from "../../core/interval.ts";
 import type { Random } from "../../core/random.ts";
-import { type Interval, mean, wilsonInterval } from "../../core/statistics.ts";
-import { paid, succeeded, type Task } from "../../core/words.ts";
+import { paid, succeeded, type Task } from "../../core/types.ts";
 import type { Environment, Player } from "../../env/environment.ts";
 import { type Actor, playRecorded, type RecordedEpisode } from "./recorded.ts";
 

@@ -1,6 +1,6 @@
 /** An episode played as a run would play it, with everything that the environment said and how long it took. */
 import type { Random } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../core/types.ts";
 import type { Environment, Episode, Observation, Player, Step } from "../../env/environment.ts";
 import { playEpisode } from "../../rollout/episode.ts";
 

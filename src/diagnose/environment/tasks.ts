@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import type { Finding } from "../../core/finding.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import { briefly, messageSchema } from "../../env/contract.ts";
 import type { Environment } from "../../env/environment.ts";
 

@@ -1,9 +1,9 @@
 /** Checks an environment before anything is trained in it, and measures what to expect of it. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { type CheckResult, type Finding, findingLine, isError } from "../../core/finding.ts";
-import { isLogged } from "../../core/lessons.ts";
 import { randomStream } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import { isLogged } from "../../core/trainingExamples.ts";
+import type { Task } from "../../core/types.ts";
 import type { Environment } from "../../env/environment.ts";
 import { declaredFindings, playedFindings, repeatedFindings } from "./claims.ts";
 import { inspectLengths, type Lengths, type ModelReading } from "./lengths.ts";

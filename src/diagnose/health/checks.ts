@@ -1,5 +1,5 @@
 /** The checks of a run's health. Thresholds are rules of thumb: they point at what to look at and decide nothing. */
-import { intervalOfDifference } from "../../core/statistics.ts";
+import { intervalOfDifference } from "../../common/statistics/statistics.ts";
 import { type Curve, digits, type Ends, endsOf, percent, ratioOf } from "./curves.ts";
 import type { HealthFinding, Measured } from "./health.ts";
 

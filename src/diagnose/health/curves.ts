@@ -1,5 +1,5 @@
 /** What the checks of a run's health read off a curve: how it was at first, how it is of late. */
-import { mean } from "../../core/statistics.ts";
+import { mean } from "../../common/statistics/statistics.ts";
 
 /** A metric at rising iterations; NaN where it was not measured. */
 export interface Curve {

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { makeFolder, replaceFile } from "../../common/files/files.ts";
 import type { ChatReply } from "../../core/chat.ts";
-import { makeFolder, replaceFile } from "../../core/files.ts";
 
 const message = z.object({
   role: z.enum(["system", "user", "assistant", "tool"]),

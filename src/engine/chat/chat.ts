@@ -6,7 +6,7 @@ import PQueue from "p-queue";
 import pRetry from "p-retry";
 import type { Chat, ChatReply, ChatRequest } from "../../core/chat.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { type Budget, budget as openBudget, type Price } from "./budget.ts";
 import { keyOf, openCache } from "./cache.ts";
 import { type Failure, failureOf, LateError } from "./failures.ts";

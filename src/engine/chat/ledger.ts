@@ -1,9 +1,9 @@
 /** What was spent, in a file: a limit holds for all processes of a run together, those that were killed included. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
+import { writeError } from "../../common/files/files.ts";
 import type { Spend } from "../../core/chat.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeError } from "../../core/files.ts";
 
 const entrySchema = z.object({
   calls: z.int(),

@@ -1,7 +1,7 @@
 /** Our messages and tools as the AI SDK writes them. */
 import { jsonSchema, type ModelMessage, type ToolSet, tool } from "ai";
-import { jsonOrText, onlyOffers } from "../../core/toolCalls.ts";
-import type { Message, StopReason, Tool } from "../../core/words.ts";
+import { jsonOrText, onlyOffers } from "../../common/text/toolCalls.ts";
+import type { Message, StopReason, Tool } from "../../core/types.ts";
 
 /** @param messages in order; a tool's answer names the call by its id. */
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {

@@ -1,5 +1,5 @@
 /** Keys and values of the rows that decode together, a slot for each row. */
-import { keyName, valueName } from "./cached-graphs.ts";
+import { keyName, valueName } from "./cachedGraphs.ts";
 import type { DecoderConfig } from "./config.ts";
 
 export interface Cache {

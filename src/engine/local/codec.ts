@@ -1,10 +1,11 @@
 /** Conversations as one growing token sequence: `<user> … <end> <assistant> … <end> <user> … <end> <assistant>`. */
+
+import { writeMessage } from "../../common/text/toolCalls.ts";
+import { concatIds } from "../../common/tokens/pack.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
-import { concatIds } from "../../core/pack.ts";
-import { writeMessage } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
-import { mostKnown, templateCodec } from "./template-codec.ts";
+import type { Message } from "../../core/types.ts";
+import { mostKnown, templateCodec } from "./templateCodec.ts";
 import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
 
 /** A hundred thousand words take seconds to set up, and every fork and frozen copy of a model asks again. */

@@ -21,7 +21,7 @@ const patience = 30_000;
 
 /** Multiplies two small matrices on a device. */
 export async function tryDevice(device: Device): Promise<DeviceFinding> {
-  const file = import.meta.url.endsWith(".ts") ? "./device-trial.ts" : "./device-trial.js";
+  const file = import.meta.url.endsWith(".ts") ? "./deviceTrial.ts" : "./deviceTrial.js";
   const trial = fileURLToPath(new URL(file, import.meta.url));
   try {
     await promisify(execFile)(process.execPath, [trial, device], { timeout: patience });

@@ -12,8 +12,8 @@ import { basename, dirname, join, relative } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { writeError } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeError } from "../../core/files.ts";
 import { companions, files } from "./checkpoint.ts";
 
 export interface FetchProgress {

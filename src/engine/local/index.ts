@@ -5,7 +5,7 @@ import type { Codec, Model } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
 import type { Device } from "../../tensor/execute.ts";
 import type { Engine, ModelRequest } from "../engine.ts";
-import { mostThreads } from "./batch-sizes.ts";
+import { mostThreads } from "./batchSizes.ts";
 import { type ModelFolder, readCheckpoint, readCodec } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import { type DecoderConfig, type DecoderSize, plain } from "./config.ts";

@@ -1,26 +1,34 @@
 /** A local model as the rest of the system sees it: calls to the engine thread, files on the main one. */
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { addStats } from "../../common/statistics/stats.ts";
+import { selectRows, selectTokens, togetherGroups } from "../../common/tokens/pack.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Capability, Codec, Frozen, Model, Objective, SampleRequest } from "../../core/model.ts";
+import type { Capability, Codec, Frozen, Loss, Model, SampleRequest } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
-import { selectRows, selectTokens, togetherGroups } from "../../core/pack.ts";
-import { addStats } from "../../core/stats.ts";
-import type { ModelId, Stats } from "../../core/words.ts";
+import type { ModelId, Stats } from "../../core/types.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { damaged, files, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { chatCodec } from "./codec.ts";
 import type { Host } from "./host.ts";
+import {
+  atIdsOf,
+  cotangentsOf,
+  everyTarget,
+  results,
+  targetsOfRows,
+  wantedAt,
+  wishOf,
+} from "./outputRequests.ts";
 import { type MicroBatch, packRows, planMicroBatches } from "./packing.ts";
 import { type Architecture, sizeOfParameter, trainedParameters } from "./parameters.ts";
 import type { Handle } from "./protocol.ts";
 import type { Reader } from "./reader.ts";
-import { requireTokens } from "./token-ids.ts";
+import { requireTokens } from "./tokenIds.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
 import { mainGradient } from "./weights.ts";
-import { atIdsOf, cotangentsOf, everyTarget, results, targetsOfRows, wantedAt, wishOf } from "./wishes.ts";
 
 export const localCapabilities: ReadonlySet<Capability> = new Set<Capability>([
   "tokens",
@@ -93,7 +101,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
 
   async function accumulate<Aux>(
     batch: Batch,
-    objective: Objective<Aux>,
+    objective: Loss<Aux>,
     aux: Aux,
     into = mainGradient,
   ): Promise<Stats> {
@@ -131,11 +139,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     return { ...stats, targets: batch.target_A.length, "logpGap.max": logpGap };
   }
 
-  async function inputGradient<Aux>(
-    batch: Batch,
-    objective: Objective<Aux>,
-    aux: Aux,
-  ): Promise<Float32Array> {
+  async function inputGradient<Aux>(batch: Batch, objective: Loss<Aux>, aux: Aux): Promise<Float32Array> {
     requireRows(batch);
     const want = objective.wants(aux, batch);
     const wish = wishOf(architecture, want);

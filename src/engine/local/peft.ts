@@ -2,8 +2,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { writeFlushed } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeFlushed } from "../../core/files.ts";
 import type { DecoderConfig } from "./config.ts";
 import {
   type Adapter,

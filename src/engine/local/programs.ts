@@ -3,8 +3,8 @@ import { compile, nameOf, type Port, residuals } from "../../tensor/compile.ts";
 import { differentiate } from "../../tensor/differentiate.ts";
 import { createSession, type Session, type SessionOptions } from "../../tensor/execute.ts";
 import { input, type Tensor } from "../../tensor/graph.ts";
-import { rowTile } from "./batch-sizes.ts";
-import { type CachedGraph, decodeGraph, prefillGraph } from "./cached-graphs.ts";
+import { rowTile } from "./batchSizes.ts";
+import { type CachedGraph, decodeGraph, prefillGraph } from "./cachedGraphs.ts";
 import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
 

@@ -3,7 +3,7 @@
  * take for ever on some texts.
  */
 import { WhetstoneError } from "../../core/errors.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { oneThread } from "../../sandbox/thread.ts";
 import type { Read } from "./readerWorker.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";

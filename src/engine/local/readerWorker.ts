@@ -1,7 +1,7 @@
 /** The thread of a {@link Reader}. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, type WhetstoneError } from "../../core/errors.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { chatCodec } from "./codec.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 

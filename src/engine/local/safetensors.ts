@@ -4,8 +4,8 @@
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
+import { writeError } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeError } from "../../core/files.ts";
 
 export interface NamedTensor {
   readonly name: string;

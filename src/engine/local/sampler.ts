@@ -6,7 +6,7 @@
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { AllowedTokens, StopReason } from "../../core/words.ts";
+import type { AllowedTokens, StopReason } from "../../core/types.ts";
 import { type Choice, choiceTree } from "../choices.ts";
 import { type Ends, endsOf, requireOptions } from "../requests.ts";
 import {
@@ -17,12 +17,12 @@ import {
   promptPlaces,
   roundUp,
   rowTile,
-} from "./batch-sizes.ts";
+} from "./batchSizes.ts";
 import { copyRows, emptyCache, type Move, resized } from "./cache.ts";
 import type { DecoderConfig } from "./config.ts";
 import { draw, narrows } from "./draw.ts";
 import type { Programs } from "./programs.ts";
-import { requireTokens } from "./token-ids.ts";
+import { requireTokens } from "./tokenIds.ts";
 
 export interface SamplerParts {
   readonly config: DecoderConfig;

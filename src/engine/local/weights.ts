@@ -1,5 +1,5 @@
 /** What the engine thread holds of one model, and the arithmetic on it. */
-import { adamwDefaults, adamwStep } from "../../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../../common/statistics/adamw.ts";
 import type { StepRule, StepStats } from "../../core/model.ts";
 import { type Architecture, laidOut, trainedParameters, type Weights } from "./parameters.ts";
 

@@ -9,7 +9,7 @@ import type { ThreadOptions } from "./host.ts";
 import { type Architecture, feedsOf, laidOut, type Weights } from "./parameters.ts";
 import { type Programs, programs, type ScoringShape } from "./programs.ts";
 import type { Calls, Handle, Marks, ModelContents, PackedRows, Reply, Request } from "./protocol.ts";
-import { type RotaryTable, rotaryTable } from "./rotary-tables.ts";
+import { type RotaryTable, rotaryTable } from "./rotaryTables.ts";
 import { type Sampler, sampler } from "./sampler.ts";
 import { scheduler } from "./scheduler.ts";
 import {

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { writeFlushed } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeFlushed } from "../../core/files.ts";
 import { wordCodec } from "./codec.ts";
 import type { Reading } from "./reading.ts";
 import type { Table } from "./table.ts";

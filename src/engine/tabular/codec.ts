@@ -1,9 +1,9 @@
 /** A word-level vocabulary: every word of the lexicon is one token. */
 
+import { writeMessage } from "../../common/text/toolCalls.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
-import { writeMessage } from "../../core/toolCalls.ts";
-import type { Message, StopReason } from "../../core/words.ts";
+import type { Message, StopReason } from "../../core/types.ts";
 
 /** Tokens that are structure and never written by the policy; the end token follows them. */
 const structure = ["<pad>", "<system>", "<user>", "<assistant>", "<tool>"] as const;

@@ -1,5 +1,5 @@
 /** Expectations by enumeration, for checks of estimators that sample. */
-import { concatIds } from "../../core/pack.ts";
+import { concatIds } from "../../common/tokens/pack.ts";
 import type { TabularModel } from "./model.ts";
 
 /** Numbers by context, [writable tokens] each. */

@@ -1,21 +1,21 @@
 /** A softmax table per context: every gradient is exact, every run takes milliseconds. */
 import { isDeepStrictEqual } from "node:util";
-import { adamwDefaults, adamwStep } from "../../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../../common/statistics/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type {
   Capability,
   Frozen,
   GradientId,
+  Loss,
   Model,
-  Objective,
   Sample,
   SampleRequest,
   StepRule,
   StepStats,
 } from "../../core/model.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
-import type { ModelId, Stats } from "../../core/words.ts";
+import type { ModelId, Stats } from "../../core/types.ts";
 import { backward } from "./backward.ts";
 import { checkpointFile, damaged, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { WordCodec } from "./codec.ts";
@@ -98,7 +98,7 @@ export function tabularModel(
 
   async function accumulate<A>(
     batch: Batch,
-    objective: Objective<A>,
+    objective: Loss<A>,
     aux: A,
     into: GradientId = mainGradient,
   ): Promise<Stats> {

@@ -1,8 +1,9 @@
 /** Drawing one action from a table, token by token. */
+
+import { concatIds } from "../../common/tokens/pack.ts";
 import type { Sample, SampleRequest } from "../../core/model.ts";
-import { concatIds } from "../../core/pack.ts";
 import { randomStream } from "../../core/random.ts";
-import type { StopReason } from "../../core/words.ts";
+import type { StopReason } from "../../core/types.ts";
 import { type Choice, choiceTree } from "../choices.ts";
 import { endsOf, requireOptions } from "../requests.ts";
 import type { WordCodec } from "./codec.ts";

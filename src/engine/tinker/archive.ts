@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { extract } from "tar";
 import { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
-import { letGo, partsOf } from "./elsewhere.ts";
+import { letGo, partsOf } from "./serverCheckpoints.ts";
 import { openSession } from "./session.ts";
 import { openTrainer } from "./trainer.ts";
 import { baseOf, failed, type Transport, type TransportOptions } from "./transport.ts";

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { downloadAdapter, type HeldWeights, unfit } from "./archive.ts";
-import { partsOf } from "./elsewhere.ts";
+import { partsOf } from "./serverCheckpoints.ts";
 import { reached } from "./session.ts";
 import { checked, type TransportOptions, transport } from "./transport.ts";
 

@@ -5,9 +5,9 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
 import { type Reduction, reductions } from "./datum.ts";
-import { heldBy, letGo } from "./elsewhere.ts";
 import { emulated, readSaved, type TinkerParts, tinkerCan, tinkerModel } from "./model.ts";
 import { type Findings, linesOf, probeServer } from "./probe.ts";
+import { heldBy, letGo } from "./serverCheckpoints.ts";
 import { type Encoding, openSession, type Session } from "./session.ts";
 import { type TransportOptions, transport } from "./transport.ts";
 

@@ -2,22 +2,22 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { adamwDefaults } from "../../core/adamw.ts";
+import { writeFlushed } from "../../common/files/files.ts";
+import { adamwDefaults } from "../../common/statistics/adamw.ts";
 import type { Batch, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
-import { writeFlushed } from "../../core/files.ts";
-import type { Capability, Codec, Frozen, Model, Objective, StepRule, StepStats } from "../../core/model.ts";
+import type { Capability, Codec, Frozen, Loss, Model, StepRule, StepStats } from "../../core/model.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
-import type { ModelId, Stats } from "../../core/words.ts";
+import type { ModelId, Stats } from "../../core/types.ts";
 import { oneByOne, requireFit } from "../requests.ts";
 import { atTargets, carrierData, reductions, scoringData } from "./datum.ts";
-import { letGo, savedFile } from "./elsewhere.ts";
-import { noiseOf, requireFresh, type Witness, witnessOf } from "./freshness.ts";
 import { findings as findingsShape } from "./probe.ts";
 import { openSampler, type Sampler, spread } from "./sampler.ts";
+import { noiseOf, requireFresh, type Witness, witnessOf } from "./samplerSync.ts";
+import { letGo, savedFile } from "./serverCheckpoints.ts";
 import type { Session } from "./session.ts";
-import { idsFor, mostWords, outputsOf, severalCotangents, severalData } from "./several.ts";
+import { idsFor, mostWords, outputsOf, severalCotangents, severalData } from "./topKTargets.ts";
 import { gradientNormIn, openTrainer, type Trainer } from "./trainer.ts";
 import { isForgotten } from "./transport.ts";
 
@@ -185,7 +185,7 @@ export async function tinkerModel(
     void trainer.pass(data, "importance_sampling", false);
   }
 
-  async function accumulate<A>(batch: Batch, objective: Objective<A>, aux: A): Promise<Stats> {
+  async function accumulate<A>(batch: Batch, objective: Loss<A>, aux: A): Promise<Stats> {
     const want = objective.wants(aux, batch);
     const { outputs: said, ids, logp_E } = await outputs(batch, want);
     const logp_A = said.logp;

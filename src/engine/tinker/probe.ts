@@ -1,14 +1,14 @@
 /** What a server does that the API leaves open, found out by trying on a model that is thrown away. */
 import { z } from "zod";
+import { concatIds } from "../../common/tokens/pack.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import type { Codec } from "../../core/model.ts";
-import { concatIds } from "../../core/pack.ts";
 import { atTargets, carrierData, type Reduction, scoringData } from "./datum.ts";
-import { distance, staleSampler } from "./freshness.ts";
 import type { Datum } from "./protocol.ts";
 import { openSampler, type Sampler } from "./sampler.ts";
+import { distance, staleSampler } from "./samplerSync.ts";
 import type { Session } from "./session.ts";
-import { mostWords, severalData } from "./several.ts";
+import { mostWords, severalData } from "./topKTargets.ts";
 import { openTrainer, type Trainer, type TrainerOptions } from "./trainer.ts";
 
 /** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */

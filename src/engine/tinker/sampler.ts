@@ -1,10 +1,11 @@
 /** Samples and log-probabilities of weights that a sampling session holds. */
+
+import { concatIds } from "../../common/tokens/pack.ts";
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { present, WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Draw, Sample, SampleRequest } from "../../core/model.ts";
-import { concatIds } from "../../core/pack.ts";
-import type { StopReason } from "../../core/words.ts";
+import type { StopReason } from "../../core/types.ts";
 import { endsOf, requireOptions } from "../requests.ts";
 import { awaited, submit } from "./future.ts";
 import { gate } from "./gate.ts";

@@ -1,6 +1,6 @@
 /** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
 import { setTimeout as pause } from "node:timers/promises";
-import { unknownName } from "../../core/suggest.ts";
+import { unknownName } from "../../common/text/suggest.ts";
 import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
 import { type Answer, checked, elsewhere, failed, forgotten, type Transport } from "./transport.ts";

@@ -2,10 +2,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import PQueue from "p-queue";
+import { jsonOrText, readCalls } from "../../common/text/toolCalls.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import { jsonOrText, readCalls } from "../../core/toolCalls.ts";
-import type { Message, Task, Tool, ToolCall } from "../../core/words.ts";
+import type { Message, Task, Tool, ToolCall } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -4,7 +4,7 @@ import PQueue from "p-queue";
 import { z } from "zod";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,
@@ -12,7 +12,7 @@ import {
   type Episode,
   type SplitName,
 } from "../environment.ts";
-import { openSession, type Said, type Session, SessionLost } from "./openenv-session.ts";
+import { openSession, type Said, type Session, SessionLost } from "./openenvSession.ts";
 
 /** Settings of {@link openEnv}. */
 export interface OpenEnvOptions {

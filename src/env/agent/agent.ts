@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { WhetstoneError } from "../../core/errors.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 import { type Listening, listen } from "../../http/listen.ts";
 import { defineEnvironment, type Environment, type SplitName, type Step } from "../environment.ts";
 import { type Backend, endpoint } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /** What an agent's requests have in common: where one goes on from the last, and where it begins another conversation. */
-import { keyOf } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
+import { keyOf } from "../../common/text/toolCalls.ts";
+import type { Message } from "../../core/types.ts";
 import type { Observation } from "../environment.ts";
 import type { Completion, Reply } from "./reply.ts";
 import type { ChatCall } from "./request.ts";

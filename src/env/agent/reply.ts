@@ -1,7 +1,8 @@
 /** Chat-completion replies in OpenAI's protocol: what a client gets to see of what a policy wrote. */
+
+import { parsed, readCalls } from "../../common/text/toolCalls.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { parsed, readCalls } from "../../core/toolCalls.ts";
-import type { Message, StopReason, ToolCall } from "../../core/words.ts";
+import type { Message, StopReason, ToolCall } from "../../core/types.ts";
 import type { SampledAction } from "../environment.ts";
 import type { ChatCall, Refusal } from "./request.ts";
 

@@ -1,7 +1,7 @@
 /** Chat-completion requests of OpenAI's protocol, read into our words. */
 import { z } from "zod";
-import { withSystem, withTools } from "../../core/chatWire.ts";
-import type { Message, Tool } from "../../core/words.ts";
+import { withSystem, withTools } from "../../common/text/chatWire.ts";
+import type { Message, Tool } from "../../core/types.ts";
 
 /** What one request asks for. What is absent was not asked for. */
 export interface ChatCall {

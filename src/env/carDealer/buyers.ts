@@ -1,5 +1,5 @@
 /** Who comes to buy a car: a limit that nobody is told, and a temper that shows in how they talk. */
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 
 /** Cars on offer with their list prices, in thousands. */
 export const listPrices: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 /** Selling a car to somebody whose limit is not known: talk first, or name a price. */
 import { randomStream } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

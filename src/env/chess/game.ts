@@ -1,7 +1,7 @@
 /** What chess environments share: the agent has white, a scripted opponent black, and a real rules library judges. */
 import { Chess, type Move as Made, type PieceSymbol } from "chess.js";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

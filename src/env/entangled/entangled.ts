@@ -1,6 +1,6 @@
 /** A conversation whose instructions hold on, overlap and contradict each other, each checked at every turn. */
 import { randomStream } from "../../core/random.ts";
-import type { Task, Trajectory } from "../../core/words.ts";
+import type { Task, Trajectory } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,6 +1,6 @@
 /** What a conversation shows about memory and about integration, apart from each other. */
-import { bleu } from "../../core/similarity.ts";
-import type { Task } from "../../core/words.ts";
+import { bleu } from "../../common/text/similarity.ts";
+import type { Task } from "../../core/types.ts";
 import { linesOf, repeatTurn } from "./entangled.ts";
 import { bodyOf, content, followed } from "./instructions.ts";
 

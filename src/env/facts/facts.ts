@@ -3,7 +3,7 @@
  * text commands: `search NAME`, `lookup RELATION of NAME`, `answer TEXT`. Everything said is lower-case words that
  * single spaces separate, so that a small decoder with a word-level vocabulary learns it on a CPU.
  */
-import { type Message, succeeded, type Task, type Trajectory } from "../../core/words.ts";
+import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { critiqueWords, type Part, type Review, templated, wholeAction } from "../critiques.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "../environment.ts";
 import { expert, flawed, nextMove, progress } from "./players.ts";

@@ -13,7 +13,7 @@
  * and clones the share as a probability.
  */
 import { randomStream } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import type { Progress } from "./players.ts";
 import { type Asked, askedBy } from "./questions.ts";
 

@@ -1,5 +1,5 @@
 /** Scripted players of the facts environment: one that solves every task, one with the gaps of gaps.ts. */
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 import type { Player } from "../environment.ts";
 import { gapOf } from "./gaps.ts";
 import { askedBy } from "./questions.ts";

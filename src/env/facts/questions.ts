@@ -1,6 +1,6 @@
 /** The questions of the facts environment: chains of relations, their wording, and which names are held out. */
 import { randomStream, shuffled } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import { countries, entries, follow, type Relation } from "./world.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Small JavaScript functions, judged by calls inside the sandbox: errors and the first wrong result come back in words. */
 import type { Json } from "../../core/json.ts";
 import { randomStream, shuffled } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import {
   type JavaScriptOutcome,
   type JavaScriptSandbox,

@@ -1,6 +1,6 @@
 /** What games of finding a hidden thing by questions share. */
 import { randomStream } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,7 +1,7 @@
 /** Mazes of a level: drawn until the shortest way is as long, and turns as often, as the level says. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { type Random, shuffled } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import type { Episode, Player } from "../environment.ts";
 import { carved, type Direction, distances, type Grid, stepped, towards } from "../grids.ts";
 

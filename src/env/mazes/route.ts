@@ -1,5 +1,5 @@
 /** The whole way at once: a picture from above, answered by a list of moves. */
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import type { Player } from "../environment.ts";
 import { beside, type Direction, directions, stepped } from "../grids.ts";
 import { machine, type Rules } from "../machine.ts";

@@ -1,5 +1,5 @@
 /** Step by step, as one in the maze sees it: what lies ahead, to the sides and behind. */
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import type { Player } from "../environment.ts";
 import { type Direction, directions, distances, stepped, towards, turned } from "../grids.ts";
 import { machine, type Rules } from "../machine.ts";

@@ -1,8 +1,9 @@
 /** Questions over real tables, answered with a query that is run: errors and wrong tables come back in words. */
+
+import { cellMatch, equalTables, type Table } from "../../common/text/tables.ts";
 import type { Json } from "../../core/json.ts";
 import { randomStream } from "../../core/random.ts";
-import { cellMatch, equalTables, type Table } from "../../core/tables.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import { inWords } from "../../sandbox/outcome.ts";
 import { type SqlOutcome, type SqlSandbox, sqlSandbox } from "../../sandbox/sql.ts";
 import type { Environment } from "../environment.ts";

@@ -2,7 +2,7 @@
  * The sample tables of the SQL environment: cars, penguins and countries. Data: see `credit` in tables.data.json
  * (vega-datasets, BSD-3-Clause; Palmer penguins, CC0; Gapminder, CC BY 4.0).
  */
-import type { Cell } from "../../core/tables.ts";
+import type { Cell } from "../../common/text/tables.ts";
 import data from "./tables.data.json" with { type: "json" };
 
 export type TableName = keyof typeof data.tables;

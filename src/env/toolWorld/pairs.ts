@@ -1,7 +1,7 @@
 /** Pairs of trajectories at the tool desk: one that keeps every rule, and one that looks like it and breaks some. */
-import type { TrajectoryPair } from "../../core/pairs.ts";
+import type { TrajectoryPair } from "../../common/tokens/pairs.ts";
 import { type Random, randomStream, shuffled } from "../../core/random.ts";
-import type { Message, Task, Trajectory, Turn } from "../../core/words.ts";
+import type { Message, Task, Trajectory, Turn } from "../../core/types.ts";
 import { deskTask } from "./toolWorld.ts";
 import {
   acted,

@@ -1,7 +1,7 @@
 /** Look-ups at a desk of tools: plans of several calls, errors on the way, missing tools, things to refuse. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { type Random, randomStream, shuffled } from "../../core/random.ts";
-import type { Message, Task } from "../../core/words.ts";
+import type { Message, Task } from "../../core/types.ts";
 import { defineEnvironment, type Environment, type Player } from "../environment.ts";
 import { machine } from "../machine.ts";
 import {

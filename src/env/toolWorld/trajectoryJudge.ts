@@ -1,6 +1,6 @@
 /** Which of two trajectories at the tool desk is the better one: judging as a task of its own. */
-import type { TrajectoryPair } from "../../core/pairs.ts";
-import type { Task, Trajectory } from "../../core/words.ts";
+import type { TrajectoryPair } from "../../common/tokens/pairs.ts";
+import type { Task, Trajectory } from "../../core/types.ts";
 import { defineEnvironment, type Environment } from "../environment.ts";
 import { machine } from "../machine.ts";
 import { trajectoryPairs } from "./pairs.ts";

@@ -1,6 +1,6 @@
 /** A desk with tools: what an action does there, and which rules of good work it breaks. Pure functions of a state. */
 import { randomStream } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 
 export const toolNames = ["mail", "files", "bank", "maps", "clock", "store"] as const;
 export const items: readonly string[] = ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"];

@@ -1,5 +1,5 @@
 /** What simulated users say of a reply: at once, in words, weeks later, or not at all. */
-import { sigmoid } from "../../core/logistic.ts";
+import { sigmoid } from "../../common/statistics/logistic.ts";
 import type { Random } from "../../core/random.ts";
 import { bestReply, type Request } from "./advice.ts";
 import { type Biases, feeling, trueUtility, type User } from "./population.ts";

@@ -1,6 +1,6 @@
 /** The population as an environment: one request, one reply, and what its user says of it. */
 import { randomStream } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../environment.ts";
 import { adviceWords, allReplies, bestReply, pleasingReply, type Request, requestOf } from "./advice.ts";
 import { type Biases, biasesOf, requestBy, trueUtility, type User, userAt } from "./population.ts";

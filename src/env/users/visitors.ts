@@ -5,7 +5,7 @@ import { z } from "zod";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type Random, randomStream } from "../../core/random.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import type { Request } from "./advice.ts";
 import { type Biases, biasesOf, requestBy, trueUtility, type User, userAt } from "./population.ts";
 import { type Reaction, react } from "./reactions.ts";

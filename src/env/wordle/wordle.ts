@@ -1,6 +1,6 @@
 /** Wordle: find a hidden word within a few guesses, each marked letter by letter. */
 import { randomStream } from "../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../core/types.ts";
 import { demand } from "../demand.ts";
 import {
   alreadyOver,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { removeFolder, replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import { removeFolder, replaceFile } from "../../core/files.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import type { ExportRecord, Production } from "../../store/production.ts";
 import { type Dropped, type LessonFilter, lessonsFrom } from "../derived.ts";
 import { jsonLine } from "../jsonLine.ts";

@@ -1,8 +1,9 @@
 /** Rows of training data in the forms that other tools take. */
-import type { ServedLesson } from "../../core/lessons.ts";
+
+import { mean } from "../../common/statistics/statistics.ts";
 import { signalValue } from "../../core/signal.ts";
-import { mean } from "../../core/statistics.ts";
-import type { Message, Trajectory } from "../../core/words.ts";
+import type { ServedLesson } from "../../core/trainingExamples.ts";
+import type { Message, Trajectory } from "../../core/types.ts";
 import { hfConversation, hfMessage } from "./messages.ts";
 
 /** What makes rows of lessons. */

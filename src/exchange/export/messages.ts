@@ -1,6 +1,6 @@
 /** Messages as Hugging Face's chat templates and TRL read them. */
-import { onlyOffers, parsed } from "../../core/toolCalls.ts";
-import type { Message, Tool } from "../../core/words.ts";
+import { onlyOffers, parsed } from "../../common/text/toolCalls.ts";
+import type { Message, Tool } from "../../core/types.ts";
 
 /** A conversation with the tools that it offers. As JSON text, since their schemas differ from row to row. */
 export interface HfConversation {

@@ -1,8 +1,8 @@
 /** Training examples of others: replies that somebody chose, in no session. Ids follow from what is said. */
 import { createHash } from "node:crypto";
+import { keyOf } from "../../common/text/toolCalls.ts";
 import type { ServedChoice } from "../../core/served.ts";
-import { keyOf } from "../../core/toolCalls.ts";
-import type { Id, Message } from "../../core/words.ts";
+import type { Id, Message } from "../../core/types.ts";
 import { type Entry, feedback } from "./entry.ts";
 
 const hashOf = (...parts: readonly string[]): string =>

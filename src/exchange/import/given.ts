@@ -1,9 +1,9 @@
 /** Looking at what others wrote: fields by either spelling, times, texts that hold JSON, conversations in several forms. */
-import { chatMessage, toolOf, withTools } from "../../core/chatWire.ts";
+import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
+import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";
-import { parsed } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 
 export type Fields = Readonly<Record<string, Json>>;
 

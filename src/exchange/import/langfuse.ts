@@ -1,6 +1,6 @@
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Target } from "../../core/served.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import { type Entry, feedback, type Importer, ignored } from "./entry.ts";
 import { conversationOf, type Fields, fieldsOf, repliesOf, timeOf, unwrapped } from "./given.ts";
 import { invalid } from "./records.ts";

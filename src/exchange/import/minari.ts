@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { type Entry, feedback, type Importer, ignored } from "./entry.ts";
 import { invalid } from "./records.ts";
 

@@ -1,4 +1,4 @@
-import { toolOf, withTools } from "../../core/chatWire.ts";
+import { toolOf, withTools } from "../../common/text/chatWire.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import { type Entry, type Importer, ignored } from "./entry.ts";
 import { demonstrations, example, preference } from "./examples.ts";

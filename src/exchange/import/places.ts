@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
 import type { ServedResponse } from "../../core/served.ts";
-import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
-import type { Id, Message } from "../../core/words.ts";
+import type { Id, Message } from "../../core/types.ts";
 import type { Draft } from "./entry.ts";
 
 /** What of a response says where it stands, and no more: a file has more responses than fit into memory. */

@@ -1,7 +1,7 @@
-import { toolOf, withTools } from "../../core/chatWire.ts";
+import { toolOf, withTools } from "../../common/text/chatWire.ts";
+import { keyOf } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
-import { keyOf } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { type Entry, type Importer, ignored } from "./entry.ts";
 import { demonstrations, judged, preference, rewarded } from "./examples.ts";
 import { conversationOf, type Fields, unwrapped } from "./given.ts";

@@ -1,7 +1,7 @@
-import { toolOf, withTools } from "../../core/chatWire.ts";
+import { toolOf, withTools } from "../../common/text/chatWire.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { Target } from "../../core/served.ts";
-import type { Id, Message } from "../../core/words.ts";
+import type { Id, Message } from "../../core/types.ts";
 import { type Entry, feedback, type Importer, ignored } from "./entry.ts";
 import { type Fields, messageIn, timeOf } from "./given.ts";
 import { invalid } from "./records.ts";

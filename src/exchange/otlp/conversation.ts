@@ -1,9 +1,9 @@
 /** What a span of a model call says of the call, in the forms that are met: by today's conventions and by earlier ones. */
-import { withTools } from "../../core/chatWire.ts";
+import { withTools } from "../../common/text/chatWire.ts";
+import { jsonOrText } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice } from "../../core/served.ts";
-import { jsonOrText } from "../../core/toolCalls.ts";
-import type { Message, Tool, ToolCall } from "../../core/words.ts";
+import type { Message, Tool, ToolCall } from "../../core/types.ts";
 import type { Attributes, Span, SpanEvent } from "./attributes.ts";
 
 export interface Said {

@@ -1,4 +1,4 @@
-import type { Turn } from "../../core/words.ts";
+import type { Turn } from "../../core/types.ts";
 
 /** Whether a turn's prompt is the one before, word for word, and more. Its reply stands next, perhaps in other words. */
 export const continues = ({ prompt }: Turn, turn: Turn): boolean =>

@@ -1,8 +1,8 @@
 /** Trajectories of a run, in the forms that other tools take. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import { replaceFile } from "../../core/files.ts";
 import type { Store, StoredTrajectory, TrajectoryFilter } from "../../store/store.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { hfRow } from "./messages.ts";

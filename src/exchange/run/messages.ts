@@ -1,4 +1,4 @@
-import { paid, succeeded } from "../../core/words.ts";
+import { paid, succeeded } from "../../core/types.ts";
 import type { StoredTrajectory } from "../../store/store.ts";
 import { hfConversation } from "../export/messages.ts";
 

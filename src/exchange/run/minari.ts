@@ -1,4 +1,4 @@
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import type { StoredTrajectory } from "../../store/store.ts";
 import { continues } from "./continues.ts";
 

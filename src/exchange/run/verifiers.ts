@@ -1,5 +1,5 @@
-import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
-import type { Message, Turn } from "../../core/words.ts";
+import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
+import type { Message, Turn } from "../../core/types.ts";
 import type { StoredTrajectory } from "../../store/store.ts";
 import { continues } from "./continues.ts";
 

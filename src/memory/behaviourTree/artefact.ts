@@ -1,7 +1,8 @@
 /** A tree as an artefact: read, edited and versioned, and in force a policy that acts. */
+
+import { writtenBy } from "../../common/artefacts/origins.ts";
 import type { BehaviourTree } from "../../core/artefact.ts";
 import type { ProgramPolicy } from "../../core/context.ts";
-import { writtenBy } from "../../core/origins.ts";
 import { parseTree } from "./parse.ts";
 import { treeProgram } from "./program.ts";
 import { type Grammar, type Node, showTree } from "./tree.ts";

@@ -1,5 +1,5 @@
+import { nearest } from "../../common/text/suggest.ts";
 import { WhetstoneError } from "../../core/errors.ts";
-import { nearest } from "../../core/suggest.ts";
 import type { Grammar, Node } from "./tree.ts";
 
 /** A line of the text that is a node. */

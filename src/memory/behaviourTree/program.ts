@@ -1,6 +1,6 @@
 import type { ProgramPolicy } from "../../core/context.ts";
 import { present } from "../../core/errors.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { readSituation, type Seen } from "./situation.ts";
 import { type RunOptions, running } from "./tick.ts";
 import { type Node, type Situation, showTree } from "./tree.ts";

@@ -1,6 +1,6 @@
 /** What became of a tree: numbers, and what a narrator saw. */
-import { mean } from "../../core/statistics.ts";
-import { succeeded, type Trajectory } from "../../core/words.ts";
+import { mean } from "../../common/statistics/statistics.ts";
+import { succeeded, type Trajectory } from "../../core/types.ts";
 import { readSituation } from "./situation.ts";
 
 /** Skills that failed for want of something, and how often. */

@@ -1,6 +1,6 @@
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import { isWhetstoneError } from "../../core/errors.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 import { parseTree } from "./parse.ts";
 import { narrated } from "./report.ts";
 import type { Rewriter, Wish } from "./search.ts";

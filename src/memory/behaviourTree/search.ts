@@ -1,5 +1,5 @@
 import type { Random } from "../../core/random.ts";
-import type { Trajectory } from "../../core/words.ts";
+import type { Trajectory } from "../../core/types.ts";
 import { type Report, reportOf, type Utility, usualUtility } from "./report.ts";
 import { type Grammar, type Node, showTree } from "./tree.ts";
 

@@ -1,6 +1,7 @@
 /** Instructions as artefacts: versioned, edited by hand, and served like any other. */
+
+import { writtenBy } from "../../common/artefacts/origins.ts";
 import { type ArtefactVersion, artefactVersion, type InstructionSet } from "../../core/artefact.ts";
-import { writtenBy } from "../../core/origins.ts";
 import type { Instruction } from "./population.ts";
 
 /** The text of an instruction as what an agent is told, with the episodes that were read when it was written. */

@@ -1,6 +1,6 @@
 /** Attempts that went badly, kept to learn from: those that earned least are looked at most. */
 import type { Random } from "../../core/random.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 
 export interface Attempt {
   readonly trajectory: Id;

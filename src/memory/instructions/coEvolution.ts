@@ -1,11 +1,11 @@
 /** Instructions and policy that learn from the same rewards, as pieces of a method. */
 import { z } from "zod";
+import { mean } from "../../common/statistics/statistics.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
 import type { Evidence, Rollout, Update } from "../../core/slots.ts";
-import { mean } from "../../core/statistics.ts";
-import { type Id, paid, type Task, type Trajectory } from "../../core/words.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../core/types.ts";
 import { instructionSet } from "./artefact.ts";
 import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
 import { credited, type DrawOptions, drawnFrom, type Instruction, replaced } from "./population.ts";

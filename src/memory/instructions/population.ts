@@ -1,6 +1,6 @@
 /** A population of instructions: which is drawn, what it has earned of late, who leaves and who joins. */
 import type { Random } from "../../core/random.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 
 export interface Instruction {
   readonly id: Id;

@@ -1,6 +1,6 @@
 /** Who writes instructions: a stochastic editor of lines, or a language model. */
 import { z } from "zod";
-import { abridged } from "../../core/abridged.ts";
+import { abridged } from "../../common/text/abridged.ts";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
 import type { Random } from "../../core/random.ts";
 import type { InstructionProposer } from "./coEvolution.ts";

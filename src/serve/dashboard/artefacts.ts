@@ -1,16 +1,16 @@
 /** What agents are told and remember, as pages show it: versions, what changed, why, from which feedback, and what it did to success. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { artefactDiff, artefactParts } from "../../common/artefacts/diff.ts";
+import { foldedDiff, mostPairs } from "../../common/text/lineDiff.ts";
 import {
   type ArtefactMeasure,
   type ArtefactVersion,
   artefactWords,
   type Origins,
 } from "../../core/artefact.ts";
-import { artefactDiff, artefactParts } from "../../core/artefactDiff.ts";
-import { foldedDiff, mostPairs } from "../../core/lineDiff.ts";
 import type { Split, Version } from "../../core/served.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
 import type { Production, SignalFilter } from "../../store/production.ts";
 import type { Store } from "../../store/store.ts";

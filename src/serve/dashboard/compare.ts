@@ -1,5 +1,9 @@
 /** Runs beside each other: by environment, method and what computes them, over seeds. */
-import { meanInterval, pairedInterval, probabilityOfImprovement } from "../../core/statistics.ts";
+import {
+  meanInterval,
+  pairedInterval,
+  probabilityOfImprovement,
+} from "../../common/statistics/statistics.ts";
 import type { Run, Store } from "../../store/store.ts";
 import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";

@@ -1,5 +1,5 @@
 /** An episode as a page shows it: what was read and said, turn by turn, with the numbers of every token. */
-import type { Message, Trajectory, Turn } from "../../core/words.ts";
+import type { Message, Trajectory, Turn } from "../../core/types.ts";
 import type { StoredTrajectory, TrajectorySummary } from "../../store/store.ts";
 import type { Spell } from "../spelling.ts";
 import type {

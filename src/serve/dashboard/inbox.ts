@@ -1,10 +1,10 @@
 /** Feedback as reviewers see it: the newest first, beside the reply that it is about, and what is made of it. */
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
-import type { ServedLesson } from "../../core/lessons.ts";
-import { lastReviews, reviewed } from "../../core/reviews.ts";
+import { lastReviews, reviewed } from "../../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
-import type { Trajectory } from "../../core/words.ts";
+import type { ServedLesson } from "../../core/trainingExamples.ts";
+import type { Trajectory } from "../../core/types.ts";
 import { type Dropped, lessonsOfSignal } from "../../exchange/derived.ts";
 import type { Production } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";

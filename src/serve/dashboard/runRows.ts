@@ -1,6 +1,6 @@
 /** Runs as rows of a list, read once for as long as they stay as they are. */
 import { setImmediate as others } from "node:timers/promises";
-import type { Interval } from "../../core/statistics.ts";
+import type { Interval } from "../../core/interval.ts";
 import { errorOf, type Run, type Store } from "../../store/store.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";

@@ -1,9 +1,9 @@
 /** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
-import type { ArtefactPart, PartChange } from "../../core/artefactDiff.ts";
+import type { ArtefactPart, PartChange } from "../../common/artefacts/diff.ts";
+import type { foldedDiff } from "../../common/text/lineDiff.ts";
+import type { Interval } from "../../core/interval.ts";
 import type { Json } from "../../core/json.ts";
-import type { foldedDiff } from "../../core/lineDiff.ts";
 import type { ReceivedSignal, Scope } from "../../core/served.ts";
-import type { Interval } from "../../core/statistics.ts";
 import type { HealthReport } from "../../diagnose/health/health.ts";
 import type { Dropped } from "../../exchange/derived.ts";
 import type { StoredEvidence } from "../../methods/evidence.ts";

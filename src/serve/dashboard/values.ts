@@ -1,5 +1,5 @@
 /** Numbers as JSON can carry them. */
-import type { Interval } from "../../core/statistics.ts";
+import type { Interval } from "../../core/interval.ts";
 import type { Range, Value } from "./types.ts";
 
 export const json = (x: number): Value => (Number.isFinite(x) ? x : null);

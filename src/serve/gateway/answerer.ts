@@ -1,5 +1,5 @@
 /** Whatever answers chat completions: a server upstream, or a policy of ours in this process. */
-import type { TurnTokens } from "../../core/words.ts";
+import type { TurnTokens } from "../../core/types.ts";
 import type { LogprobMode } from "./assemble.ts";
 
 /** One call, as it is passed on. */

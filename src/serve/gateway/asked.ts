@@ -1,8 +1,8 @@
 /** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
 
-import { chatMessage, toolOf, withTools } from "../../core/chatWire.ts";
+import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
-import type { Message } from "../../core/words.ts";
+import type { Message } from "../../core/types.ts";
 
 /** A request, read. */
 export interface Asked {

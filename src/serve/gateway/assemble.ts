@@ -1,7 +1,7 @@
 /** What was answered, put together from a whole body or from the pieces of a stream. */
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import type { Message, StopReason, ToolCall, TurnTokens } from "../../core/words.ts";
+import type { Message, StopReason, ToolCall, TurnTokens } from "../../core/types.ts";
 
 /** An answer as far as it has come. */
 export interface Assembled {

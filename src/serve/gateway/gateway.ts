@@ -1,7 +1,7 @@
 /** The gateway: chat completions that somebody else answers, passed on as they are and recorded. */
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import { chatBody, readJson } from "../../http/body.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import type { Gate, Gated } from "../auth.ts";

@@ -1,7 +1,7 @@
 /** The hints that a guide writes: one for a conversation, from how it opens, as it was practised. */
 import { createHash } from "node:crypto";
+import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer } from "./answerer.ts";
 
 /** Conversations whose hints are kept, and for how long after they were last heard of: whoever is erased is so here as well. */

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { ArtefactVersion } from "../../core/artefact.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Version } from "../../core/served.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
 import { upstreamBase } from "./target.ts";
 import { told } from "./told.ts";

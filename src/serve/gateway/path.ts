@@ -1,8 +1,8 @@
 /** Conversations as digests: what is said, and nothing else, tells them apart. */
 import { hash } from "node:crypto";
-import { type Interruptible, inSlices } from "../../core/slices.ts";
-import { keyOf, onlyOffers } from "../../core/toolCalls.ts";
-import type { Message } from "../../core/words.ts";
+import { type Interruptible, inSlices } from "../../common/files/slices.ts";
+import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
+import type { Message } from "../../core/types.ts";
 
 /** A conversation as digests. */
 export interface Path {

@@ -1,6 +1,6 @@
 /** A policy of ours that answers in this process: what it reads and samples is known exactly. */
 import { randomInt } from "node:crypto";
-import type { TurnTokens } from "../../core/words.ts";
+import type { TurnTokens } from "../../core/types.ts";
 import { endpoint } from "../../env/agent/endpoint.ts";
 import { modelBackend, type Sampler } from "../openaiServer.ts";
 import type { Answerer } from "./answerer.ts";

@@ -1,6 +1,6 @@
 /** The record of one call, as it is stored. */
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import type { Id, TurnTokens } from "../../core/words.ts";
+import type { Id, TurnTokens } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Asked } from "./asked.ts";
 import type { Assembled } from "./assemble.ts";

@@ -1,8 +1,9 @@
 /** Answers on their way from whoever gave them to the client: looked at, put together for the record, handed on. */
+
+import { parsed } from "../../common/text/toolCalls.ts";
 import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 import { type Json, objectOf } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import type { Head } from "../handed.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";

@@ -2,7 +2,7 @@
 import { type Env, Hono } from "hono";
 import { bound } from "../../http/bound.ts";
 import { limitedServer } from "../../http/server.ts";
-import type { DeskOptions } from "../../release/desk.ts";
+import type { DeskOptions } from "../../release/controller.ts";
 import type { Production, Recorder } from "../../store/production.ts";
 import { isLoopback } from "../asker.ts";
 import { type Gate, type Gated, type GateOptions, gate, requireKeys } from "../auth.ts";

@@ -1,7 +1,7 @@
 /** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
-import type { Id, TurnTokens } from "../../core/words.ts";
+import type { Id, TurnTokens } from "../../core/types.ts";
 import { type Path, pathOf, step, stepOnce } from "./path.ts";
 
 /**

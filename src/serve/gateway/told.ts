@@ -1,9 +1,14 @@
 /** A version that answers as another one does, once it was told what an artefact says. */
-import { type Addition, type ApplyOptions, additionOf, systemText } from "../../core/applied.ts";
+import {
+  type Addition,
+  type ApplyOptions,
+  additionOf,
+  systemText,
+} from "../../common/artefacts/applyArtefact.ts";
+import { wireMessage } from "../../common/text/chatWire.ts";
+import { parsed } from "../../common/text/toolCalls.ts";
 import type { Artefact } from "../../core/artefact.ts";
-import { wireMessage } from "../../core/chatWire.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
 import type { Answerer, Call } from "./answerer.ts";
 import { readAsked } from "./asked.ts";
 import { hintsOf } from "./hints.ts";

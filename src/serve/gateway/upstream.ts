@@ -1,7 +1,7 @@
 /** An OpenAI-compatible server that answers. */
 import { Pool } from "undici";
+import { parsed } from "../../common/text/toolCalls.ts";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
-import { parsed } from "../../core/toolCalls.ts";
 import { said } from "../../http/body.ts";
 import { decoded, textOf } from "./answerBody.ts";
 import type { Answerer, Call } from "./answerer.ts";

@@ -1,7 +1,7 @@
 /** The versions that answer right now: those of the store's last split, live without a restart. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Split, Version } from "../../core/served.ts";
-import type { Id } from "../../core/words.ts";
+import type { Id } from "../../core/types.ts";
 import { assign, unitOf } from "../../release/split.ts";
 import type { Production } from "../../store/production.ts";
 import type { Answerer } from "./answerer.ts";

@@ -1,8 +1,9 @@
 /** One forward or forward_backward: from datums to a batch, an objective, and the outputs of each datum. */
+
+import { type Interruptible, inSlices } from "../../common/files/slices.ts";
+import { concatIds, gatherIds, pack } from "../../common/tokens/pack.ts";
 import type { Batch, Row } from "../../core/batch.ts";
-import type { Model, Objective } from "../../core/model.ts";
-import { concatIds, gatherIds, pack } from "../../core/pack.ts";
-import { type Interruptible, inSlices } from "../../core/slices.ts";
+import type { Loss, Model } from "../../core/model.ts";
 import type { Datum, ForwardBackwardOutput, ModelInput, Tensor } from "../../engine/tinker/protocol.ts";
 import { type Fault, fault, isFault } from "./fault.ts";
 import type { ChosenLoss, Element } from "./losses.ts";
@@ -216,7 +217,7 @@ function objectiveOf(
   direct: boolean,
   chosen: ChosenLoss,
   left: Left,
-): Objective<undefined> {
+): Loss<undefined> {
   const or = (name: string, e: number, otherwise: number): number => {
     const x = inputs[name]?.[e];
     return x === undefined || Number.isNaN(x) ? otherwise : x;
@@ -225,7 +226,6 @@ function objectiveOf(
     name: chosen.name,
     together: "row",
     wants: (_aux, { index_A }) => (direct ? {} : { at: { ids: gatherIds(ids, index_A, width), width } }),
-    prepare: async () => undefined,
     evaluate({ logp, at }, { index_A }) {
       const p_E = direct ? logp : (at ?? new Float32Array());
       const slopes = new Float32Array(p_E.length);

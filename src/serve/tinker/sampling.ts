@@ -1,6 +1,7 @@
 /** Answers to requests for samples, and for what a model makes of a prompt. */
+
+import { pairRows } from "../../common/tokens/pack.ts";
 import type { Model, SampleRequest } from "../../core/model.ts";
-import { pairRows } from "../../core/pack.ts";
 import { randomStream } from "../../core/random.ts";
 import type { SampleRequestBody, SampleResponse } from "../../engine/tinker/protocol.ts";
 import { type Fault, fault, isFault } from "./fault.ts";

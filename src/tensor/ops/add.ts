@@ -1,7 +1,7 @@
 import { applyBinary, binary } from "../elementwise.ts";
 import type { Operation, Tensor, TensorLike } from "../graph.ts";
 import { sameShape } from "../shape.ts";
-import { sumTo } from "./sum-to.ts";
+import { sumTo } from "./sumTo.ts";
 
 const operation = binary(
   "add",

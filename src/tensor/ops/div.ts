@@ -2,7 +2,7 @@ import { applyBinary, binary } from "../elementwise.ts";
 import type { Tensor, TensorLike } from "../graph.ts";
 import { mul } from "./mul.ts";
 import { neg } from "./neg.ts";
-import { sumTo } from "./sum-to.ts";
+import { sumTo } from "./sumTo.ts";
 
 const operation = binary(
   "div",

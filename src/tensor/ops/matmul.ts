@@ -3,7 +3,7 @@ import { node, type Operation, requireDType, type Tensor } from "../graph.ts";
 import type { Emit } from "../onnx.ts";
 import { broadcastShapes, expand, type Shape, show, sizeOf } from "../shape.ts";
 import { reshape } from "./reshape.ts";
-import { sumTo } from "./sum-to.ts";
+import { sumTo } from "./sumTo.ts";
 
 export interface MatmulOptions {
   /** Whether the last two axes of a are swapped first. */

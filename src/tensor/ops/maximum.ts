@@ -1,7 +1,7 @@
 import { applyBinary, binary } from "../elementwise.ts";
 import type { Tensor, TensorLike } from "../graph.ts";
-import { greaterEqual } from "./greater-equal.ts";
-import { sumTo } from "./sum-to.ts";
+import { greaterEqual } from "./greaterEqual.ts";
+import { sumTo } from "./sumTo.ts";
 import { where } from "./where.ts";
 
 const operation = binary("maximum", "Max", Math.max, (a, b, _y, g) => {

@@ -1,7 +1,7 @@
 import { applyBinary, binary } from "../elementwise.ts";
 import type { Tensor, TensorLike } from "../graph.ts";
-import { lessEqual } from "./less-equal.ts";
-import { sumTo } from "./sum-to.ts";
+import { lessEqual } from "./lessEqual.ts";
+import { sumTo } from "./sumTo.ts";
 import { where } from "./where.ts";
 
 const operation = binary("minimum", "Min", Math.min, (a, b, _y, g) => {

@@ -1,6 +1,6 @@
 import { applyBinary, binary } from "../elementwise.ts";
 import type { Operation, Tensor, TensorLike } from "../graph.ts";
-import { sumTo } from "./sum-to.ts";
+import { sumTo } from "./sumTo.ts";
 
 const operation: Operation<null> = {
   ...binary(

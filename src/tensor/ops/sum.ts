@@ -9,7 +9,7 @@ import {
   targets,
 } from "../reduce.ts";
 import { sizeOf } from "../shape.ts";
-import { broadcastTo } from "./broadcast-to.ts";
+import { broadcastTo } from "./broadcastTo.ts";
 import { reshape } from "./reshape.ts";
 
 const operation: Operation<ReduceAttributes> = {

@@ -1,6 +1,6 @@
 import { node, type Operation, requireDType, type Tensor, type TensorLike, toTensor } from "../graph.ts";
 import { broadcastShapes, expand } from "../shape.ts";
-import { sumTo } from "./sum-to.ts";
+import { sumTo } from "./sumTo.ts";
 
 const operation: Operation<null> = {
   name: "where",

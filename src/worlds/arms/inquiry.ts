@@ -1,7 +1,7 @@
 /** What the checks on information gain share: an agent that can read what it found, but does not know what to ask. */
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Recipe } from "../../method/method.ts";
-import { armOf, type PracticeArm } from "../../train/armOf.ts";
+import { armOf, type PracticeArm } from "../../train/trainingArm.ts";
 import { fits, type InquiryOptions, inquiry } from "../inquiry.ts";
 
 /**

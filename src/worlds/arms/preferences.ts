@@ -3,7 +3,7 @@
 import { returnsToGo } from "../../advantage/returnsToGo.ts";
 import type { Model } from "../../core/model.ts";
 import { randomStream } from "../../core/random.ts";
-import type { Task } from "../../core/words.ts";
+import type { Task } from "../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Environment } from "../../env/environment.ts";
@@ -12,8 +12,8 @@ import { method, type Recipe, type SlotChoices } from "../../method/method.ts";
 import { klPenalty } from "../../objective/klPenalty.ts";
 import { policyGradient } from "../../objective/policyGradient.ts";
 import { opponents } from "../../rollout/opponents.ts";
-import { armOf, plainAscent } from "../../train/armOf.ts";
 import type { Arm } from "../../train/check.ts";
+import { armOf, plainAscent } from "../../train/trainingArm.ts";
 import { divergence, exploitability, regularisedNash } from "../equilibrium.ts";
 import { preferencesOf, repliesOf } from "../preferenceGame.ts";
 

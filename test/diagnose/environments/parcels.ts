@@ -1,5 +1,5 @@
 /** A sound environment of the tests' own: a parcel goes to the dock that its label names. Each broken one changes one part. */
-import type { Message, Task } from "../../../src/core/words.ts";
+import type { Message, Task } from "../../../src/core/types.ts";
 import type { Environment, Episode, Step } from "../../../src/env/environment.ts";
 
 const cities: readonly string[] = ["lima", "oslo", "cairo", "quito", "seoul", "paris"];

@@ -8,7 +8,7 @@ import { readCheckpoint } from "../../../src/engine/local/checkpoint.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import { type NamedTensor, writeSafetensors } from "../../../src/engine/local/safetensors.ts";
 import { wordTokenizer } from "../../../src/engine/local/tokenizer.ts";
-import { allTensors } from "./chat-models.ts";
+import { allTensors } from "./chatModels.ts";
 import { bench, coefficientsFor, failsWith, linear, randomBatch, rowsOf } from "./support.ts";
 
 let root = "";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Tokenizer } from "@huggingface/tokenizers";
-import { concatIds } from "../../../src/core/pack.ts";
-import type { Message, StopReason } from "../../../src/core/words.ts";
+import { concatIds } from "../../../src/common/tokens/pack.ts";
+import type { Message, StopReason } from "../../../src/core/types.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { byteTokenizer, specials, wordTokenizer } from "../../../src/engine/local/tokenizer.ts";
 

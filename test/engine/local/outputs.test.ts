@@ -1,11 +1,13 @@
 // Every output forwards against a plain decoder's numbers or each other, backwards against finite differences.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { gather } from "../../../src/common/tokens/pack.ts";
 import type { Batch } from "../../../src/core/batch.ts";
-import type { Model, Objective } from "../../../src/core/model.ts";
+import type { Model } from "../../../src/core/model.ts";
+import type { Objective } from "../../../src/core/objective.ts";
 import type { Cotangents, Outputs, Wanted } from "../../../src/core/outputs.ts";
-import { gather } from "../../../src/core/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
+import { wantedAt } from "../../../src/engine/local/outputRequests.ts";
 import {
   type Adapter,
   type Architecture,
@@ -13,7 +15,6 @@ import {
   sizeOfParameter,
   type Weights,
 } from "../../../src/engine/local/parameters.ts";
-import { wantedAt } from "../../../src/engine/local/wishes.ts";
 import {
   type Bench,
   bench,

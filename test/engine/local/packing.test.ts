@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { selectTokens, togetherGroups } from "../../../src/common/tokens/pack.ts";
 import type { Batch } from "../../../src/core/batch.ts";
-import { selectTokens, togetherGroups } from "../../../src/core/pack.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
 import { packRows, placesFor, planMicroBatches } from "../../../src/engine/local/packing.ts";
 import { batchOf, bench, coefficientsFor, linear, near, randomBatch, tinyConfig } from "./support.ts";

@@ -8,7 +8,7 @@ import type { Model, StepRule } from "../../../src/core/model.ts";
 import { fromHuggingFace } from "../../../src/engine/local/config.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import { parametersOf, sizeOfParameter } from "../../../src/engine/local/parameters.ts";
-import { rotaryFrequencies } from "../../../src/engine/local/rotary-tables.ts";
+import { rotaryFrequencies } from "../../../src/engine/local/rotaryTables.ts";
 import {
   batch,
   chat,

@@ -14,7 +14,7 @@ import {
 } from "../../../src/engine/local/parameters.ts";
 import { mergeAdapter, readPeft, writePeft } from "../../../src/engine/local/peft.ts";
 import { type NamedTensor, writeSafetensors } from "../../../src/engine/local/safetensors.ts";
-import { allTensors } from "./chat-models.ts";
+import { allTensors } from "./chatModels.ts";
 import { failsWith, tinyConfig } from "./support.ts";
 
 let root = "";

@@ -10,7 +10,7 @@ import type { DecoderConfig } from "../../../src/engine/local/config.ts";
 import { localEngine } from "../../../src/engine/local/index.ts";
 import { openPublished } from "../../../src/engine/local/published.ts";
 import { type NamedTensor, writeSafetensors } from "../../../src/engine/local/safetensors.ts";
-import { allTensors, chatConfig, chatMl, publish, tokenizers } from "./chat-models.ts";
+import { allTensors, chatConfig, chatMl, publish, tokenizers } from "./chatModels.ts";
 import { failsWith, near } from "./support.ts";
 
 let root = "";

@@ -8,7 +8,7 @@ import {
   openSafetensors,
   writeSafetensors,
 } from "../../../src/engine/local/safetensors.ts";
-import { allTensors } from "./chat-models.ts";
+import { allTensors } from "./chatModels.ts";
 import { failsWith } from "./support.ts";
 
 let root = "";

@@ -1,11 +1,12 @@
 /** Small local models for tests. */
 import assert from "node:assert/strict";
+import { pack } from "../../../src/common/tokens/pack.ts";
 import type { Batch, Row, TokenRows } from "../../../src/core/batch.ts";
 import type { ErrorCode } from "../../../src/core/errors.ts";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
-import type { Model, Objective, Sample } from "../../../src/core/model.ts";
+import type { Model, Sample } from "../../../src/core/model.ts";
+import type { Objective } from "../../../src/core/objective.ts";
 import type { Cotangents, Wanted } from "../../../src/core/outputs.ts";
-import { pack } from "../../../src/core/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import { chatCodec } from "../../../src/engine/local/codec.ts";
 import { type DecoderConfig, plain } from "../../../src/engine/local/config.ts";

@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { actionRows } from "../../../src/common/tokens/pack.ts";
 import type { Batch } from "../../../src/core/batch.ts";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
-import type { Frozen, Model, Objective } from "../../../src/core/model.ts";
-import { actionRows } from "../../../src/core/pack.ts";
+import type { Frozen, Model } from "../../../src/core/model.ts";
+import type { Objective } from "../../../src/core/objective.ts";
 import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { type TabularModel, tabularModel } from "../../../src/engine/tabular/model.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pairRows } from "../../../src/common/tokens/pack.ts";
 import type { Frozen, Model } from "../../../src/core/model.ts";
 import type { Wanted } from "../../../src/core/outputs.ts";
-import { pairRows } from "../../../src/core/pack.ts";
 import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
 import { type Features, type Prior, tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { tabularModel } from "../../../src/engine/tabular/model.ts";
@@ -78,7 +78,6 @@ test("gradients of sums of rows are slopes, values of a head included", async ()
         name: "linear",
         together: "row",
         wants: () => wanted,
-        prepare: async () => null,
         evaluate: () => ({
           loss: 0,
           cotangents: {

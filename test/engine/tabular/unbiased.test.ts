@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { groupNormalised } from "../../../src/advantage/groupNormalised.ts";
 import { leaveOneOut } from "../../../src/advantage/leaveOneOut.ts";
 import { runningBaseline } from "../../../src/advantage/runningBaseline.ts";
-import { batchOf } from "../../../src/core/pack.ts";
+import { batchOf } from "../../../src/common/tokens/pack.ts";
+import { sampledTurn } from "../../../src/common/tokens/turns.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Advantage, Evidence } from "../../../src/core/slots.ts";
-import { sampledTurn } from "../../../src/core/turns.ts";
 import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
 import {
   addScaled,

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { writeCall } from "../../../src/common/text/toolCalls.ts";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import { writeCall } from "../../../src/core/toolCalls.ts";
 import { type McpOptions, mcpEnvironment } from "../../../src/env/adapters/mcp.ts";
 import type { Environment, Player } from "../../../src/env/environment.ts";
 import { evaluate } from "../../../src/train/evaluate.ts";
 
 const server = {
   command: process.execPath,
-  args: [fileURLToPath(new URL("./mcp-server.ts", import.meta.url))],
+  args: [fileURLToPath(new URL("./mcpServer.ts", import.meta.url))],
 };
 const prompts = ["put 2 and 3 into the drawer", "put 4 and 1 into the drawer", "put 5 and 7 into the drawer"];
 const numbersIn = (text: string): number[] => [...text.matchAll(/\d+/g)].map(Number);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Message } from "../../../src/core/words.ts";
+import type { Message } from "../../../src/core/types.ts";
 import { dialogue } from "../../../src/env/agent/dialogue.ts";
 import type { ChatCall } from "../../../src/env/agent/request.ts";
 

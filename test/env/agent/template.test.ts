@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, tool } from "ai";
 import { z } from "zod";
-import { concatIds, trajectoryRows } from "../../../src/core/pack.ts";
+import { concatIds, trajectoryRows } from "../../../src/common/tokens/pack.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import { actionTokens } from "../../../src/core/words.ts";
-import { templateCodec } from "../../../src/engine/local/template-codec.ts";
+import { actionTokens } from "../../../src/core/types.ts";
+import { templateCodec } from "../../../src/engine/local/templateCodec.ts";
 import { loadTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
 import { playEpisode, type Seat } from "../../../src/rollout/episode.ts";
-import { chatMl, tokenizers } from "../../engine/local/chat-models.ts";
+import { chatMl, tokenizers } from "../../engine/local/chatModels.ts";
 
 const files = {
   ...tokenizers.chatMl,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { mean } from "../../../src/common/statistics/statistics.ts";
 import { randomStream } from "../../../src/core/random.ts";
-import { mean } from "../../../src/core/statistics.ts";
 import {
   adviceOf,
   allReplies,

@@ -4,7 +4,7 @@ import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { dpo } from "../../../src/methods/baseline/dpo/method.ts";
 import { ipo } from "../../../src/methods/baseline/ipo/method.ts";
 import { kto } from "../../../src/methods/baseline/kto/method.ts";
-import { practise } from "../../../src/train/practise.ts";
+import { practise } from "../../../src/train/trainInMemory.ts";
 import { preferenceGame } from "../../../src/worlds/preferenceGame.ts";
 
 const settings = {

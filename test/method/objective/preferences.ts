@@ -1,11 +1,11 @@
 /** One preference game in which methods that learn from comparisons are held to what they should come to, exactly. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pairRows } from "../../../src/core/pack.ts";
+import { pairRows } from "../../../src/common/tokens/pack.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import type { Recipe } from "../../../src/method/method.ts";
 import type { Settings } from "../../../src/method/settings.ts";
-import { type Practised, practise } from "../../../src/train/practise.ts";
+import { type Practised, practise } from "../../../src/train/trainInMemory.ts";
 import { divergence, softmax, winRates } from "../../../src/worlds/equilibrium.ts";
 import { preferenceGame, preferencesOf, repliesOf } from "../../../src/worlds/preferenceGame.ts";
 

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { writtenBy } from "../../../src/common/artefacts/origins.ts";
 import {
   type ArtefactVersion,
   artefactVersion,
   type BehaviourTree,
   type Origins,
 } from "../../../src/core/artefact.ts";
-import { writtenBy } from "../../../src/core/origins.ts";
 import { artefactRoutes } from "../../../src/serve/dashboard/artefacts.ts";
 import type { ArtefactDetail, ArtefactsPage } from "../../../src/serve/dashboard/types.ts";
 import { openProduction } from "../../../src/store/openProduction.ts";

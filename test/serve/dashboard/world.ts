@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Hono } from "hono";
-import type { Trajectory, Turn } from "../../../src/core/words.ts";
+import type { Trajectory, Turn } from "../../../src/core/types.ts";
 import { type Gated, gate } from "../../../src/serve/auth.ts";
 import { dashboard } from "../../../src/serve/dashboard/index.ts";
 import { openStore, type RunStart, type Store } from "../../../src/store/store.ts";

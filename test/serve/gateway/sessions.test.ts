@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ServedChoice, ServedResponse } from "../../../src/core/served.ts";
-import type { Message, TurnTokens } from "../../../src/core/words.ts";
+import type { Message, TurnTokens } from "../../../src/core/types.ts";
 import { pathOf } from "../../../src/serve/gateway/path.ts";
 import { type SessionTable, sessionTable } from "../../../src/serve/gateway/sessions.ts";
 

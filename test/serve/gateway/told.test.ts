@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { additionOf, withAddition } from "../../../src/core/applied.ts";
+import { additionOf, withAddition } from "../../../src/common/artefacts/applyArtefact.ts";
+import { writtenBy } from "../../../src/common/artefacts/origins.ts";
+import { chatMessage, toolOf, withTools } from "../../../src/common/text/chatWire.ts";
 import {
   type Artefact,
   artefactVersion,
   type ExperienceLibrary,
   type InstructionSet,
 } from "../../../src/core/artefact.ts";
-import { chatMessage, toolOf, withTools } from "../../../src/core/chatWire.ts";
 import { type Json, listOf } from "../../../src/core/json.ts";
-import { writtenBy } from "../../../src/core/origins.ts";
 import type { Split, Version } from "../../../src/core/served.ts";
 import type { Answerer } from "../../../src/serve/gateway/answerer.ts";
 import { openVersion, versionOf } from "../../../src/serve/gateway/open.ts";

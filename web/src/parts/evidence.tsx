@@ -1,5 +1,5 @@
 /** What a check found: both arms seed by seed, and their difference with its interval beside the smallest of interest. */
-import type { StoredEvidence } from "../../../src/train/evidence.ts";
+import type { StoredEvidence } from "../../../src/methods/evidence.ts";
 import { digits } from "./words.ts";
 
 const [width, height, left, right] = [640, 168, 12, 12];

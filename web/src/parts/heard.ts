@@ -1,6 +1,6 @@
 /** What a turn adds to what was read before it. */
 
-import type { Message } from "../../../src/core/words.ts";
+import type { Message } from "../../../src/core/types.ts";
 import type { TurnBody } from "../../../src/serve/records.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
   spread,
 } from "../../../advantage/returns.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link asymmetric}. */
 export interface AsymmetricOptions extends ChannelOptions {

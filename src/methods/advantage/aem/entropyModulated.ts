@@ -1,7 +1,7 @@
 import { moments } from "../../../advantage/returns.ts";
-import { overTurns } from "../../../core/places.ts";
+import { overTurns } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id, Trajectory, Turn } from "../../../core/words.ts";
+import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link entropyModulated}. */
 export interface EntropyModulatedOptions {

@@ -4,8 +4,8 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { kernels } from "./kernels.ts";
 import { drKernel } from "./method.ts";
 

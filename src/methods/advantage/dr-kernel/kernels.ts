@@ -1,6 +1,6 @@
 /** Code to be made fast: a library call is always right and never faster, one way of writing it oneself is. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

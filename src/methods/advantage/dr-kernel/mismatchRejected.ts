@@ -1,5 +1,5 @@
 import type { Advantage } from "../../../core/slots.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link mismatchRejected}. */
 export interface MismatchRejectedOptions {

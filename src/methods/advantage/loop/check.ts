@@ -1,6 +1,6 @@
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { documents } from "./documents.ts";
 import { loop } from "./method.ts";

@@ -1,6 +1,6 @@
 /** A desk of documents and one call to make: whoever read the right documents first makes it right. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

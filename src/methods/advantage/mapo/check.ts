@@ -1,7 +1,7 @@
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { counsel, moodAfter, replies } from "./counsel.ts";
 import { mapo } from "./method.ts";

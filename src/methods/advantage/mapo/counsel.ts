@@ -1,6 +1,6 @@
 /** A talk with somebody in a low mood: advice helps once it was asked for what is wrong, and a judge watches each reply. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

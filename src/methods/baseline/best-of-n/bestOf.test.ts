@@ -5,7 +5,7 @@ import type { Counter } from "../../../core/context.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { nothing } from "../../../update/nothing.ts";
 import { answers } from "../../../worlds/answers.ts";
 import { sequences } from "../../../worlds/sequences.ts";

@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../core/context.ts";
 import { signalValue } from "../../../core/signal.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { actionTokens, type Id, type Trajectory } from "../../../core/words.ts";
+import { actionTokens, type Id, type Trajectory } from "../../../core/types.ts";
 
 /**
  * Best of n: of each group that a rollout brings home only the unit that the environment's verdict ranks first.

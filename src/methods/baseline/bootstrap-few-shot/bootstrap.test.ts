@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { applied } from "../../../core/applied.ts";
-import { noInstructions } from "../../../core/gathered.ts";
-import { asHeldBack } from "../../../core/heldBack.ts";
+import { applied } from "../../../common/artefacts/applyArtefact.ts";
+import { noInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
+import { asHeldBack } from "../../../common/artefacts/reserved.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Message, Stats, Task, Trajectory } from "../../../core/words.ts";
+import type { Message, Stats, Task, Trajectory } from "../../../core/types.ts";
 import { artefactsIn, currentArtefact } from "../../../train/artefacts.ts";
 import { freshState } from "../../../train/state.ts";
 import { type BootstrapOptions, bootstrapped, exampleOf } from "./bootstrap.ts";

@@ -1,15 +1,15 @@
 /** Successful episodes as examples in the prompt, as pieces of a method. */
 import { z } from "zod";
-import { additionOf } from "../../../core/applied.ts";
+import { additionOf } from "../../../common/artefacts/applyArtefact.ts";
+import { joinedOrigins, originsIn, writtenBy } from "../../../common/artefacts/origins.ts";
+import { isHeldBack } from "../../../common/artefacts/reserved.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Example, InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { isHeldBack } from "../../../core/heldBack.ts";
 import type { Json } from "../../../core/json.ts";
-import { joinedOrigins, originsIn, writtenBy } from "../../../core/origins.ts";
 import { shuffled } from "../../../core/random.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
-import { mean } from "../../../core/statistics.ts";
-import { paid, succeeded, type Task, type Trajectory } from "../../../core/words.ts";
+import { paid, succeeded, type Task, type Trajectory } from "../../../core/types.ts";
 import { instructionsOf, playedUnder } from "../../../memory/instructed.ts";
 
 /** Settings of {@link bootstrapped}. */

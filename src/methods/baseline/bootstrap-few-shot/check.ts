@@ -1,8 +1,8 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { tickets } from "../../../env/tickets.ts";
 import { method } from "../../../method/method.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { bootstrappedWith } from "./method.ts";
 
 /** Episodes of a search, those of selection included. */

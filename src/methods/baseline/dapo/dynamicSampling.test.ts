@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { dynamicSampling } from "./dynamicSampling.ts";
 
 const tasks = Array.from({ length: 6 }, (_, i): Task => ({ id: `${i}`, prompt: [], metadata: {}, seed: i }));

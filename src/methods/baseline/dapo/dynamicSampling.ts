@@ -1,5 +1,5 @@
 import type { Rollout } from "../../../core/slots.ts";
-import { type Id, paid, type Trajectory, type Unit } from "../../../core/words.ts";
+import { type Id, paid, type Trajectory, type Unit } from "../../../core/types.ts";
 
 /** Settings of {@link dynamicSampling}. */
 export interface DynamicSamplingOptions {

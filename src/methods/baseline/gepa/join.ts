@@ -2,7 +2,7 @@
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
-import type { Id, Stats } from "../../../core/words.ts";
+import type { Id, Stats } from "../../../core/types.ts";
 import { playedUnder } from "../../../memory/instructed.ts";
 import type { SearchSettings } from "./options.ts";
 import type { Pool } from "./pool.ts";

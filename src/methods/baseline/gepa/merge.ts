@@ -1,8 +1,9 @@
 /** Two candidates in one: from each what it changed. */
+
+import { joinedOrigins } from "../../../common/artefacts/origins.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
-import { joinedOrigins } from "../../../core/origins.ts";
 import { type Random, shuffled } from "../../../core/random.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
 import { meanScore, type Scored, undominated } from "./pareto.ts";
 

@@ -1,4 +1,4 @@
-import { heldBack } from "../../../data/heldBack.ts";
+import { heldBack } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";

@@ -1,7 +1,13 @@
 /** Settings of a reflective search. */
+
+import type { Hint } from "../../../common/text/hints.ts";
+import {
+  critiqueText,
+  environmentText,
+  firstOf,
+  type Telling,
+} from "../../../common/tokens/privilegedContext.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
-import type { Hint } from "../../../core/hints.ts";
-import { critiqueText, environmentText, firstOf, type Telling } from "../../../core/tellings.ts";
 import type { Reflector } from "./reflector.ts";
 
 /** Settings of `reflectiveSearch`. */

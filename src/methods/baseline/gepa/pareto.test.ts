@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { writtenBy } from "../../../common/artefacts/origins.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
-import { writtenBy } from "../../../core/origins.ts";
 import { randomStream } from "../../../core/random.ts";
 import { mergeOf, telling } from "./merge.ts";
 import { bestOf, drawnParent, fronts, undominated } from "./pareto.ts";

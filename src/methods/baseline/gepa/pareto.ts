@@ -1,8 +1,9 @@
 /** Candidates on a front: each task says who is best at it. */
+
+import { mean } from "../../../common/statistics/statistics.ts";
 import { present } from "../../../core/errors.ts";
 import type { Random } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** A candidate with what it earned at each task of the front. */
 export interface Scored {

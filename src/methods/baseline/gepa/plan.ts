@@ -1,7 +1,7 @@
 /** What an iteration of a reflective search is about: the first candidate, one that is rewritten, or two that are merged. */
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Id, Task } from "../../../core/words.ts";
+import type { Id, Task } from "../../../core/types.ts";
 import { instructionsOf } from "../../../memory/instructed.ts";
 import { type Merged, mergeOf, telling } from "./merge.ts";
 import type { SearchSettings } from "./options.ts";

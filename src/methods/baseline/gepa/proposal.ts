@@ -1,7 +1,8 @@
 /** A candidate of which one text is rewritten, from attempts under it and what was said of them. */
+
+import { joinedOrigins, writtenBy } from "../../../common/artefacts/origins.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { joinedOrigins, writtenBy } from "../../../core/origins.ts";
 import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
 import type { SearchSettings } from "./options.ts";
 import { chatReflector, quoting, type Told } from "./reflector.ts";

@@ -1,9 +1,9 @@
 /** Who rewrites an instruction from what happened under it: somebody who quotes, or a language model. */
-import { abridged } from "../../../core/abridged.ts";
+import { abridged } from "../../../common/text/abridged.ts";
+import { type Hint, sayHint } from "../../../common/text/hints.ts";
 import { type Chat, unlessFailed } from "../../../core/chat.ts";
-import { type Hint, sayHint } from "../../../core/hints.ts";
 import type { Random } from "../../../core/random.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** An attempt as a reflector reads it. */
 export interface Told {

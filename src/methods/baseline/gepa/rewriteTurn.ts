@@ -1,8 +1,9 @@
 /** An iteration that rewrites: one text of one candidate. */
+
+import { transcriptUntold } from "../../../common/text/transcript.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Experience } from "../../../core/slots.ts";
-import { transcriptUntold } from "../../../core/transcript.ts";
-import { paid } from "../../../core/words.ts";
+import { paid } from "../../../core/types.ts";
 import { playedUnder } from "../../../memory/instructed.ts";
 import { type Done, joined } from "./join.ts";
 import type { SearchSettings } from "./options.ts";

@@ -1,8 +1,9 @@
 /** Which tasks count for what, and what was earned at them. */
+
+import { isHeldBack } from "../../../common/artefacts/reserved.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { isHeldBack } from "../../../core/heldBack.ts";
-import { type Id, paid, type Task, type Trajectory } from "../../../core/words.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
 import { instructionsOf } from "../../../memory/instructed.ts";
 
 export const practisedOf = ({ practice }: Ctx): readonly Task[] =>

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf } from "../../../../test/core/make.ts";
 import { agrees } from "../../../../test/objective/gradients.ts";
-import { logSigmoid, sigmoid } from "../../../core/logistic.ts";
-import { withColumns } from "../../../core/pack.ts";
+import { logSigmoid, sigmoid } from "../../../common/statistics/logistic.ts";
+import { withColumns } from "../../../common/tokens/pack.ts";
 import { prospectValue } from "./prospectValue.ts";
 
 agrees("prospectValue", prospectValue({ beta: 0.8, desirable: 1.5 }));

@@ -1,7 +1,7 @@
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Batch, rowCount } from "../../../core/batch.ts";
 import { present } from "../../../core/errors.ts";
-import { sigmoid } from "../../../core/logistic.ts";
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 
 /** Settings of {@link prospectValue}. */
 export interface ProspectValueOptions {

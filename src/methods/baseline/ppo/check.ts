@@ -1,6 +1,6 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../grpo/method.ts";
 import { ppo } from "./method.ts";

@@ -1,5 +1,5 @@
 /** Any environment, in which every action begins with words that nobody reads. */
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link wordy}. */

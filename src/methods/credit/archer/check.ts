@@ -1,8 +1,8 @@
-import { lastMessage } from "../../../core/turns.ts";
+import { lastMessage } from "../../../common/tokens/turns.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

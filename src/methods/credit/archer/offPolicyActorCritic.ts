@@ -1,13 +1,15 @@
 /** Learning from a replay of turns: critics of whole utterances, and a policy that follows them. */
+
+import { addStats, averageStats } from "../../../common/statistics/stats.ts";
+import { pack, trajectoryRows } from "../../../common/tokens/pack.ts";
+import { sampledTurn } from "../../../common/tokens/turns.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { present } from "../../../core/errors.ts";
-import type { Model, Objective, StepRule } from "../../../core/model.ts";
-import { pack, trajectoryRows } from "../../../core/pack.ts";
+import type { Model, StepRule } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Update } from "../../../core/slots.ts";
-import { addStats, averageStats } from "../../../core/stats.ts";
-import { sampledTurn } from "../../../core/turns.ts";
-import type { Stats, Trajectory, Turn } from "../../../core/words.ts";
+import type { Stats, Trajectory, Turn } from "../../../core/types.ts";
 import {
   conversation,
   drawnFrom,

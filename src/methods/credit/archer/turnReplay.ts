@@ -2,9 +2,9 @@
 import type { Json } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Evidence } from "../../../core/slots.ts";
-import type { Id, Turn } from "../../../core/words.ts";
+import type { Id, Turn } from "../../../core/types.ts";
 
-export { conversation, lastMessage } from "../../../core/turns.ts";
+export { conversation, lastMessage } from "../../../common/tokens/turns.ts";
 
 /** One turn and what came of it. */
 export interface Transition {

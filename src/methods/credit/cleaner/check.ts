@@ -1,8 +1,8 @@
-import { pairRows } from "../../../core/pack.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf, meanSuccess, type PracticeArm } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, meanSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { cleaner } from "./method.ts";
 import { planAndCall, syntaxOf } from "./planAndCall.ts";

@@ -1,6 +1,6 @@
 /** A plan, then a call that must be well-formed: where failed calls are tried again. */
 import { randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link planAndCall}. */

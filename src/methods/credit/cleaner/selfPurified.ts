@@ -1,9 +1,9 @@
+import { matchingRatio } from "../../../common/text/similarity.ts";
+import { concatIds } from "../../../common/tokens/pack.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Codec } from "../../../core/model.ts";
-import { concatIds } from "../../../core/pack.ts";
-import { matchingRatio } from "../../../core/similarity.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Id, Trajectory, Turn } from "../../../core/words.ts";
+import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link selfPurified}. */
 export interface SelfPurifiedOptions {

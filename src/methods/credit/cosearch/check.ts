@@ -2,8 +2,8 @@ import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
 import { cosearch } from "./method.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 

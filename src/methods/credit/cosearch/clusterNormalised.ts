@@ -1,7 +1,7 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
-import { overAll, tokenRange } from "../../../core/places.ts";
+import { overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage, Credited } from "../../../core/slots.ts";
-import type { Id, Turn } from "../../../core/words.ts";
+import type { Id, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link clusterNormalised}. */
 export interface ClusterNormalisedOptions {

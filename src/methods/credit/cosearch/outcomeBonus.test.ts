@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Signal } from "../../../core/signal.ts";
-import type { Ref } from "../../../core/words.ts";
+import type { Ref } from "../../../core/types.ts";
 import { outcomeBonus } from "./outcomeBonus.ts";
 
 const signal = (channel: string, about: Ref, value: number): Signal => ({

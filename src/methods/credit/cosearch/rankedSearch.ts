@@ -1,6 +1,6 @@
 /** Searching in two hops with a ranker between the retriever and the agent: two roles, each with a choice of its own. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -1,6 +1,6 @@
 import type { Codec } from "../../../core/model.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import { actionTokens, type Id } from "../../../core/words.ts";
+import { actionTokens, type Id } from "../../../core/types.ts";
 
 /** Half-open range of characters of an action. */
 export type Range = readonly [from: number, to: number];

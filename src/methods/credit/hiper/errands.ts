@@ -1,6 +1,6 @@
 /** Errands of several steps, one after the other: each wants the right plan before the right actions count. */
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 

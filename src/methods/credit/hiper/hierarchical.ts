@@ -1,8 +1,8 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
+import { turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import { present } from "../../../core/errors.ts";
-import { turnOffsets } from "../../../core/places.ts";
 import type { Advantage, Channels, Evidence } from "../../../core/slots.ts";
-import type { Id, Trajectory, Turn } from "../../../core/words.ts";
+import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link hierarchical}. */
 export interface HierarchicalOptions {

@@ -1,7 +1,7 @@
 import { leastDeviation, moments, onTop, scoredGroups } from "../../../advantage/returns.ts";
-import { tokenRange, turnOffsets } from "../../../core/places.ts";
+import { tokenRange, turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link gatedIntrinsic}. */
 export interface GatedIntrinsicOptions {

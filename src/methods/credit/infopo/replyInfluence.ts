@@ -1,7 +1,7 @@
+import { concatIds, pairRows } from "../../../common/tokens/pack.ts";
 import { present } from "../../../core/errors.ts";
-import { concatIds, pairRows } from "../../../core/pack.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import type { Message, Turn } from "../../../core/words.ts";
+import type { Message, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link replyInfluence}. */
 export interface ReplyInfluenceOptions {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
+import { concatIds } from "../../../common/tokens/pack.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Model, SampleRequest } from "../../../core/model.ts";
-import { concatIds } from "../../../core/pack.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { wordCodec } from "../../../engine/tabular/codec.ts";
 import { type InterventionsOptions, intervened, proposedBySelf, stepsOf } from "./intervened.ts";
 

@@ -1,11 +1,12 @@
 /** Failed attempts cut at their first wrong step, with a right one in its place: what interventions are learnt from. */
+
+import { givesAway } from "../../../common/text/leaksAnswer.ts";
+import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { givesAway } from "../../../core/givesAway.ts";
 import type { Codec } from "../../../core/model.ts";
-import { concatIds, trajectoryRows } from "../../../core/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { actionTokens, type Message, succeeded, type Trajectory, type Turn } from "../../../core/words.ts";
+import { actionTokens, type Message, succeeded, type Trajectory, type Turn } from "../../../core/types.ts";
 
 /** One step of an attempt: a line of one of its actions. */
 export interface AttemptStep {

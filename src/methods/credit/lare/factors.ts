@@ -1,5 +1,5 @@
 /** Factors of performance: a few numbers that say what a turn did, read from what the environment said about it. */
-import type { Turn } from "../../../core/words.ts";
+import type { Turn } from "../../../core/types.ts";
 
 /**
  * Counts each pattern in what the environment said about a turn, beside a constant `turn` of 1. Patterns are plain data,

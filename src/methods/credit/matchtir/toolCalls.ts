@@ -1,6 +1,6 @@
 /** Jobs that take a few exact tool calls, in any order, before they can be closed. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { signalValue } from "../../../core/signal.ts";
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import { assigned, transported } from "./assignment.ts";
 import { type ToolMatchingOptions, toolMatching } from "./toolMatching.ts";
 

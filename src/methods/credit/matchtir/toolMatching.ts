@@ -2,7 +2,7 @@ import { WhetstoneError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Task, Turn } from "../../../core/words.ts";
+import type { Task, Turn } from "../../../core/types.ts";
 import { assigned, transported } from "./assignment.ts";
 
 /** Settings of {@link toolMatching}. */

@@ -1,8 +1,8 @@
 import { leaveOneOut } from "../../../advantage/leaveOneOut.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { leaning } from "../../../worlds/arms/corridor.ts";
 import { keyDoor } from "../../../worlds/keyDoor.ts";
 import { oprl } from "./method.ts";

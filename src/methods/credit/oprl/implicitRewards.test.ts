@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { pairRows } from "../../../core/pack.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { implicitRewards } from "./implicitRewards.ts";
 

@@ -1,7 +1,7 @@
-import { pairRows } from "../../../core/pack.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { ModelId } from "../../../core/words.ts";
+import type { ModelId } from "../../../core/types.ts";
 
 /** Settings of {@link implicitRewards}. */
 export interface ImplicitRewardsOptions {

@@ -1,7 +1,7 @@
 import { leastDeviation, moments } from "../../../advantage/returns.ts";
-import { turnOffsets } from "../../../core/places.ts";
+import { turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link evidenceWeighted}. */
 export interface EvidenceWeightedOptions {

@@ -1,6 +1,6 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
-import { noted } from "../../../feedback/noted.ts";
+import { noted } from "../../../feedback/fromAnnotation.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
 import { evidenceWeighted } from "./evidenceWeighted.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { concatIds } from "../../../core/pack.ts";
-import type { Message, Task, Trajectory } from "../../../core/words.ts";
+import { concatIds } from "../../../common/tokens/pack.ts";
+import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { lexiconCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";

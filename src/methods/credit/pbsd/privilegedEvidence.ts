@@ -1,9 +1,9 @@
+import { pairRows } from "../../../common/tokens/pack.ts";
+import { toldAfterTask } from "../../../common/tokens/privilegedContext.ts";
+import { rewritten } from "../../../common/tokens/rewrite.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
-import { pairRows } from "../../../core/pack.ts";
-import { rewritten } from "../../../core/rewrite.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import { toldAfterTask } from "../../../core/tellings.ts";
-import type { Id, Message, Task } from "../../../core/words.ts";
+import type { Id, Message, Task } from "../../../core/types.ts";
 
 /** Settings of {@link privilegedEvidence}. */
 export interface PrivilegedEvidenceOptions {

@@ -8,8 +8,8 @@ import { turnRewards } from "../../../feedback/turnRewards.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
-import { armOf, finalSuccess, type PracticeArm } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, finalSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
 import { pprRenorm } from "./method.ts";
 import { queries } from "./queries.ts";
 

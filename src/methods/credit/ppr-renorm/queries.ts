@@ -1,6 +1,6 @@
 /** Searching under a judge that can be fooled: wordy queries please it and find nothing. */
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 

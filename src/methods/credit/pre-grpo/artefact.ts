@@ -1,6 +1,6 @@
 /** An artefact that is improved by edits and scored after each: when to stop is part of the task. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Player, type Step } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 

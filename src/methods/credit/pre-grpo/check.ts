@@ -1,8 +1,8 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, finalSuccess, type PracticeArm } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, finalSuccess, type PracticeArm } from "../../../train/trainingArm.ts";
 import { artefact } from "./artefact.ts";
 import { preGrpo } from "./method.ts";
 import { qualityCurve } from "./qualityCurve.ts";

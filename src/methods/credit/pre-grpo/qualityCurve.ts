@@ -1,5 +1,5 @@
 import type { Feedback } from "../../../core/slots.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link qualityCurve}. */
 export interface QualityCurveOptions extends CurveWeights {

@@ -1,4 +1,4 @@
-import { adamwDefaults, adamwStep } from "../../../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../../../common/statistics/adamw.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import {

@@ -1,9 +1,9 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { type JudgedSearchOptions, judgedSearch } from "./judgedSearch.ts";
 import { judgement } from "./judgement.ts";

@@ -1,6 +1,6 @@
 /** A search over sources of different worth, in which each find is judged before it counts. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode, type Step } from "../../../env/environment.ts";
 
 /** Settings of {@link judgedSearch}. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Ending, Turn } from "../../../core/words.ts";
+import type { Ending, Turn } from "../../../core/types.ts";
 import { type JudgementOptions, judgement } from "./judgement.ts";
 
 const verdict = (content: string, relevance?: number): Turn =>

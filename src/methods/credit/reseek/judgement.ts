@@ -1,6 +1,6 @@
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import { succeeded, type Trajectory, type Turn } from "../../../core/words.ts";
+import { succeeded, type Trajectory, type Turn } from "../../../core/types.ts";
 
 /** Settings of {@link judgement}. */
 export interface JudgementOptions {

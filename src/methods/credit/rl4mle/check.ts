@@ -1,13 +1,13 @@
 import { returnsToGo } from "../../../advantage/returnsToGo.ts";
 import { runningBaseline } from "../../../advantage/runningBaseline.ts";
-import { pairRows } from "../../../core/pack.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Advantage } from "../../../core/slots.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, type PracticeArm } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { deadline } from "./deadline.ts";
 import { jobs } from "./jobs.ts";
 import { rl4mle } from "./method.ts";

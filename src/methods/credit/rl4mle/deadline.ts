@@ -1,5 +1,5 @@
 import type { Rollout } from "../../../core/slots.ts";
-import type { Trajectory, Turn } from "../../../core/words.ts";
+import type { Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link deadline}. */
 export interface DeadlineOptions {

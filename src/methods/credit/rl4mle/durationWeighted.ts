@@ -1,6 +1,6 @@
-import { overTurns } from "../../../core/places.ts";
+import { overTurns } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Turn } from "../../../core/words.ts";
+import type { Turn } from "../../../core/types.ts";
 
 /** Settings of {@link durationWeighted}. */
 export interface DurationWeightedOptions {

@@ -1,8 +1,8 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
 import { applied, chains } from "../../../worlds/chains.ts";
 import { scrlSubproblemCurriculum } from "./method.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
 import type { Signal } from "../../../core/signal.ts";
-import type { Ref } from "../../../core/words.ts";
+import type { Ref } from "../../../core/types.ts";
 import { longestPrefix } from "./longestPrefix.ts";
 
 const verdict = (at: Ref, value: number, channel = "step"): Signal => ({

@@ -1,4 +1,4 @@
-import { byPlace, byTrajectory } from "../../../core/places.ts";
+import { byPlace, byTrajectory } from "../../../common/tokens/tokenRanges.ts";
 import { signalValue } from "../../../core/signal.ts";
 import type { Credit, Credited } from "../../../core/slots.ts";
 

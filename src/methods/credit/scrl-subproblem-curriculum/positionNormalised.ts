@@ -1,7 +1,7 @@
 import { leastDeviation, moments, onTop } from "../../../advantage/returns.ts";
-import { byPlace, byTrajectory, overAll, tokenRange } from "../../../core/places.ts";
+import { byPlace, byTrajectory, overAll, tokenRange } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link positionNormalised}. */
 export interface PositionNormalisedOptions {

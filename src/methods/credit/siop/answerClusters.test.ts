@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { signalValue } from "../../../core/signal.ts";
 import type { Experience, Notes } from "../../../core/slots.ts";
-import type { Message, Task, Trajectory } from "../../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { answerClusters, clusterNotes } from "./answerClusters.ts";
 import { inducedOutcome } from "./inducedOutcome.ts";
 import { majorityVote } from "./majorityVote.ts";

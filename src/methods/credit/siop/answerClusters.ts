@@ -1,6 +1,6 @@
 import { type Asked, answerLikelihoods } from "../../../annotate/likelihoods.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import type { Id, Task, Trajectory } from "../../../core/words.ts";
+import type { Id, Task, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link answerClusters}. */
 export interface AnswerClustersOptions {

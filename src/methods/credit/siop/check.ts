@@ -1,8 +1,8 @@
 import { randomStream } from "../../../core/random.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { armOf, finalSuccess } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, finalSuccess } from "../../../train/trainingArm.ts";
 import { answerClusters } from "./answerClusters.ts";
 import { hearsay } from "./hearsay.ts";
 import { majorityVote } from "./majorityVote.ts";

@@ -1,6 +1,6 @@
 /** Questions that a tool answers, one tool more truthfully than another; nobody says which. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -10,8 +10,8 @@ import { ridge } from "../../../helper/ridge.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { valueRegression } from "../../../objective/valueRegression.ts";
-import { armOf, averageOf, type PracticeArm } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.ts";
 import { lamps } from "../../../worlds/lamps.ts";
 import { spaRl } from "./method.ts";
 

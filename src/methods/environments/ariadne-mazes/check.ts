@@ -1,14 +1,14 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import { succeeded, type Task } from "../../../core/words.ts";
+import { succeeded, type Task } from "../../../core/types.ts";
 import { type Features, type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { controlledMaze } from "../../../env/controlledMaze.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { averageOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { ariadneMazes } from "./method.ts";
 import { type Attempts, passCurve } from "./passAtK.ts";

@@ -4,7 +4,7 @@ import { trajectoryOf } from "../../../../test/core/make.ts";
 import { folder, runIn, settings } from "../../../../test/train/world.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Evidence } from "../../../core/slots.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { type LevelState, ladder, levelCurriculum } from "./levelCurriculum.ts";
 

@@ -1,7 +1,7 @@
 import type { Random } from "../../../core/random.ts";
 import { shuffled } from "../../../core/random.ts";
 import type { Data } from "../../../core/slots.ts";
-import { type Id, succeeded, type Task } from "../../../core/words.ts";
+import { type Id, succeeded, type Task } from "../../../core/types.ts";
 
 /** Settings of {@link levelCurriculum}. */
 export interface LevelCurriculumOptions {

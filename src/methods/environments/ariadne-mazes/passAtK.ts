@@ -1,5 +1,5 @@
 /** How many attempts a policy needs, and which tasks lie beyond it. */
-import { mean } from "../../../core/statistics.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 
 /** Attempts at one task, and how many of them were right. */
 export interface Attempts {

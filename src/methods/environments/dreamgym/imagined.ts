@@ -1,5 +1,5 @@
 /** Tasks to be played in an experience model instead of the real thing. */
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 
 /** The same task, played in the environment's experience model. An environment without one plays it as ever. */
 export const imaginedTask = (task: Task): Task => ({

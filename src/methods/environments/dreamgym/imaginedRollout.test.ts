@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { isImagined } from "./imagined.ts";
 import { imagined } from "./imaginedRollout.ts";

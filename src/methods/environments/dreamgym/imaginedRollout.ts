@@ -1,7 +1,7 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { mean } from "../../../core/statistics.ts";
-import { succeeded, type Trajectory } from "../../../core/words.ts";
+import { succeeded, type Trajectory } from "../../../core/types.ts";
 import { imaginedTask } from "./imagined.ts";
 
 /** Settings of {@link imagined}. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { trajectoryOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Evidence } from "../../../core/slots.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { rewardVariance, varianceOf } from "./rewardVariance.ts";
 
 const tasks: Task[] = Array.from({ length: 10 }, (_, i) => ({

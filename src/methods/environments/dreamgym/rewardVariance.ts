@@ -1,6 +1,6 @@
 import { type Random, shuffled } from "../../../core/random.ts";
 import type { Data } from "../../../core/slots.ts";
-import { type Id, succeeded, type Task, type Trajectory } from "../../../core/words.ts";
+import { type Id, succeeded, type Task, type Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link rewardVariance}. */
 export interface RewardVarianceOptions {

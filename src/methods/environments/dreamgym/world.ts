@@ -1,7 +1,7 @@
 /** An experience model: an environment in which tasks are played from memory instead of in the real one. */
 
 import type { Random } from "../../../core/random.ts";
-import type { Ending, Message, Task, Trajectory } from "../../../core/words.ts";
+import type { Ending, Message, Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode, type Step } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 import { isImagined } from "./imagined.ts";

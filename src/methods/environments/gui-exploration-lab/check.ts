@@ -1,13 +1,13 @@
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
-import { succeeded } from "../../../core/words.ts";
+import { succeeded } from "../../../core/types.ts";
 import { type Features, type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { screens } from "../../../env/screens.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { guiExplorationLabWith } from "./method.ts";
 import { navigationScores } from "./navigation.ts";

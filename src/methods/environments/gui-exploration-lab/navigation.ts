@@ -1,5 +1,5 @@
 /** How well an agent finds its way: whether, how directly, and whether it recovers from a wrong start. */
-import { mean } from "../../../core/statistics.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 
 /** One episode of navigation. */
 export interface Journey {

@@ -1,8 +1,8 @@
 import { constant } from "../../../advantage/constant.ts";
 import { rejectionSampled } from "../../../advantage/rejectionSampled.ts";
+import { lastMessage } from "../../../common/tokens/turns.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import { lastMessage } from "../../../core/turns.ts";
-import { succeeded } from "../../../core/words.ts";
+import { succeeded } from "../../../core/types.ts";
 import { normalisedScore } from "../../../diagnose/normalisedScore.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { textMaze } from "../../../env/textMaze.ts";
@@ -10,7 +10,7 @@ import { outcome } from "../../../feedback/outcome.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { lmrlGymWith } from "./method.ts";
 

@@ -1,6 +1,6 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import { entangledInstructions, linesOf } from "../../../env/entangled/entangled.ts";
 import type { Instruction } from "../../../env/entangled/instructions.ts";
 import { conversationScores } from "../../../env/entangled/scores.ts";

@@ -6,7 +6,7 @@ import { type Asked, type Behaviour, provider } from "../../../../test/engine/ch
 import type { Counter } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { chatCritic } from "../../../critic/chat.ts";
 import { chatJudge } from "../../../critic/judge.ts";
 import { budget } from "../../../engine/chat/budget.ts";

@@ -2,8 +2,8 @@ import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import { type Features, type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { pages } from "../../../env/pages.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { armOf, finalSuccess, meanSuccess, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, finalSuccess, meanSuccess, plainAscent } from "../../../train/trainingArm.ts";
 import { judged, noisyJudge } from "./judged.ts";
 import { opagentWith } from "./method.ts";
 

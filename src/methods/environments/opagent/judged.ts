@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../core/context.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import { succeeded, type Trajectory } from "../../../core/words.ts";
+import { succeeded, type Trajectory } from "../../../core/types.ts";
 
 /** One call of a judge on a whole trajectory: its score in [0, 1]; undefined where it failed. */
 export type Judge = (ctx: Ctx, trajectory: Trajectory, call: number) => Promise<number | undefined>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { ruleTree, ruleValues, webRules } from "./ruleTree.ts";
 
 const task: Task = { id: "task", prompt: [], metadata: { milestones: ["b", "c"] }, seed: 1 };

@@ -1,6 +1,6 @@
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Task, Trajectory, Turn } from "../../../core/words.ts";
+import type { Task, Trajectory, Turn } from "../../../core/types.ts";
 
 /** One step of an episode, as a rule sees it. */
 export interface RuleStep {

@@ -4,9 +4,9 @@ import type { Advantage } from "../../../core/slots.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { chainWords, toolChains } from "../../../env/toolChains.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { reinforce } from "../../baseline/reinforce/method.ts";
 import { openagiRltf } from "./method.ts";
 

@@ -1,5 +1,5 @@
-import type { TrajectoryPair } from "../../../core/pairs.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { TrajectoryPair } from "../../../common/tokens/pairs.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { accuracy, byScore, judged, saidIn } from "../../../diagnose/judgement.ts";
 import { trajectoryPairs } from "../../../env/toolWorld/pairs.ts";
 import type { Features } from "../../../helper/ridge.ts";

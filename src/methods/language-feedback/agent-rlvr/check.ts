@@ -6,8 +6,8 @@ import { codeOf, codewords } from "../../../env/codewords.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { settingsOf } from "../../../method/settings.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { agentRlvr, guided } from "./method.ts";
 

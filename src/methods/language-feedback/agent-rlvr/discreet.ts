@@ -1,6 +1,6 @@
+import { givesAway } from "../../../common/text/leaksAnswer.ts";
 import type { Critic } from "../../../core/critic.ts";
-import { givesAway } from "../../../core/givesAway.ts";
-import { actionTokens } from "../../../core/words.ts";
+import { actionTokens } from "../../../core/types.ts";
 
 /**
  * A critic whose critiques may guide but not give the task's reference answer away: one that does is dropped, and counted

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { bestRetry } from "./bestRetry.ts";
 
 const attempt = (id: string, outcome: number, parent?: string, success = false): Trajectory =>

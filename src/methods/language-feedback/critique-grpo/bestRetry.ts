@@ -1,5 +1,5 @@
 import type { Rollout } from "../../../core/slots.ts";
-import { actionTokens, type Id, paid, succeeded, type Trajectory, type Unit } from "../../../core/words.ts";
+import { actionTokens, type Id, paid, succeeded, type Trajectory, type Unit } from "../../../core/types.ts";
 
 /**
  * Of the retries in each group that a rollout brings home only the best, in the place of one of the first attempts, which

@@ -1,4 +1,4 @@
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "../../../objective/normaliser.ts";
 
 /** Settings of {@link shapedProbability}. */

@@ -1,6 +1,6 @@
 /** Two roads: on one the way is always the same, on the other it changes from day to day and is known only afterwards. */
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 

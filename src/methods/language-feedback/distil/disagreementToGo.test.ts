@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { divergenceAt } from "../../../core/divergence.ts";
-import { type Hindsight, hindsightNotes } from "../../../core/hindsight.ts";
-import { batchOf, pairRows } from "../../../core/pack.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import { divergenceAt } from "../../../common/statistics/divergence.ts";
+import { type Hindsight, hindsightNotes } from "../../../common/tokens/hindsight.ts";
+import { batchOf, pairRows } from "../../../common/tokens/pack.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { lexiconCodec } from "../../../engine/tabular/codec.ts";
 import { addScaled, type ByContext, possibleActions } from "../../../engine/tabular/exact.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";

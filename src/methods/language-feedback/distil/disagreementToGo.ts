@@ -1,8 +1,8 @@
 import { onTop } from "../../../advantage/returns.ts";
-import { divergenceAt } from "../../../core/divergence.ts";
-import { type Hindsight, hindsightColumns, hindsightOf } from "../../../core/hindsight.ts";
+import { divergenceAt } from "../../../common/statistics/divergence.ts";
+import { type Hindsight, hindsightColumns, hindsightOf } from "../../../common/tokens/hindsight.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link disagreementToGo}. */
 export interface DisagreementToGoOptions {

@@ -1,5 +1,10 @@
 import { teacher } from "../../../annotate/teacher.ts";
-import { critiqueText, environmentText, firstOf, siblingSolution } from "../../../core/tellings.ts";
+import {
+  critiqueText,
+  environmentText,
+  firstOf,
+  siblingSolution,
+} from "../../../common/tokens/privilegedContext.ts";
 import { method } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";

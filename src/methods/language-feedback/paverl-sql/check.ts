@@ -1,12 +1,12 @@
+import { mean } from "../../../common/statistics/statistics.ts";
+import { cellMatch, equalTables } from "../../../common/text/tables.ts";
 import type { Model } from "../../../core/model.ts";
-import { mean } from "../../../core/statistics.ts";
-import { cellMatch, equalTables } from "../../../core/tables.ts";
 import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { paverlSql } from "./method.ts";
 import { type QuerySlots, querySlots, slots } from "./querySlots.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { type PartialMatchOptions, partialMatch } from "./partialMatch.ts";
 
 /** An episode whose turns were paid so. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
-import { cellMatch } from "../../../core/tables.ts";
+import { cellMatch } from "../../../common/text/tables.ts";
 import { querySlots } from "./querySlots.ts";
 
 obeysTheLaws(() => querySlots(), { garbage: 0.05 });

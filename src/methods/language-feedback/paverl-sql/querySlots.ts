@@ -1,7 +1,8 @@
 /** Queries of four choices over small tables of numbers: where part of a table shows what part of a query is right. */
+
+import { cellMatch, type Table } from "../../../common/text/tables.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { cellMatch, type Table } from "../../../core/tables.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine, type Rules } from "../../../env/machine.ts";
 

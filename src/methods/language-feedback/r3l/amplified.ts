@@ -6,7 +6,7 @@ import {
   spread,
 } from "../../../advantage/returns.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link amplified}. */
 export interface AmplifiedOptions extends ChannelOptions {

@@ -1,12 +1,12 @@
 import type { Critic } from "../../../core/critic.ts";
 import type { Model } from "../../../core/model.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe, type SlotChoices } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { lock, settingsOf } from "../../../worlds/lock.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { amplified } from "./amplified.ts";

@@ -1,5 +1,5 @@
 import type { Annotate } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link pivots}. */
 export interface PivotsOptions {

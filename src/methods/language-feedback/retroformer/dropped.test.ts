@@ -5,7 +5,7 @@ import { codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { selfCritique } from "./self.ts";
 import { critiqueQuestion } from "./written.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { faultOf, faults } from "./faults.ts";
 
 obeysTheLaws(() => faults(), { garbage: 0.3 });

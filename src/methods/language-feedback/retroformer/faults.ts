@@ -1,6 +1,6 @@
 /** Machines that do not say what is wrong with them until a repair was tried. */
 import { randomStream, shuffled } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 

@@ -1,5 +1,5 @@
 import { runningBaseline } from "../../../advantage/runningBaseline.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";

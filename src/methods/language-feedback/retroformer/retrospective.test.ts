@@ -5,7 +5,7 @@ import type { Play } from "../../../core/context.ts";
 import type { Critic } from "../../../core/critic.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Ending, Message, Trajectory } from "../../../core/words.ts";
+import type { Ending, Message, Trajectory } from "../../../core/types.ts";
 import { type RetrospectiveOptions, retrospective } from "./retrospective.ts";
 
 const over = (success: boolean): Ending => ({ kind: "done", reason: "over", success });

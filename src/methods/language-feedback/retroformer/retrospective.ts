@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../core/context.ts";
 import type { Critic } from "../../../core/critic.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { type Message, paid, succeeded, type Trajectory } from "../../../core/words.ts";
+import { type Message, paid, succeeded, type Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link retrospective}. */
 export interface RetrospectiveOptions {

@@ -1,6 +1,7 @@
-import type { Critic, Critique } from "../../../core/critic.ts";
-import { sampledTurn } from "../../../core/turns.ts";
-import type { Message, ModelId, StopReason, Trajectory } from "../../../core/words.ts";
+import { sampledTurn } from "../../../common/tokens/turns.ts";
+import type { Critic } from "../../../core/critic.ts";
+import type { Critique } from "../../../core/critique.ts";
+import type { Message, ModelId, StopReason, Trajectory } from "../../../core/types.ts";
 import { critiqueQuestion, readCritique } from "./written.ts";
 
 /** Settings of {@link selfCritique}. */

@@ -1,7 +1,8 @@
 /** The form in which a model writes a critique, and how strictly it is read. */
-import type { Critique } from "../../../core/critic.ts";
-import { marksOf, type Quote } from "../../../core/marks.ts";
-import type { Trajectory } from "../../../core/words.ts";
+
+import { marksOf, type Quote } from "../../../common/text/quotedSpans.ts";
+import type { Critique } from "../../../core/critique.ts";
+import type { Trajectory } from "../../../core/types.ts";
 
 /** Asks for a critique in the form that {@link readCritique} reads. */
 export const critiqueQuestion = `How did this attempt go? Reply in lines of this form and with nothing else:

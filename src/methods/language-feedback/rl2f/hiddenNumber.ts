@@ -1,6 +1,6 @@
 /** A hidden number to be guessed at once: small ones are likelier, and without a teacher there is nothing to go by. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 import type { Teacher } from "../../../worlds/tryAgain.ts";
 

@@ -1,4 +1,4 @@
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import type { Teacher } from "../../../worlds/tryAgain.ts";
 
 /**

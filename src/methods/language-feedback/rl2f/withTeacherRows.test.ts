@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { pack } from "../../../core/pack.ts";
+import { pack } from "../../../common/tokens/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Message, Task, Trajectory } from "../../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { lexiconCodec } from "../../../engine/tabular/codec.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { withoutLeaks } from "./withoutLeaks.ts";

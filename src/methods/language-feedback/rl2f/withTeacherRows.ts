@@ -1,7 +1,7 @@
 import type { Row } from "../../../core/batch.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Trajectory, Turn, Unit } from "../../../core/words.ts";
+import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
 
 /** The role that such rows name. */
 export const teacherRole = "teacher";

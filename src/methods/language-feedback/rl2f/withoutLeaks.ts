@@ -1,6 +1,6 @@
-import { givesAway } from "../../../core/givesAway.ts";
+import { givesAway } from "../../../common/text/leaksAnswer.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { actionTokens, type Trajectory } from "../../../core/words.ts";
+import { actionTokens, type Trajectory } from "../../../core/types.ts";
 
 /**
  * Leaves out dialogues in which the task's reference answer was said to the policy after its first action: whoever

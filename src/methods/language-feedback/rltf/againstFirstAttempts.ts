@@ -1,6 +1,6 @@
 import { type ChannelOptions, moments, scoredUnits, spread } from "../../../advantage/returns.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /**
  * Retries that are learnt from as if nobody had advised them, against what the bare policy earned: their return less the

@@ -1,4 +1,4 @@
-import type { CritiqueDetail } from "../../../core/critic.ts";
+import type { CritiqueDetail } from "../../../core/critique.ts";
 import type { Model } from "../../../core/model.ts";
 import { scriptedCritic } from "../../../critic/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
@@ -8,8 +8,8 @@ import type { Environment } from "../../../env/environment.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
 import { attemptWords } from "../../../rollout/retryWithFeedback.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { rltf, textFeedback } from "./method.ts";
 

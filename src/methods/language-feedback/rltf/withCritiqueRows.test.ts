@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { pack } from "../../../core/pack.ts";
+import { pack } from "../../../common/tokens/pack.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { withCritiqueRows } from "./withCritiqueRows.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromLessons } from "../../../train/fromLessons.ts";
+import { fromLessons } from "../../../train/fromExamples.ts";
 import { scoreSelfCorrect } from "./method.ts";
 
 test("a method that changes how it plays on the way cannot learn from lessons", () => {

@@ -1,6 +1,6 @@
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Turn } from "../../../core/words.ts";
+import type { Turn } from "../../../core/types.ts";
 
 /** Settings of {@link improvement}. */
 export interface ImprovementOptions {

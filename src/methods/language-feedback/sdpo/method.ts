@@ -5,7 +5,7 @@ import {
   firstOf,
   siblingSolution,
   type Telling,
-} from "../../../core/tellings.ts";
+} from "../../../common/tokens/privilegedContext.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { teacherGap } from "./teacherGap.ts";

@@ -1,7 +1,7 @@
 import { onTop } from "../../../advantage/returns.ts";
-import { type Hindsight, hindsightColumns, hindsightOf } from "../../../core/hindsight.ts";
+import { type Hindsight, hindsightColumns, hindsightOf } from "../../../common/tokens/hindsight.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link teacherGap}. */
 export interface TeacherGapOptions {

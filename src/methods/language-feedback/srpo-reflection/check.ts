@@ -1,12 +1,12 @@
 import type { Model } from "../../../core/model.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { turnRewards } from "../../../feedback/turnRewards.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { inverseOf, inverses } from "../../../worlds/inverses.ts";
 import { srpoReflection } from "./method.ts";
 import { reflection } from "./reflection.ts";

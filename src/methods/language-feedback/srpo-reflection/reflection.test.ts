@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { readTwoAnswers, twoAnswers } from "../../../core/secondThoughts.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import { readTwoAnswers, twoAnswers } from "../../../common/text/twoAnswers.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { accuracy, lengthBell, type ReflectionOptions, reflection } from "./reflection.ts";
 

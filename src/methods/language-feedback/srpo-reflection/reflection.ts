@@ -1,8 +1,8 @@
+import { readTwoAnswers } from "../../../common/text/twoAnswers.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { readTwoAnswers } from "../../../core/secondThoughts.ts";
 import { type Signal, signalValue } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Trajectory, Turn } from "../../../core/words.ts";
+import type { Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link reflection}. */
 export interface ReflectionOptions {

@@ -1,9 +1,10 @@
+import { markedSpan } from "../../../common/text/quotedSpans.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Critic, Critique } from "../../../core/critic.ts";
-import { markedSpan } from "../../../core/marks.ts";
+import type { Critic } from "../../../core/critic.ts";
+import type { Critique } from "../../../core/critique.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Ref, Trajectory } from "../../../core/words.ts";
+import type { Ref, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link critiques}. */
 export interface CritiquesOptions {

@@ -6,7 +6,7 @@ import { chatCritic } from "../../../critic/chat.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { spanRewards } from "./method.ts";
 
 /** Answers with any word. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Signal } from "../../../core/signal.ts";
-import type { Span } from "../../../core/words.ts";
+import type { Span } from "../../../core/types.ts";
 import { lengthWeight, markedSpans } from "./markedSpans.ts";
 
 const said = { kind: "critique", channel: "critique", source: "critic", text: "so so" } as const;

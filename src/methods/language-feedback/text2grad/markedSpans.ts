@@ -1,6 +1,6 @@
 import { type Signal, signalValue } from "../../../core/signal.ts";
 import type { Credit, Credited } from "../../../core/slots.ts";
-import type { Id, Ref, Span } from "../../../core/words.ts";
+import type { Id, Ref, Span } from "../../../core/types.ts";
 
 /** Settings of {@link markedSpans}. */
 export interface MarkedSpansOptions {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf } from "../../../../test/core/make.ts";
-import type { Critique, Mark } from "../../../core/critic.ts";
+import type { Critique, Mark } from "../../../core/critique.ts";
 import { randomStream } from "../../../core/random.ts";
 import { spotty } from "./spotty.ts";
 

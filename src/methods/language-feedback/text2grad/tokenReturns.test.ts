@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { obeys } from "../../../../test/advantage/laws.ts";
 import { evidenceOf } from "../../../../test/core/make.ts";
 import type { Credited, Evidence } from "../../../core/slots.ts";
-import type { Span } from "../../../core/words.ts";
+import type { Span } from "../../../core/types.ts";
 import { tokenReturns } from "./tokenReturns.ts";
 
 obeys("tokenReturns", () => tokenReturns({ discount: 0.5 }), ["scales", "permutes"]);

@@ -1,12 +1,12 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import { succeeded } from "../../../core/words.ts";
+import { succeeded } from "../../../core/types.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { answers } from "../../../worlds/answers.ts";
 import { tryAgain } from "../../../worlds/tryAgain.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

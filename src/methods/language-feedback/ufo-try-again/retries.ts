@@ -1,5 +1,5 @@
 import type { Feedback } from "../../../core/slots.ts";
-import type { Trajectory, Turn } from "../../../core/words.ts";
+import type { Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link retries}. */
 export interface RetriesOptions {

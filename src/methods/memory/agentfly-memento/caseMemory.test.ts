@@ -5,7 +5,7 @@ import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/
 import type { Ctx, Play } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { hashedText } from "../../../memory/hashedText.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { artefactsIn, currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";

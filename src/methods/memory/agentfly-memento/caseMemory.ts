@@ -1,12 +1,12 @@
 /** A memory of cases in place of learning by gradients: looked up before acting, written to afterwards. */
 import { z } from "zod";
+import { writtenBy } from "../../../common/artefacts/origins.ts";
 import type { Case, CaseMemory } from "../../../core/artefact.ts";
 import type { Ctx, Memory, Play } from "../../../core/context.ts";
 import { dot } from "../../../core/encoder.ts";
-import { writtenBy } from "../../../core/origins.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
-import { type Id, type Message, succeeded, type Task, type Trajectory } from "../../../core/words.ts";
+import { type Id, type Message, succeeded, type Task, type Trajectory } from "../../../core/types.ts";
 import { noteLibrary } from "../../../memory/notedLibrary.ts";
 
 /** Settings of {@link withCases}. */

@@ -1,6 +1,7 @@
 /** How likely an agent succeeds that is shown a case: what a retrieval policy is trained by. */
+
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
-import { sigmoid } from "../../../core/logistic.ts";
 import {
   fitLogistic,
   type LogisticOptions,

@@ -1,8 +1,8 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { planOf, tickets } from "../../../env/tickets.ts";
-import { armOf, averageOf } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf } from "../../../train/trainingArm.ts";
 import { caseWords, type WithCasesOptions } from "./caseMemory.ts";
 import { agentflyMementoWith } from "./method.ts";
 

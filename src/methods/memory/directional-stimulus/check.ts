@@ -1,13 +1,13 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { type BlackBox, guided } from "../../../env/guided.ts";
 import { method } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { type EvaluateOptions, evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { directionalStimulus, pseudoHints } from "./method.ts";
 

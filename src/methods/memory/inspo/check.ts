@@ -5,8 +5,8 @@ import { codeOf, codewords } from "../../../env/codewords.ts";
 import type { CoEvolutionOptions } from "../../../memory/instructions/coEvolution.ts";
 import { lineEditor } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { instructedBy } from "./method.ts";
 
 const length = 4;

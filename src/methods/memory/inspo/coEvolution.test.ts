@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { z } from "zod";
 import type { Chat } from "../../../core/chat.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import { instructionVersions } from "../../../memory/instructions/artefact.ts";
@@ -16,7 +16,7 @@ import {
 import type { Instruction } from "../../../memory/instructions/population.ts";
 import { chatInstructions } from "../../../memory/instructions/proposers.ts";
 import { method } from "../../../method/method.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { minibatches } from "../../../update/minibatches.ts";
 import { inspo } from "./method.ts";
 

@@ -1,6 +1,6 @@
 /** Any environment in a context of constant length: what is older than the last turn is gone, but for what was written down. */
 import type { Random } from "../../../core/random.ts";
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import { defineEnvironment, type Environment, type Episode, type Step } from "../../../env/environment.ts";
 

@@ -1,6 +1,6 @@
 /** Several questions in one task, each answered on a page of its own among chatter; all answers are due at the end. */
 import { randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 

@@ -1,5 +1,5 @@
 /** Any environment in a context that is cut: the prompt stays, and of all that was said the latest messages that fit. */
-import type { Message, Task } from "../../../core/words.ts";
+import type { Message, Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 

@@ -1,6 +1,6 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { parseTree } from "../../../memory/behaviourTree/parse.ts";
 import { treeProgram } from "../../../memory/behaviourTree/program.ts";
 import { reportOf, usualUtility } from "../../../memory/behaviourTree/report.ts";

@@ -1,9 +1,10 @@
 /** The search over trees as pieces of a method: the rollout plays the tree, the update rewrites it. */
+
+import { writtenBy } from "../../../common/artefacts/origins.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../../core/json.ts";
-import { writtenBy } from "../../../core/origins.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { treeArtefact } from "../../../memory/behaviourTree/artefact.ts";
 import { parseTree } from "../../../memory/behaviourTree/parse.ts";
 import { type ProgramOptions, treeProgram } from "../../../memory/behaviourTree/program.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { play } from "../../../../test/env/play.ts";
-import type { Message } from "../../../core/words.ts";
+import type { Message } from "../../../core/types.ts";
 import { pursuit, pursuitFacts, pursuitSkills } from "./pursuit.ts";
 
 obeysTheLaws(() => pursuit(), { garbage: 0.2, flawed: [0.4, 0.65] });

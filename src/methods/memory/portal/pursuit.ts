@@ -1,6 +1,6 @@
 /** A guard after a thief in two rooms with a door: skills that go on for turns, facts to go by, reasons for what failed. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Message, Task, Trajectory } from "../../../core/words.ts";
+import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Player, type Step } from "../../../env/environment.ts";
 import { machine, type Rules } from "../../../env/machine.ts";
 

@@ -1,8 +1,9 @@
 /** A judge's library as an artefact: read, edited and versioned as such. */
+
+import { writtenBy } from "../../../common/artefacts/origins.ts";
 import { type ArtefactVersion, artefactId, artefactVersion, type RubricSet } from "../../../core/artefact.ts";
-import { writtenBy } from "../../../core/origins.ts";
 import type { RubricLibrary } from "../../../core/rubrics.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 import type { Evolution } from "../../../memory/rubrics/evolve.ts";
 
 export const rubricArtefact = ({ rubrics }: RubricLibrary, origins = writtenBy("reflection")): RubricSet => ({

@@ -1,5 +1,5 @@
 /** A judge and a proposer whose rubrics are single features: what can be worked out without a language model. */
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { RubricEdit, RubricJudge } from "../../../core/rubrics.ts";
 import type { Proposer } from "../../../memory/rubrics/evolve.ts";
 

@@ -5,7 +5,7 @@ import type { Json } from "../../../core/json.ts";
 import type { Candidate, RubricJudge, RubricLibrary } from "../../../core/rubrics.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Experience, Feedback, Update } from "../../../core/slots.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { begun, type Evolution, type EvolutionOptions, evolved } from "../../../memory/rubrics/evolve.ts";
 import { type LabelledPair, scoredInBothOrders } from "../../../memory/rubrics/orders.ts";
 import { rubricVersions } from "./artefact.ts";

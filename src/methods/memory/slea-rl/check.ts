@@ -1,8 +1,8 @@
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Reading } from "../../../engine/tabular/reading.ts";
 import { keyGrid } from "../../../env/keyGrid.ts";
-import { armOf, averageOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { type SleaRlOptions, sleaRlWith } from "./method.ts";
 
 const iterations = 60;

@@ -1,9 +1,9 @@
 /** A library of lessons, each kept with the kind of place that it was learnt at. All of it is pure. */
 import { z } from "zod";
+import { writtenBy } from "../../../common/artefacts/origins.ts";
+import { matchingRatio } from "../../../common/text/similarity.ts";
 import type { ExperienceLibrary } from "../../../core/artefact.ts";
-import { writtenBy } from "../../../core/origins.ts";
-import { matchingRatio } from "../../../core/similarity.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 const clusterShape = z.object({
   id: z.string(),

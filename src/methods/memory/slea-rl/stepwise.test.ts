@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf } from "../../../../test/core/make.ts";
+import type { Leak } from "../../../common/text/leaks.ts";
 import type { Artefact } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
-import type { Leak } from "../../../core/leaks.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Evidence } from "../../../core/slots.ts";
-import { type Message, succeeded, type Trajectory } from "../../../core/words.ts";
+import { type Message, succeeded, type Trajectory } from "../../../core/types.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { artefactsIn, proposedArtefacts } from "../../../train/artefacts.ts";

@@ -1,7 +1,7 @@
 /** Lessons at every step: looked up by what is seen there, and written after the episodes. */
 import type { Advise, Ctx, Memory, Play, Seen } from "../../../core/context.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
-import { type Id, paid, type Task, type Trajectory } from "../../../core/words.ts";
+import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
 import { noteLibrary } from "../../../memory/notedLibrary.ts";
 import {
   admitted,

@@ -1,9 +1,9 @@
 /** Who writes lessons out of an episode, and how lessons read where they are shown. */
 import { z } from "zod";
-import { abridged } from "../../../core/abridged.ts";
+import { abridged } from "../../../common/text/abridged.ts";
+import { transcript } from "../../../common/text/transcript.ts";
 import { type Chat, unlessFailed } from "../../../core/chat.ts";
-import { transcript } from "../../../core/transcript.ts";
-import type { Message, Trajectory } from "../../../core/words.ts";
+import type { Message, Trajectory } from "../../../core/types.ts";
 import type { LessonKind } from "./library.ts";
 
 /** A lesson for the place before one of the turns. */

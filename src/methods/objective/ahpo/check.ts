@@ -1,10 +1,10 @@
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { isHard, sequences } from "../../../worlds/sequences.ts";
 import { grpo } from "../../baseline/grpo/method.ts";

@@ -1,6 +1,6 @@
 import { type ChannelOptions, scoredUnits, spread } from "../../../advantage/returns.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link expertGate}. */
 export interface ExpertGateOptions extends ChannelOptions {

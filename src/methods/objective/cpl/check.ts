@@ -1,16 +1,16 @@
 import { preferencePairs } from "../../../advantage/preferencePairs.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Model } from "../../../core/model.ts";
-import { pairRows } from "../../../core/pack.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import { mean } from "../../../core/statistics.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { comparisons } from "../../../feedback/comparisons.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { gridMoves, gridworld } from "./gridworld.ts";
 import { cpl } from "./method.ts";
 

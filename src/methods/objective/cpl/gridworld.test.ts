@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { gridMoves, gridworld, type Move } from "./gridworld.ts";
 
 obeysTheLaws(() => gridworld(), { garbage: 0.4 });

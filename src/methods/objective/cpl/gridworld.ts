@@ -1,7 +1,7 @@
 /** A small gridworld of walks of one length, of which any two can be compared by how much each gave away. */
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link gridworld}. */

@@ -1,12 +1,12 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
-import { averageOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { averageOf, plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { discriminative } from "./discriminative.ts";

@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { batchOfRows, ctxOf, evidenceOf } from "../../../../test/core/make.ts";
 import { agrees } from "../../../../test/objective/gradients.ts";
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
+import { batchOf } from "../../../common/tokens/pack.ts";
 import type { Batch } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Model } from "../../../core/model.ts";
-import { batchOf } from "../../../core/pack.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { type DiscriminativeOptions, discriminative } from "./discriminative.ts";
 

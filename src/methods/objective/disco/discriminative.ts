@@ -1,6 +1,6 @@
 import type { Batch } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { oldColumn, oldLogp } from "../../../objective/clippedRatio.ts";
 import { rowOfTarget } from "../../../objective/normaliser.ts";
 

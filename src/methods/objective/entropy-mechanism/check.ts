@@ -1,12 +1,12 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { entropyBonus } from "../../../objective/entropyBonus.ts";
-import { armOf, type PracticeArm, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { covarianceRatio } from "./covarianceRatio.ts";

@@ -1,6 +1,6 @@
 import type { Batch } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { shuffled } from "../../../core/random.ts";
 import { type ClippedRatioOptions, clippedRatio, oldColumn } from "../../../objective/clippedRatio.ts";
 import { scales } from "../../../objective/normaliser.ts";

@@ -1,5 +1,5 @@
 /** How a policy's reward hangs on its entropy, and how fast a step of learning takes that entropy away. */
-import { leastSquares } from "../../../core/statistics.ts";
+import { leastSquares } from "../../../common/statistics/statistics.ts";
 
 /** A policy during training: entropy in nats, and its mean reward. */
 export interface EntropyPoint {

@@ -1,5 +1,5 @@
 /** A corridor whose doors pay a little at once, while going on to the end pays ten times as much. */
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import {
   alreadyOver,
   defineEnvironment,

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf } from "../../../../test/core/make.ts";
 import { agrees } from "../../../../test/objective/gradients.ts";
+import { withColumns } from "../../../common/tokens/pack.ts";
 import type { Batch } from "../../../core/batch.ts";
-import { withColumns } from "../../../core/pack.ts";
 import { entropyBonus } from "../../../objective/entropyBonus.ts";
 import { entropyBand, epoSchedule } from "./entropyBand.ts";
 

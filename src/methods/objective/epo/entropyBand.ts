@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/context.ts";
 import { present } from "../../../core/errors.ts";
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "../../../objective/normaliser.ts";
 
 /** Settings of {@link entropyBand}. */

@@ -1,4 +1,4 @@
-import { overTurns } from "../../../core/places.ts";
+import { overTurns } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage, Advantages } from "../../../core/slots.ts";
 
 /** The column of how undecided the policy used to be at each token's turn, nats. */

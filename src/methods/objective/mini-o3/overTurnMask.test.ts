@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { evidenceOf } from "../../../../test/core/make.ts";
 import { groupNormalised } from "../../../advantage/groupNormalised.ts";
 import type { Evidence } from "../../../core/slots.ts";
-import type { Ending } from "../../../core/words.ts";
+import type { Ending } from "../../../core/types.ts";
 import { type OverTurnMaskOptions, overTurnMask } from "./overTurnMask.ts";
 
 const over = (limit: "turns" | "seconds"): Ending => ({ kind: "truncated", limit, at: 6 });

@@ -1,5 +1,5 @@
 import type { Advantage, Advantages } from "../../../core/slots.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link overTurnMask}. */
 export interface OverTurnMaskOptions {

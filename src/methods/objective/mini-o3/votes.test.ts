@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { obeysTheLaws } from "../../../../test/env/laws.ts";
 import { play } from "../../../../test/env/play.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { leaderAfter, votes } from "./votes.ts";
 
 obeysTheLaws(() => votes(), { garbage: 0.5 });

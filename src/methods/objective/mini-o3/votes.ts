@@ -1,6 +1,6 @@
 /** Unreliable witnesses: each vote costs a turn, and the policy says when it has heard enough. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import {
   type Ability,
   alreadyOver,

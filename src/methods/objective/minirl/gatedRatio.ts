@@ -1,6 +1,6 @@
+import { selectTokens } from "../../../common/tokens/pack.ts";
 import { present } from "../../../core/errors.ts";
-import type { Objective } from "../../../core/model.ts";
-import { selectTokens } from "../../../core/pack.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { type Normaliser, scales, type Totals, totalsOf } from "../../../objective/normaliser.ts";
 
 /** Settings of {@link gatedRatio}. */

@@ -5,9 +5,9 @@ import {
   scoredGroups,
   spread,
 } from "../../../advantage/returns.ts";
-import { overAll } from "../../../core/places.ts";
+import { overAll } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** The column of the share of successes in each token's group. */
 export const rateColumn = "group.successRate";

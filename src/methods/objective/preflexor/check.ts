@@ -1,15 +1,15 @@
 import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Model } from "../../../core/model.ts";
-import { pairRows } from "../../../core/pack.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { hopsOf, lookups, spelling } from "./lookups.ts";
 import { preflexor } from "./method.ts";
 

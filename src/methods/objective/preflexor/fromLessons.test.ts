@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { learn, verdict } from "../../../../test/train/lessons.ts";
-import { lessonsFor } from "../../../train/fromLessons.ts";
+import { lessonsFor } from "../../../train/fromExamples.ts";
 import { preflexor } from "./method.ts";
 
 test("verdicts: a method that mines pairs compares replies to one prompt alone", async () => {

@@ -1,6 +1,6 @@
 /** Two look-ups in a row: a thought names the key in between, in one of several spellings, and the answer its value. */
 import { randomStream, shuffled } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 

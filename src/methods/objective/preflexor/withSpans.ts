@@ -1,6 +1,6 @@
 import type { Codec } from "../../../core/model.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Span, Trajectory } from "../../../core/words.ts";
+import type { Span, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link withSpans}. */
 export interface WithSpansOptions {

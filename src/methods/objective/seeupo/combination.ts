@@ -1,6 +1,6 @@
 /** Three moves in a row: a small sure prize for one first move, a large one behind the right combination. */
 import { randomStream, shuffled } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link combination}. */

@@ -1,6 +1,6 @@
 import { type Batch, rowCount } from "../../../core/batch.ts";
 import type { Update } from "../../../core/slots.ts";
-import type { Id, Stats } from "../../../core/words.ts";
+import type { Id, Stats } from "../../../core/types.ts";
 
 /** Settings of {@link turnByTurn}. */
 export interface TurnByTurnOptions {

@@ -1,6 +1,6 @@
 /** Questions of a few topics, each answered once by an annotator who prefers better replies but often settles for less. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link annotated}. */

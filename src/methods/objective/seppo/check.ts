@@ -1,13 +1,13 @@
 import { preferencePairs } from "../../../advantage/preferencePairs.ts";
-import { mean } from "../../../core/statistics.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { withDemonstrations } from "../../../rollout/demonstrated.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { type Arm, defineCheck, type Measured } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { annotated, qualitiesOf, wordsOf } from "./annotated.ts";
 import { demonstrationsWin } from "./demonstrationsWin.ts";

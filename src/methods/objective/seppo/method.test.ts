@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settings } from "../../../../test/method/objective/preferences.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
 import { annotated } from "./annotated.ts";
 import { seppo } from "./method.ts";
 

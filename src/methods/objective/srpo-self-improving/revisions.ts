@@ -1,7 +1,8 @@
 /** A reply as if it were a revision of another one: the same tokens, after a prompt that shows a draft. */
+
+import { rewritten } from "../../../common/tokens/rewrite.ts";
 import type { Codec } from "../../../core/model.ts";
-import { rewritten } from "../../../core/rewrite.ts";
-import type { Id, Message, Trajectory } from "../../../core/words.ts";
+import type { Id, Message, Trajectory } from "../../../core/types.ts";
 
 /** What a reply is called as a revision of a draft. */
 export const revisionId = (reply: Id, draft: Id): Id => `${reply} after ${draft}`;

@@ -1,8 +1,8 @@
+import { pairsOf } from "../../../common/tokens/pairs.ts";
 import type { Batch } from "../../../core/batch.ts";
 import { present } from "../../../core/errors.ts";
-import type { Objective } from "../../../core/model.ts";
-import { pairsOf } from "../../../core/pairs.ts";
-import type { Id, ModelId } from "../../../core/words.ts";
+import type { Objective } from "../../../core/objective.ts";
+import type { Id, ModelId } from "../../../core/types.ts";
 import { rowOfTarget } from "../../../objective/normaliser.ts";
 import { revisionId } from "./revisions.ts";
 

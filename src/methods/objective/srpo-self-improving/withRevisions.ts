@@ -1,7 +1,7 @@
+import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
-import { trajectoryRows } from "../../../core/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { actionTokens } from "../../../core/words.ts";
+import { actionTokens } from "../../../core/types.ts";
 import { revision } from "./revisions.ts";
 
 /** Settings of {@link withRevisions}. */

@@ -1,11 +1,11 @@
 import type { Model } from "../../../core/model.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { clippedRatio } from "../../../objective/clippedRatio.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { answers, rightOf } from "../../../worlds/answers.ts";
 import { t1RlScaling } from "./method.ts";
 

@@ -1,5 +1,5 @@
 import type { Feedback } from "../../../core/slots.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link degeneration}. */
 export interface DegenerationOptions {

@@ -1,6 +1,6 @@
 import { signalValue } from "../../../core/signal.ts";
 import type { Credit, Credited } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link injectedLabel}. */
 export interface InjectedLabelOptions {

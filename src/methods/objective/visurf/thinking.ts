@@ -1,6 +1,6 @@
 /** Questions that may be answered at once or after a step of thought; written-out thought pays a little by itself. */
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
 

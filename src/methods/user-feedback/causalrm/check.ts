@@ -1,6 +1,6 @@
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
 import { type ObservationalRewardOptions, observationalReward } from "../../../helper/observationalReward.ts";
 import type { Features } from "../../../helper/ridge.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";

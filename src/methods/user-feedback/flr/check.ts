@@ -1,12 +1,12 @@
-import { pairRows } from "../../../core/pack.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
+import { pairRows } from "../../../common/tokens/pack.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import { mean } from "../../../core/statistics.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { type FlrOptions, flrWith } from "./method.ts";
 import { answerWords, dissatisfied, followUps, satisfied } from "./world.ts";
 

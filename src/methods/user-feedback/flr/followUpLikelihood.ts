@@ -1,8 +1,8 @@
+import { pairRows } from "../../../common/tokens/pack.ts";
 import type { Frozen, Model } from "../../../core/model.ts";
-import { pairRows } from "../../../core/pack.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Message, Trajectory } from "../../../core/words.ts";
+import type { Message, Trajectory } from "../../../core/types.ts";
 import { followUp, type Speaker } from "./followUps.ts";
 
 /** What satisfied and dissatisfied users say. */

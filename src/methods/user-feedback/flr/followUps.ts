@@ -1,7 +1,7 @@
 /** What a user might say next, as tokens whose likelihood can be asked for. */
 import { WhetstoneError } from "../../../core/errors.ts";
 import type { Codec } from "../../../core/model.ts";
-import type { Message } from "../../../core/words.ts";
+import type { Message } from "../../../core/types.ts";
 
 /**
  * Who says a follow-up. "user": the user's next turn, where the chat template puts it. "swapped": users and assistants

@@ -1,8 +1,8 @@
+import { trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { trajectoryRows } from "../../../core/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { ModelId, Trajectory, Turn, Unit } from "../../../core/words.ts";
+import type { ModelId, Trajectory, Turn, Unit } from "../../../core/types.ts";
 import { followUp, type Speaker } from "./followUps.ts";
 
 /** Settings of {@link withFollowUpRows}. */

@@ -1,6 +1,6 @@
 /** Questions whose askers say something afterwards: satisfied if the answer was right, most of the time. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link followUps}. */

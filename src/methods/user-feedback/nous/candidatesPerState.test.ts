@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
-import { plainAscent } from "../../../train/armOf.ts";
 import type { Iteration } from "../../../train/loop.ts";
-import { practise } from "../../../train/practise.ts";
+import { practise } from "../../../train/trainInMemory.ts";
+import { plainAscent } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
 import { candidatesPerState } from "./candidatesPerState.ts";
 

@@ -1,5 +1,5 @@
 import type { Rollout } from "../../../core/slots.ts";
-import type { Id, Trajectory, Unit } from "../../../core/words.ts";
+import type { Id, Trajectory, Unit } from "../../../core/types.ts";
 
 /** Settings of {@link candidatesPerState}. */
 export interface CandidatesPerStateOptions {

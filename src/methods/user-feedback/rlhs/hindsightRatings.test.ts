@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Signal } from "../../../core/signal.ts";
-import type { Aftermath } from "./aftermath.ts";
 import { type HindsightRatingsOptions, hindsightRatings, ratingOf } from "./hindsightRatings.ts";
+import type { Aftermath } from "./outcomeSimulator.ts";
 
 const came: Aftermath = { taken: "buy", utilities: { buy: [-0.4, 1, 0.5], leave: [0], wait: [0, 0.25] } };
 

@@ -1,6 +1,6 @@
 import { signalValue } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Aftermath, World } from "./aftermath.ts";
+import type { Aftermath, World } from "./outcomeSimulator.ts";
 
 /** Settings of {@link hindsightRatings}. */
 export interface HindsightRatingsOptions {

@@ -1,12 +1,12 @@
 /** A shop assistant and customers who believe what they are told: pleasing them now and serving them are two things. */
 
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";
-import type { World } from "./aftermath.ts";
+import type { World } from "./outcomeSimulator.ts";
 
 /** Settings of {@link shop}. */
 export interface ShopOptions {

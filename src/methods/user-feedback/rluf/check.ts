@@ -1,11 +1,11 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
 import { expectedValue } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { wordGrams } from "../../../helper/wordGrams.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { rlufWith } from "./method.ts";
 import { reactionChange } from "./reactionChange.ts";
 import { reactionModel } from "./reactionModel.ts";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../core/context.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { learntReward } from "../../../feedback/learntReward.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import { lastCrossed } from "../../../helper/crossedWords.ts";

@@ -1,6 +1,8 @@
 /** What a model of reactions says of a candidate before it is launched, and how far that was right. */
+
+import { leastSquares, pairedInterval } from "../../../common/statistics/statistics.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
-import { type Interval, leastSquares, pairedInterval } from "../../../core/statistics.ts";
+import type { Interval } from "../../../core/interval.ts";
 
 /**
  * How a policy's reaction rate is expected to change:

@@ -1,6 +1,7 @@
 /** How likely a reply is to draw a reaction, learnt from replies that drew one and replies that did not. */
+
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
-import { sigmoid } from "../../../core/logistic.ts";
 import { type Random, shuffled } from "../../../core/random.ts";
 import {
   fitLogistic,

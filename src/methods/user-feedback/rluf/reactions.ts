@@ -1,7 +1,7 @@
 /** Replies that users may react to: what they see, what a judge sees, and what is good for them are not the same. */
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link reactions}. */

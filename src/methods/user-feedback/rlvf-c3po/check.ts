@@ -1,14 +1,14 @@
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
-import type { Practised } from "../../../train/practise.ts";
+import type { Practised } from "../../../train/trainInMemory.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { rlvfC3po, scopedPreferences } from "./method.ts";
 import { scopeOf, signatures, type WishScope, wishes } from "./wishes.ts";
 

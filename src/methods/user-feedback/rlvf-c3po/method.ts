@@ -1,7 +1,7 @@
 import { constant } from "../../../advantage/constant.ts";
 import { outcomePairs } from "../../../advantage/outcomePairs.ts";
 import type { RowInfo } from "../../../core/batch.ts";
-import type { Objective } from "../../../core/model.ts";
+import type { Objective } from "../../../core/objective.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import { distillation } from "../../../objective/distillation.ts";
 import { likelihood } from "../../../objective/likelihood.ts";

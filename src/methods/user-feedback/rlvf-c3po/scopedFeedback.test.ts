@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ctxOf, trajectoryOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { lexiconCodec } from "../../../engine/tabular/codec.ts";
 import { tabularModel } from "../../../engine/tabular/model.ts";
 import { newWeights } from "../../../engine/tabular/weights.ts";

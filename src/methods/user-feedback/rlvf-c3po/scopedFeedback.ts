@@ -1,7 +1,7 @@
+import { withoutAdvice } from "../../../common/tokens/rewrite.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
-import { withoutAdvice } from "../../../core/rewrite.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import { type Id, paid, type Role, type Task, type Trajectory, type Unit } from "../../../core/words.ts";
+import { type Id, paid, type Role, type Task, type Trajectory, type Unit } from "../../../core/types.ts";
 
 /** Settings of {@link scopedFeedback}. */
 export interface ScopedFeedbackOptions {

@@ -1,6 +1,6 @@
 /** Mails to be signed, and a user's wish that holds for some of them: what it does not speak of should stay as it is. */
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import type { Environment } from "../../../env/environment.ts";
 import { oneReply } from "../../../env/oneReply.ts";

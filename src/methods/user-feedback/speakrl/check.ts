@@ -1,16 +1,16 @@
-import { intentOf } from "../../../core/intent.ts";
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import { succeeded } from "../../../core/words.ts";
+import { succeeded } from "../../../core/types.ts";
 import { type Features, type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { outcome } from "../../../feedback/outcome.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { method } from "../../../method/method.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
+import { intentOf } from "../../../worlds/intent.ts";
 import { clarifyingQuestions, type MoveWorth, moveWorths } from "./clarifyingQuestions.ts";
 import { speakrl } from "./method.ts";
 

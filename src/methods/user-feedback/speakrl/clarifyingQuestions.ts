@@ -1,6 +1,6 @@
-import { type Intent, intentOf, slotsNamed } from "../../../core/intent.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Turn } from "../../../core/words.ts";
+import type { Turn } from "../../../core/types.ts";
+import { type Intent, intentOf, slotsNamed } from "../../../worlds/intent.ts";
 
 /** What a turn does: asks for some slots, acts, or neither. */
 export type Move =

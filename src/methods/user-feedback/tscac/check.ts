@@ -1,14 +1,14 @@
 import { criticAdvantages } from "../../../annotate/criticAdvantages.ts";
+import { conversation } from "../../../common/tokens/turns.ts";
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import { conversation } from "../../../core/turns.ts";
-import type { Trajectory } from "../../../core/words.ts";
+import type { Trajectory } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Worth } from "../../../helper/expectileCritic.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { feed, likedFrom, type Reception, receptionOf } from "./feed.ts";
 import { type TscacOptions, tscacWith } from "./method.ts";
 

@@ -1,6 +1,6 @@
 /** A feed of clips: what is watched longest is hardly ever liked. */
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link feed}. */

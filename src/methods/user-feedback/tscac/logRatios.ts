@@ -1,7 +1,7 @@
-import { actionRows } from "../../../core/pack.ts";
-import { turnOffsets } from "../../../core/places.ts";
+import { actionRows } from "../../../common/tokens/pack.ts";
+import { turnOffsets } from "../../../common/tokens/tokenRanges.ts";
 import type { Annotate } from "../../../core/slots.ts";
-import type { Id } from "../../../core/words.ts";
+import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link logRatios}. */
 export interface LogRatiosOptions {

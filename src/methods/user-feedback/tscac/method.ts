@@ -3,7 +3,7 @@ import { returnsToGo } from "../../../advantage/returnsToGo.ts";
 import { criticAdvantages } from "../../../annotate/criticAdvantages.ts";
 import type { Annotate } from "../../../core/slots.ts";
 import { perTurn } from "../../../credit/perTurn.ts";
-import { noted } from "../../../feedback/noted.ts";
+import { noted } from "../../../feedback/fromAnnotation.ts";
 import { expectileCritic } from "../../../helper/expectileCritic.ts";
 import { method, type Phase, type Recipe } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";

@@ -1,11 +1,11 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf, plainAscent } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { posteriorOf, questionWorth, rewardOf, sampledTaste } from "./latentTaste.ts";
 import { vplWith } from "./method.ts";
 import {

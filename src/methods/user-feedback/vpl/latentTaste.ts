@@ -3,7 +3,7 @@
  * reward of a thing is linear in its traits with weights that z moves. Pure functions over one flat vector of parameters.
  * Paper: "Personalizing Reinforcement Learning from Human Feedback with Variational Preference Learning".
  */
-import { logSigmoid, sigmoid } from "../../../core/logistic.ts";
+import { logSigmoid, sigmoid } from "../../../common/statistics/logistic.ts";
 
 /** Sizes: D traits of a thing, H units of the encoder, Z dimensions of the taste. */
 export interface TasteSizes {

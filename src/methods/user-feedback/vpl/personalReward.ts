@@ -2,7 +2,7 @@ import type { Helper } from "../../../core/context.ts";
 import { isObject, type Json, listOf } from "../../../core/json.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 
 /** A thing as numbers. */
 type Traits = readonly number[];

@@ -1,7 +1,7 @@
 /** Users of different tastes who choose among the same things: what pleases them on average pleases hardly any of them. */
-import { sigmoid } from "../../../core/logistic.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
-import type { Task, Trajectory } from "../../../core/words.ts";
+import type { Task, Trajectory } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link tastes}. */

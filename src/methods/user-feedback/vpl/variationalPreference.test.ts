@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
-import { sigmoid } from "../../../core/logistic.ts";
 import { randomStream } from "../../../core/random.ts";
 import { layoutOf, type Vote } from "./latentTaste.ts";
 import { beating, variationalPreference } from "./variationalPreference.ts";

@@ -1,10 +1,10 @@
 /** What people of different tastes prefer, learnt together: see {@link variationalPreference}. */
 import { z } from "zod";
-import { adamwDefaults, adamwStep } from "../../../core/adamw.ts";
+import { adamwDefaults, adamwStep } from "../../../common/statistics/adamw.ts";
+import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
-import { sigmoid } from "../../../core/logistic.ts";
 import { type Random, shuffled } from "../../../core/random.ts";
 import {
   layoutOf,

@@ -1,13 +1,13 @@
 /** Fine-tuning on everything that was ever shown or corrected, with a fixed share of what came last. */
 import { z } from "zod";
+import { addStats, averageStats } from "../../../common/statistics/stats.ts";
+import { pack } from "../../../common/tokens/pack.ts";
 import { type Batch, type Row, rowCount } from "../../../core/batch.ts";
-import { isLogged } from "../../../core/lessons.ts";
 import type { Model, StepRule } from "../../../core/model.ts";
-import { pack } from "../../../core/pack.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Update } from "../../../core/slots.ts";
-import { addStats, averageStats } from "../../../core/stats.ts";
-import type { ModelId, Stats, Unit } from "../../../core/words.ts";
+import { isLogged } from "../../../core/trainingExamples.ts";
+import type { ModelId, Stats, Unit } from "../../../core/types.ts";
 
 /** Settings of {@link aggregated}. */
 export interface AggregatedOptions {

@@ -1,10 +1,10 @@
+import { mean } from "../../../common/statistics/statistics.ts";
 import type { Model } from "../../../core/model.ts";
 import { randomStream } from "../../../core/random.ts";
-import { mean } from "../../../core/statistics.ts";
 import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
-import { armOf } from "../../../train/armOf.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
+import { armOf } from "../../../train/trainingArm.ts";
 import { type Chores, chores, wasShown } from "./chores.ts";
 import { yayRobotWith } from "./method.ts";
 

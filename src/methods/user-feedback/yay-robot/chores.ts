@@ -1,6 +1,6 @@
 /** Situations that want a command each; somebody who watches says the right one now and then, and it is done at once. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link chores}. */

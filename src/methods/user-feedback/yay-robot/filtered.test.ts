@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../core/random.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { filtered } from "./filtered.ts";
 

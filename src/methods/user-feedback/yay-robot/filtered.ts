@@ -1,6 +1,6 @@
 import type { Json } from "../../../core/json.ts";
 import type { Data } from "../../../core/slots.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 
 /**
  * Practice on some of the tasks alone: another curriculum that sees no others. Its state is its own, so that one phase of

@@ -1,5 +1,5 @@
 import { constant } from "../../../advantage/constant.ts";
-import type { Task } from "../../../core/words.ts";
+import type { Task } from "../../../core/types.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type Recipe } from "../../../method/method.ts";
 import { likelihood } from "../../../objective/likelihood.ts";

@@ -1,8 +1,8 @@
+import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
 import type { Row } from "../../../core/batch.ts";
 import type { Ctx } from "../../../core/context.ts";
-import { concatIds, trajectoryRows } from "../../../core/pack.ts";
 import type { Rollout } from "../../../core/slots.ts";
-import type { Trajectory, Turn, Unit } from "../../../core/words.ts";
+import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
 
 /** Settings of {@link withCorrections}. */
 export interface WithCorrectionsOptions {

@@ -1,0 +1,72 @@
+/** How versions are judged, as commands are told it. */
+import type { Command } from "commander";
+import { WhetstoneError } from "../core/errors.ts";
+import type { DeskOptions } from "../release/controller.ts";
+import { meanValue } from "../release/evidence.ts";
+import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
+import type { Production } from "../store/production.ts";
+import { seconds } from "./durations.ts";
+
+export interface DeskFlags {
+  readonly window?: string;
+  readonly channel?: string;
+  readonly range?: string;
+  readonly limit?: readonly string[];
+  readonly effect?: string;
+  readonly level?: string;
+}
+
+const usual = defaultGuardrails.map(({ name, bound }) => `${name}=${sayBound(bound)}`).join(" ");
+
+/** The options that {@link deskOptions} reads. */
+export function addDeskOptions(command: Command): Command {
+  return command
+    .option("--window <duration>", "what is said of a unit within this time counts (default: 1h)")
+    .option("--channel <name>", "reward: the mean of the values on this channel (default: on any)")
+    .option("--range <low,high>", "of the reward, or none (default: 0,1)")
+    .option("--limit <metric=limit...>", `guardrails (default: ${usual}; none for none)`)
+    .option(
+      "--effect <x>",
+      "promote what is better by more than this; below 0: what is no worse than that (default: 0)",
+    )
+    .option("--level <x>", "probability of any wrong decision, over all looks (default: 0.05)");
+}
+
+/** @throws WhetstoneError `option.range`, `name.unknown`. */
+export function deskOptions(flags: DeskFlags, production: Production): DeskOptions {
+  const { window, channel, range, limit, effect, level } = flags;
+  return {
+    production,
+    ...(channel === undefined ? {} : { reward: meanValue(channel) }),
+    ...(range === undefined ? {} : { range: rangeOf(range) }),
+    ...(window === undefined ? {} : { window: 1000 * seconds("--window", window) }),
+    ...(limit === undefined
+      ? {}
+      : { guardrails: limit.filter((text) => text !== "none").map(readGuardrail) }),
+    ...(effect === undefined ? {} : { minimumEffect: numberOf("--effect", effect, -1e9, 1e9) }),
+    ...(level === undefined ? {} : { level: numberOf("--level", level, 1e-6, 0.5) }),
+  };
+}
+
+function rangeOf(text: string): readonly [number, number] | undefined {
+  if (text === "none") return undefined;
+  const [low, high, more] = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (low !== undefined && high !== undefined && more === undefined && low < high) return [low, high];
+  throw new WhetstoneError("option.range", {
+    where: "--range",
+    got: `"${text}"`,
+    expected: "the least and the greatest value, such as 0,1 or -1,1, or none",
+    mend: "Correct it.",
+  });
+}
+
+export function numberOf(flag: string, text: string, low: number, high: number): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value >= low && value <= high) return value;
+  throw new WhetstoneError("option.range", {
+    where: flag,
+    got: `"${text}"`,
+    expected: `a number from ${low} to ${high}`,
+    mend: "Correct the number.",
+  });
+}

@@ -1,0 +1,29 @@
+/** Artefacts that grow by parts: of two with one id, the one that was there first stays. */
+import type { Example, ExperienceLibrary, InstructionSet, LibraryEntry } from "../../core/artefact.ts";
+import { writtenBy } from "./origins.ts";
+
+export const noInstructions: InstructionSet = {
+  kind: "instructions",
+  system: "",
+  tools: {},
+  examples: [],
+  origins: writtenBy("nobody"),
+};
+export const noLessons: ExperienceLibrary = { kind: "experience", entries: [] };
+
+const unlike = <T extends { readonly id: string }>(known: readonly T[], more: readonly T[]): readonly T[] => {
+  const ids = new Set(known.map(({ id }) => id));
+  return more.filter(({ id }) => !ids.has(id) && ids.add(id));
+};
+
+/** @returns the set with the examples that it did not have, and these. */
+export function withExamples(set: InstructionSet, more: readonly Example[]) {
+  const fresh = unlike(set.examples, more);
+  return { artefact: { ...set, examples: [...set.examples, ...fresh] }, fresh };
+}
+
+/** @returns the library with the lessons that it did not have, and these. */
+export function withEntries(library: ExperienceLibrary, more: readonly LibraryEntry[]) {
+  const fresh = unlike(library.entries, more);
+  return { artefact: { ...library, entries: [...library.entries, ...fresh] }, fresh };
+}

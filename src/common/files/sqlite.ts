@@ -1,0 +1,22 @@
+import { WhetstoneError } from "../../core/errors.ts";
+
+/** `node:sqlite` without the notice that Node 22 prints about it; all other warnings come through. */
+export function sqlite(): typeof import("node:sqlite") {
+  const warn = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
+    if (!/SQLite is an experimental feature/.test(String(warning)))
+      Reflect.apply(warn, process, [warning, ...rest]);
+  };
+  try {
+    const found = process.getBuiltinModule("node:sqlite");
+    if (found !== undefined) return found;
+  } finally {
+    process.emitWarning = warn;
+  }
+  throw new WhetstoneError("store.failed", {
+    where: "store",
+    got: `Node ${process.versions.node} without SQLite`,
+    expected: "a Node that has node:sqlite",
+    mend: "Install Node 22.18 or newer.",
+  });
+}

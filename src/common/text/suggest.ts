@@ -1,0 +1,34 @@
+import { distance } from "fastest-levenshtein";
+import { WhetstoneError } from "../../core/errors.ts";
+
+/** The known name nearest to `got`, if it is near enough to be a slip of the keyboard. Of equals, one of the same letters. */
+export function nearest(got: string, known: readonly string[]): string | undefined {
+  const typed = got.toLowerCase();
+  const letters = (text: string): string => [...text].sort().join("");
+  const far = (name: string): number =>
+    distance(typed, name.toLowerCase()) - (letters(name.toLowerCase()) === letters(typed) ? 0.5 : 0);
+  const slips = Math.max(2, Math.floor(got.length / 3));
+  // each letter too many or too few is a slip: of a long text that is nobody's name, nothing is compared
+  const [best] = known
+    .filter((name) => Math.abs(name.length - got.length) <= slips)
+    .map((name) => ({ name, far: far(name) }))
+    .sort((a, b) => a.far - b.far);
+  return best && best.far <= slips ? best.name : undefined;
+}
+
+/**
+ * The error for a name that nothing answers to.
+ * @param where what the user wrote it in, e.g. `--env`.
+ * @example unknownName("--env", "ticktactoe", ["tictactoe"]).parts.mend // "Did you mean tictactoe?"
+ */
+export function unknownName(where: string, got: string, known: readonly string[]): WhetstoneError {
+  const near = nearest(got, known);
+  const listed =
+    known.length > 12 ? `${known.slice(0, 12).join(", ")}, … (${known.length} in all)` : known.join(", ");
+  return new WhetstoneError("name.unknown", {
+    where,
+    got: `"${got}"`,
+    expected: known.length > 0 ? `one of ${listed}` : "a name, but there are none here",
+    mend: near ? `Did you mean ${near}?` : "Choose one of the names above.",
+  });
+}

@@ -1,0 +1,135 @@
+/** How tools and calls of them stand in text: what a policy reads, what it writes, and how that is read back. */
+
+import { type Json, objectOf } from "../../core/json.ts";
+import type { Message, Tool, ToolCall } from "../../core/types.ts";
+import { withoutBlocks } from "./blocks.ts";
+
+/** A call without an id: those are given by whoever hands the calls on. */
+export type WrittenCall = Omit<ToolCall, "id">;
+
+/** What a reply says, and what it calls. */
+export interface ReadReply {
+  /** The text around the calls, without blanks around it. */
+  readonly content: string;
+  readonly calls: readonly WrittenCall[];
+}
+
+/**
+ * A call in words that even a vocabulary of whole words can have:
+ * `<function=look> <parameter=item> red door </parameter> </function>`. Arguments that are no text stand as JSON.
+ */
+export function writeCall(name: string, given: Readonly<Record<string, Json>>): string {
+  const parameters = Object.entries(given).map(([key, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return `<parameter=${key}> ${text} </parameter>`;
+  });
+  return [`<function=${name}>`, ...parameters, "</function>"].join(" ");
+}
+
+/** What stands for tools where there is no chat template that shows them: their names and parameters. */
+export function writeTools(tools: readonly Tool[]): string {
+  const each = tools.map(({ name, parameters }) => {
+    const keys = Object.keys(objectOf(objectOf(parameters)?.properties) ?? {});
+    return writeCall(name, Object.fromEntries(keys.map((key) => [key, ""]))).replaceAll(/\s+/g, " ");
+  });
+  return ["<tools>", ...each, "</tools>"].join(" ");
+}
+
+/** A message that says nothing, and is there for the tools that it offers: whoever takes tools apart from messages leaves it out. */
+export const onlyOffers = ({ tools, content, toolCalls }: Message): boolean =>
+  tools !== undefined && content === "" && !toolCalls;
+
+/** All that a message says as one text: its content, its calls, and the tools that it offers. */
+export function writeMessage({ content, toolCalls = [], tools = [] }: Message): string {
+  if (toolCalls.length + tools.length === 0) return content;
+  const calls = toolCalls.map((call) => {
+    const given = objectOf(parsed(call.arguments));
+    return given ? writeCall(call.name, given) : `<function=${call.name}> ${call.arguments} </function>`;
+  });
+  return [content, ...calls, ...(tools.length > 0 ? [writeTools(tools)] : [])]
+    .filter((t) => t !== "")
+    .join(" ");
+}
+
+/**
+ * Reads the calls in a reply, in any of the forms that published models write:
+ * - `<tool_call>{"name": …, "arguments": {…}}</tool_call>` (Hermes, Qwen),
+ * - `<function=NAME><parameter=KEY>value</parameter></function>`, also within `<tool_call>` (Qwen Coder; {@link writeCall}),
+ * - a reply that is nothing but `{"name": …, "parameters": {…}}` (Llama).
+ *
+ * Strict: one call that is malformed, or of a tool that is not offered, makes the whole reply content. Arguments are not
+ * held against their schema, which is the agent's affair; in the second form it decides which values are read as JSON.
+ */
+export function readCalls(text: string, tools: readonly Tool[]): ReadReply {
+  const nothing: ReadReply = { content: text, calls: [] };
+  const offered = new Map(tools.map((tool) => [tool.name, tool]));
+  const alone = readJson(text, offered);
+  if (alone) return { content: "", calls: [alone] };
+  // a call in either form, whole; what is within is looked at afterwards
+  const { rest: content, blocks } = withoutBlocks(text, /<tool_call>|<function=/g, (open) =>
+    open === "<tool_call>" ? "</tool_call>" : "</function>",
+  );
+  const calls = blocks.map(({ open, inner, whole }): WrittenCall | undefined => {
+    const within = (open[0] === "<tool_call>" ? inner : whole).trim();
+    return readFunction(within, offered) ?? readJson(within, offered);
+  });
+  if (/<\/?tool_call>|<\/?function\b/.test(content)) return nothing;
+  const whole = calls.filter((call) => call !== undefined);
+  return whole.length < calls.length || whole.length === 0
+    ? nothing
+    : { content: content.trim(), calls: whole };
+}
+
+function readJson(text: string, offered: ReadonlyMap<string, Tool>): WrittenCall | undefined {
+  const said = text.trim().startsWith("{") ? objectOf(parsed(text)) : undefined;
+  if (!said || typeof said.name !== "string" || !offered.has(said.name)) return undefined;
+  const given = said.arguments ?? said.parameters ?? {};
+  const values = objectOf(typeof given === "string" ? parsed(given) : given);
+  return values && { name: said.name, arguments: JSON.stringify(values) };
+}
+
+function readFunction(text: string, offered: ReadonlyMap<string, Tool>): WrittenCall | undefined {
+  const [, name, body] = /^<function=([^\s<>]+)>([\s\S]*)<\/function>$/.exec(text) ?? [];
+  const tool = name === undefined ? undefined : offered.get(name);
+  if (name === undefined || body === undefined || !tool) return undefined;
+  const { rest, blocks } = withoutBlocks(body, /<parameter=([^\s<>]+)>/g, () => "</parameter>");
+  const given = blocks.map(({ open: [, key = ""], inner }) => [key, typed(inner.trim(), key, tool)] as const);
+  if (rest.trim() !== "" || new Set(given.map(([key]) => key)).size < given.length) return undefined;
+  return { name, arguments: JSON.stringify(Object.fromEntries(given)) };
+}
+
+/** A text stays one where the schema says so, or nothing; every other kind of value is JSON where it can be read so. */
+function typed(text: string, key: string, tool: Tool): Json {
+  const type = objectOf(objectOf(objectOf(tool.parameters)?.properties)?.[key])?.type ?? "string";
+  const isText = type === "string" || (Array.isArray(type) && type.includes("string"));
+  return isText ? text : jsonOrText(text);
+}
+
+/** The value of a JSON text; undefined where it is none. */
+export function parsed(text: string): Json | undefined {
+  // an error costs a hundred times what reading costs
+  if (!/^\s*[[{"\d\-tfn]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value of a JSON text, and of every other text the text itself. */
+export function jsonOrText(text: string): Json {
+  const value = parsed(text);
+  return value === undefined ? text : value;
+}
+
+/** Calls of one message, and characters of their arguments, that are compared by what they say, however they are written. */
+const [mostCalls, mostCharacters] = [256, 2 ** 16];
+
+/** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
+export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
+  const calls = toolCalls.map(({ name, arguments: given }) => [
+    name,
+    toolCalls.length > mostCalls || given.length > mostCharacters ? given : jsonOrText(given),
+  ]);
+  return JSON.stringify([role, content, name, calls, tools]);
+}

@@ -1,0 +1,51 @@
+import { asHeldBack } from "../common/artefacts/reserved.ts";
+import type { Json } from "../core/json.ts";
+import { shuffled } from "../core/random.ts";
+import type { Data } from "../core/slots.ts";
+import type { Id } from "../core/types.ts";
+
+/** Settings of {@link heldBack}. */
+export interface HeldBackOptions {
+  /** Tasks held back: drawn once, at most half of all. */
+  readonly tasks: number;
+}
+
+/** Ids of what is held back, and the state of what chooses among the rest. */
+export type HeldBackState<State extends Json> = Readonly<Record<string, Json>> & {
+  readonly held: readonly Id[];
+  readonly each: State | null;
+};
+
+/**
+ * Keeps some tasks out of practice for the whole run, so that what was learnt on the others can be selected on them. An
+ * iteration's tasks are those that `each` chooses from the rest, and after them all that are held back, in one order: `isHeldBack` tells them apart.
+ */
+export function heldBack<State extends Json>(
+  each: Data<State>,
+  { tasks: count }: HeldBackOptions,
+): Data<HeldBackState<State>> {
+  return {
+    name: `${each.name}, some held back`,
+    init: () => ({ held: [], each: null }),
+    choose(tasks, state, random, clock) {
+      const most = Math.min(count, Math.floor(tasks.length / 2));
+      const held =
+        state.held.length > 0
+          ? state.held
+          : shuffled(
+              tasks.map(({ id }) => id),
+              random,
+            ).slice(0, most);
+      const out = new Set(held);
+      const rest = tasks.filter(({ id }) => !out.has(id));
+      const byId = new Map(tasks.map((task) => [task.id, task]));
+      const chosen = each.choose(rest, state.each ?? each.init(rest), random.split("rest"), clock);
+      return {
+        practice: [...chosen.practice, ...held.flatMap((id) => byId.get(id) ?? []).map(asHeldBack)],
+        next: { held, each: chosen.next },
+      };
+    },
+    observe: (evidence, state, clock) =>
+      state.each === null ? state : { ...state, each: each.observe(evidence, state.each, clock) },
+  };
+}

@@ -1,0 +1,109 @@
+import { constant, input, type Tensor } from "../../tensor/graph.ts";
+import { attention } from "../../tensor/ops/attention.ts";
+import { gatherRows } from "../../tensor/ops/gatherRows.ts";
+import { lessEqual } from "../../tensor/ops/lessEqual.ts";
+import { logSoftmax } from "../../tensor/ops/logSoftmax.ts";
+import { matmul } from "../../tensor/ops/matmul.ts";
+import { mul } from "../../tensor/ops/mul.ts";
+import { neg } from "../../tensor/ops/neg.ts";
+import { reshape } from "../../tensor/ops/reshape.ts";
+import { scatterRows } from "../../tensor/ops/scatterRows.ts";
+import { softmax } from "../../tensor/ops/softmax.ts";
+import { where } from "../../tensor/ops/where.ts";
+import { roundUp, rowTile } from "./batchSizes.ts";
+import {
+  type Attend,
+  causal,
+  headsOf,
+  joinHeads,
+  logits,
+  masked,
+  places,
+  stack,
+  weight,
+  weightInputs,
+} from "./decoder.ts";
+import type { Architecture } from "./parameters.ts";
+import { rotaryTables } from "./rotaryTables.ts";
+
+export interface CachedGraph {
+  readonly inputs: readonly Tensor[];
+  readonly outputs: Readonly<Record<string, Tensor>>;
+}
+
+export const keyName = (layer: number): string => `key.${layer}`;
+export const valueName = (layer: number): string => `value.${layer}`;
+
+/** Of rows of logits [R, V]: themselves, `p` = softmax [R, V], and the `entropy` of that in nats [R]. */
+function scores(logits: Tensor): Record<string, Tensor> {
+  const [R, V] = logits.shape as [number, number];
+  const p = softmax(logits);
+  const surprise = neg(matmul(reshape(p, [R, 1, V]), reshape(logSoftmax(logits), [R, V, 1])));
+  return { logits, p, entropy: reshape(surprise, [R]) };
+}
+
+/**
+ * `scores` after each of R places of B prompts of up to T tokens, and the keys and values of all of them.
+ * Fed: `tokens` int32 [B · T], padded on the right; `last` int32 [R], the places.
+ */
+export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph {
+  const c = a.config;
+  const weights = weightInputs(a);
+  const tokens = input("tokens", [B * T], "int32");
+  const last = input("last", [roundUp(B, rowTile)], "int32");
+  const kept: Record<string, Tensor> = {};
+  const angles = rotaryTables(c, T);
+  const mask = reshape(causal(T), [1, 1, T, T]);
+  const attend: Attend = (layer, x) => {
+    const { q, k, v } = headsOf(a, weights, layer, x, [B, T], angles);
+    kept[keyName(layer)] = k;
+    kept[valueName(layer)] = v;
+    return joinHeads(attention(q, k, v, mask, 1 / Math.sqrt(c.headWidth)));
+  };
+  const states = stack(
+    a,
+    weights,
+    gatherRows(weight(weights, "model.embed_tokens.weight"), tokens),
+    attend,
+    (x) => gatherRows(x, last),
+  );
+  const outputs = { ...scores(logits(c, weights, states.at(-1)!)), ...kept };
+  return { inputs: [...weights.values(), tokens, last], outputs };
+}
+
+/**
+ * `scores` after one more token in each of B rows whose caches hold S places. The caches are updated in place: the
+ * output `‹cache›.next` is to be written into the array fed as `‹cache›`.
+ * Fed: `tokens` and their `position` in their rows, int32 [B]; `place` int32 [B, kvHeads, 3], the (row, head, position)
+ * of each new key and value; the caches, [B, kvHeads, S, headWidth].
+ */
+export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph {
+  const c = a.config;
+  const weights = weightInputs(a);
+  const tokens = input("tokens", [B], "int32");
+  const position = input("position", [B], "int32");
+  const tables = rotaryTables(c, S);
+  const angles = (table: Tensor): Tensor => reshape(gatherRows(table, position), [B, 1, 1, c.headWidth / 2]);
+  const turned = { cos: angles(tables.cos), sin: angles(tables.sin) };
+  const seen = lessEqual(places(S), reshape(position, [B, 1, 1, 1]));
+  const mask = where(seen, constant(0, [S]), masked);
+  const place = input("place", [B, c.kvHeads, 3], "int32");
+  const inputs: Tensor[] = [...weights.values(), tokens, position, place];
+  const next: Record<string, Tensor> = {};
+  const cached = (name: string, row: Tensor): Tensor => {
+    const cache = input(name, [B, c.kvHeads, S, c.headWidth]);
+    inputs.push(cache);
+    const written = scatterRows(cache, place, reshape(row, [B, c.kvHeads, c.headWidth]));
+    next[`${name}.next`] = written;
+    return written;
+  };
+  const attend: Attend = (layer, x) => {
+    const { q, k, v } = headsOf(a, weights, layer, x, [B, 1], turned);
+    const keys = cached(keyName(layer), k);
+    const values = cached(valueName(layer), v);
+    // scaled beforehand: a product of one row with a scale of its own is not ONNX Runtime's fast one
+    return joinHeads(attention(mul(q, 1 / Math.sqrt(c.headWidth)), keys, values, mask, 1));
+  };
+  const states = stack(a, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);
+  return { inputs, outputs: { ...scores(logits(c, weights, states.at(-1)!)), ...next } };
+}

@@ -1,0 +1,137 @@
+/** Between what callers ask of targets and what programs take and give. */
+
+import { concatIds, gather, gatherIds } from "../../common/tokens/pack.ts";
+import type { TokenRows } from "../../core/batch.ts";
+import { WhetstoneError } from "../../core/errors.ts";
+import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
+import type { TypedArray } from "../../tensor/execute.ts";
+import type { Wish } from "./decoder.ts";
+import type { Architecture } from "./parameters.ts";
+
+/** The program to run for a wish. @throws WhetstoneError for what this model has not. */
+export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
+  const unknown = (want.heads ?? []).filter((name) => !heads.includes(name));
+  if (unknown.length > 0) {
+    throw new WhetstoneError("capability.missing", {
+      where: "local engine",
+      got: `a wish for the value heads ${unknown.join(", ")}`,
+      expected:
+        heads.length > 0 ? `of its value heads ${heads.join(", ")}` : "no value heads: the model has none",
+      mend: "Name the heads when the model is made.",
+    });
+  }
+  const { topk = 0, at, hidden = [] } = want;
+  const goodTop = Number.isInteger(topk) && topk >= 0 && topk <= config.vocabulary;
+  const goodLayers = hidden.every((layer) => Number.isInteger(layer) && layer >= 0 && layer <= config.layers);
+  if (!goodTop || !goodLayers) {
+    throw new WhetstoneError("option.range", {
+      where: "local engine",
+      got: `a wish for top-k ${topk} and the hidden layers [${hidden.join(", ")}]`,
+      expected: `k up to ${config.vocabulary}, layers from 0 (the embeddings) to ${config.layers} (after the last norm)`,
+      mend: "Ask for outputs that this model has.",
+    });
+  }
+  return {
+    entropy: want.entropy ?? false,
+    topk,
+    at: at?.width ?? 0,
+    heads: want.heads ?? [],
+    hidden,
+  };
+}
+
+/** Ids at which log-probabilities are wanted, filled up to A targets. */
+export function atIdsOf(want: Wanted, A: number): { readonly atIds?: Int32Array } {
+  if (!want.at) return {};
+  const atIds = new Int32Array(A * want.at.width);
+  atIds.set(want.at.ids);
+  return { atIds };
+}
+
+/** The wish for some targets of a whole. @param index their places in it. */
+export const wantedAt = (want: Wanted, index: Int32Array): Wanted =>
+  want.at
+    ? { ...want, at: { ids: gatherIds(want.at.ids, index, want.at.width), width: want.at.width } }
+    : want;
+
+/** How many numbers each output has per target. */
+function widthsOf({ config }: Architecture, wish: Wish): Record<string, number> {
+  return {
+    logp: 1,
+    ...(wish.entropy ? { entropy: 1 } : {}),
+    ...(wish.topk > 0 ? { topk: wish.topk } : {}),
+    ...(wish.at > 0 ? { at: wish.at } : {}),
+    ...Object.fromEntries(wish.heads.map((name) => [`head.${name}`, 1])),
+    ...Object.fromEntries(wish.hidden.map((layer) => [`hidden.${layer}`, config.width])),
+  };
+}
+
+/** A program's results, by name, for all targets of a whole that is scored in parts. */
+export interface Results {
+  /** Adds a part. @param index place of each of its targets in the whole. */
+  put(part: Readonly<Record<string, TypedArray>>, index: Int32Array): void;
+  readonly outputs: Outputs;
+}
+
+export function results(a: Architecture, wish: Wish, A: number): Results {
+  const widths = widthsOf(a, wish);
+  const whole = Object.fromEntries(
+    Object.entries(widths).map(([name, n]) => [name, new Float32Array(A * n)]),
+  );
+  const ids = new Int32Array(A * wish.topk);
+  const scatter = (to: TypedArray, from: TypedArray, width: number, index: Int32Array): void => {
+    index.forEach((at, i) => {
+      to.set(from.subarray(i * width, (i + 1) * width), at * width);
+    });
+  };
+  return {
+    put(part, index) {
+      for (const [name, width] of Object.entries(widths)) scatter(whole[name]!, part[name]!, width, index);
+      if (wish.topk > 0) scatter(ids, part["topk.ids"]!, wish.topk, index);
+    },
+    outputs: {
+      logp: whole.logp!,
+      ...(wish.entropy ? { entropy: whole.entropy! } : {}),
+      ...(wish.topk > 0 ? { topk: { ids, logp: whole.topk!, k: wish.topk } } : {}),
+      ...(wish.at > 0 ? { at: whole.at! } : {}),
+      heads: Object.fromEntries(wish.heads.map((name) => [name, whole[`head.${name}`]!])),
+      ...(wish.hidden.length > 0 ? { hidden: wish.hidden.map((layer) => whole[`hidden.${layer}`]!) } : {}),
+    },
+  };
+}
+
+/** Cotangents of some targets as a program takes them: by output, filled with zeros up to A targets. */
+export function cotangentsOf(
+  a: Architecture,
+  wish: Wish,
+  { logp, entropy, topk, at, heads = {}, hidden = [] }: Cotangents,
+  index: Int32Array,
+  A: number,
+): Record<string, Float32Array> {
+  const given: Record<string, Float32Array | undefined> = {
+    logp,
+    entropy,
+    topk,
+    at,
+    ...Object.fromEntries(Object.entries(heads).map(([name, xs]) => [`head.${name}`, xs])),
+    ...Object.fromEntries(hidden.map((xs, i) => [`hidden.${wish.hidden[i]}`, xs])),
+  };
+  const out: Record<string, Float32Array> = {};
+  for (const [name, width] of Object.entries(widthsOf(a, wish))) {
+    const xs = given[name];
+    if (!xs) continue;
+    out[name] = new Float32Array(A * width);
+    out[name].set(gather(xs, index, width));
+  }
+  if (Object.keys(out).length === 0) out.logp = new Float32Array(A);
+  return out;
+}
+
+/** 0 … A − 1: the targets of the whole. */
+export const everyTarget = (rows: TokenRows): Int32Array => rows.target_A.map((_, a) => a);
+
+/** Places in the whole of the targets of some of its rows, in the order of those rows. */
+export function targetsOfRows(rows: TokenRows, picked: readonly number[]): Int32Array {
+  const all = everyTarget(rows);
+  return concatIds(picked.map((r) => all.subarray(rows.targetOffset[r]!, rows.targetOffset[r + 1]!)));
+}

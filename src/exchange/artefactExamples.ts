@@ -1,0 +1,95 @@
+/** What feedback from production gives to those who change no weights: examples, lessons and hints, each with its signal. */
+import { situationOf } from "../common/artefacts/applyArtefact.ts";
+import type { Hint } from "../common/text/hints.ts";
+import type { Example, LibraryEntry, Origins } from "../core/artefact.ts";
+import type { ReceivedSignal } from "../core/served.ts";
+import type { ServedLesson } from "../core/trainingExamples.ts";
+import type { Message, Trajectory } from "../core/types.ts";
+import { type Answers, type LessonFilter, lessonsFrom, replyOf } from "./derived.ts";
+import { provenance } from "./lessons.ts";
+import { fits, servedSessions } from "./sessions.ts";
+
+export type Teaching =
+  | { readonly kind: "example"; readonly example: Example }
+  | { readonly kind: "entry"; readonly entry: LibraryEntry }
+  | { readonly kind: "hint"; readonly hint: Hint };
+
+/**
+ * What follows from feedback on the responses that fit:
+ *
+ * - a correction or demonstration is an example: what was asked last, and the right reply;
+ * - a correction or preference is a lesson, which says what to write rather than what was written, and a hint;
+ * - a reaction, or a rating on a scale, is a hint; so is a comment, which may be on many replies and follows from no rule.
+ *
+ * What reviewers rejected, and what its giver said otherwise later, teaches nothing. Texts are as they were stored.
+ */
+export async function* teachingsFrom(
+  production: Answers,
+  filter: LessonFilter = {},
+): AsyncGenerator<Teaching> {
+  for await (const made of lessonsFrom(production, filter)) {
+    if (made.kind !== "dropped" && made.kind !== "conversation") yield* ofLesson(made);
+  }
+  for await (const session of servedSessions(production, filter)) {
+    for (const signal of session.signals) {
+      if (!isComment(signal) || session.rejected.has(signal.id)) continue;
+      if (filter.channel !== undefined && filter.channel !== signal.channel) continue;
+      const [target] = signal.about;
+      const reply = target && (await replyOf(target, session, production));
+      if (!reply || !fits(reply.response, filter)) continue;
+      const origins = { by: "comment", from: provenance(signal, [reply]), trajectories: [] };
+      const { prompt } = reply.response;
+      const { content } = reply.given.message;
+      yield hint({ id: signal.id, kind: "comment", prompt, reply: content, said: signal.text, origins });
+    }
+  }
+}
+
+const isComment = (signal: ReceivedSignal): signal is ReceivedSignal & { readonly text: string } =>
+  signal.kind === "critique" && signal.text !== undefined && signal.text.trim() !== "";
+
+const hint = (made: Hint): Teaching => ({ kind: "hint", hint: made });
+
+function* ofLesson(lesson: Exclude<ServedLesson, { kind: "conversation" }>): Generator<Teaching> {
+  const origins = (by: string): Origins => ({ by, from: lesson.from, trajectories: [] });
+  const { id } = lesson;
+  switch (lesson.kind) {
+    case "demonstration": {
+      const { prompt, action } = last(lesson.shown);
+      const asked = prompt.findLast(({ role }) => role === "user");
+      if (!asked) return;
+      yield { kind: "example", example: { id, messages: [asked, action], origins: origins("correction") } };
+      return;
+    }
+    case "pair": {
+      const { prompt, action } = last(lesson.rejected);
+      const better = last(lesson.chosen).action.content;
+      const kind = lesson.chosen.origin === "demonstrated" ? "correction" : "preference";
+      const text = `rather than "${action.content}" write "${better}"`;
+      yield {
+        kind: "entry",
+        entry: {
+          id,
+          kind: "strategy",
+          when: situationOf(prompt),
+          text,
+          score: lesson.strength,
+          shown: 0,
+          origins: origins(kind),
+        },
+      };
+      yield hint({ id, kind, prompt, reply: action.content, said: better, origins: origins(kind) });
+      return;
+    }
+    case "verdict": {
+      const { prompt, action } = last(lesson.reply);
+      const said = lesson.good ? "good" : "bad";
+      yield hint({ id, kind: "reaction", prompt, reply: action.content, said, origins: origins("reaction") });
+      return;
+    }
+  }
+}
+
+const silence: Message = { role: "assistant", content: "" };
+const last = ({ turns }: Trajectory): { readonly prompt: readonly Message[]; readonly action: Message } =>
+  turns.at(-1) ?? { prompt: [], action: silence };

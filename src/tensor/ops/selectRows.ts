@@ -1,0 +1,45 @@
+import { TensorError } from "../error.ts";
+import { constant, node, type Operation, requireDType, type Tensor } from "../graph.ts";
+import { show } from "../shape.ts";
+import { concat } from "./concat.ts";
+import { gatherRows } from "./gatherRows.ts";
+
+const operation: Operation<null> = {
+  name: "selectRows",
+  gradient: ({ inputs: [x, , back] }, g) => [
+    gatherRows(concat([g, constant(0, [1, ...x!.shape.slice(1)])], 0), back!),
+    undefined,
+    undefined,
+  ],
+  onnx: (_, [x, ids], emit) => emit.node("Gather", [x!, ids!], { axis: { int: 0 } }),
+  reference: (y, [x, ids]) => {
+    const width = x!.length / y.inputs[0]!.shape[0]!;
+    const result = new Float64Array(ids!.length * width);
+    ids!.forEach((id, i) => {
+      result.set(x!.subarray(id * width, (id + 1) * width), i * width);
+    });
+    return result;
+  },
+};
+
+/**
+ * Rows of x, none of which matters twice, with the way back at hand: the gradient copies rows instead of adding
+ * them up one by one.
+ * @param x shape [N, ...D]. @param ids int32 in [0, N), shape [A].
+ * @param back int32, shape [N]: for each row the place in ids that stands for it, or A where there is none. A row that
+ *   several places name takes its gradient from the one named here alone.
+ * @returns shape [A, ...D].
+ */
+export function selectRows(x: Tensor, ids: Tensor, back: Tensor): Tensor {
+  requireDType("selectRows", "the rows", x, "float32");
+  requireDType("selectRows", "ids", ids, "int32");
+  requireDType("selectRows", "back", back, "int32");
+  if (ids.shape.length !== 1 || back.shape.length !== 1 || back.shape[0] !== x.shape[0]) {
+    throw new TensorError("selectRows", {
+      got: `ids ${show(ids.shape)} and back ${show(back.shape)} for rows of shape ${show(x.shape)}`,
+      expected: "a list of ids, and one place for each row",
+      mend: "Give back as many numbers as there are rows.",
+    });
+  }
+  return node(operation, [x, ids, back], null, [ids.shape[0]!, ...x.shape.slice(1)]);
+}

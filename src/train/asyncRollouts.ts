@@ -1,0 +1,157 @@
+/**
+ * Rollouts that run ahead of learning: while an iteration is learnt from, the next ones are being played already.
+ *
+ *     iteration     k          k + 1        k + 2
+ *     learning   ───[ learn k ]──[ learn k + 1 ]──[ learn k + 2 ]──▶      N = 2
+ *     playing    [ k + 2, with the weights before learning k      ]
+ *                             [ k + 3, with those before k + 1     ]
+ *
+ * The attempt of iteration k is planned, and its weights are kept, right before iteration k − N is learnt from: it is
+ * learnt from N iterations later, never more. Everything else (annotations, feedback, credit, advantages, the update)
+ * happens when its turn comes, in order and with the weights of then. So what is done depends on no clock: equal seeds
+ * give equal runs, also of a run that was killed, since a checkpoint holds the plans that are under way and the weights
+ * that play them.
+ */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Frozen, Model } from "../core/model.ts";
+import type { ModelId, Stats } from "../core/types.ts";
+import { importanceWeighted } from "../update/importanceWeighted.ts";
+import type { Run } from "./assemble.ts";
+import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
+import { episodeBook } from "./context.ts";
+import { inForce } from "./phases.ts";
+import type { RunState } from "./state.ts";
+
+export interface Attempts {
+  /** The attempt of the iteration that is due. */
+  next(): Promise<Attempt>;
+  /** Ends what is under way; nobody waits for it. */
+  close(): void;
+}
+
+/** An attempt that has begun: its plan as a run's state holds it. */
+export type Planned = RunState["ahead"][number];
+
+/** Name of the weights that a model had after so many iterations. */
+export const heldName = (since: number, id: ModelId): string => `ahead-${since}-${id}`;
+
+/** Attempts in turn with learning, or ahead of it, as the run is set. */
+export const attemptsOf = (run: Run): Attempts =>
+  run.settings.staleness > 0
+    ? attemptsAhead(run)
+    : { next: () => attempt(run, plan(run)), close: () => undefined };
+
+function attemptsAhead(run: Run): Attempts {
+  const { state, settings, held } = run;
+  const stop = new AbortController();
+  const begun: {
+    readonly book: ReturnType<typeof episodeBook>;
+    readonly counters: Stats;
+    readonly tried: Promise<Attempt>;
+  }[] = [];
+
+  /** Plays a plan with the weights that are held for it. What is counted is kept until it is learnt from. */
+  function begin({ iteration, since, practice }: Planned): void {
+    const counters: Stats = {};
+    const book = episodeBook(practice);
+    const view = { ...state, iteration, counters, memory: structuredClone(state.memory) };
+    const models = new Map(
+      [...run.models].map(([id, model]) => [id, fixed(model, held.get(heldName(since, id))!)] as const),
+    );
+    const seen = { state: view, models, book, alone: true, stop: AbortSignal.any([run.stop, stop.signal]) };
+    const apart: Practice = {
+      ...run,
+      state: view,
+      context: (tasks, phase) => run.context(tasks, phase, seen),
+    };
+    const tried = attempt(apart, { ...inForce(settings.method, view), practice });
+    tried.catch(() => undefined); // heard when it is due
+    begun.push({ book, counters, tried });
+  }
+
+  /** Holds the weights of now for an attempt of a later iteration. */
+  async function planNext(iteration: number): Promise<void> {
+    const since = state.iteration;
+    for (const [id, model] of run.models) {
+      const name = heldName(since, id);
+      if (!held.has(name)) held.set(name, await model.freeze());
+    }
+    const { practice } = plan({ ...run, state: { ...state, iteration } });
+    state.ahead.push({ iteration, since, step: state.step, practice: [...practice] });
+  }
+
+  /** Lets go of weights that nothing plays with any more. Not before: a stop saves the run as it stood. */
+  async function release(): Promise<void> {
+    const due = new Set(
+      state.ahead.flatMap(({ since }) => [...run.models.keys()].map((id) => heldName(since, id))),
+    );
+    for (const [name, frozen] of held) {
+      if (due.has(name)) continue;
+      held.delete(name);
+      await frozen.dispose();
+    }
+  }
+
+  return {
+    async next() {
+      await release();
+      const last = Math.min(state.iteration + settings.staleness, settings.iterations - 1);
+      for (let i = state.iteration + state.ahead.length; i <= last; i++) await planNext(i);
+      state.ahead.slice(begun.length).forEach(begin);
+      const [due, first] = [state.ahead[0]!, begun[0]!];
+      const began = performance.now();
+      const tried = await first.tried;
+      const waited = (performance.now() - began) / 1000;
+      state.ahead.shift();
+      begun.shift();
+      for (const [name, n] of Object.entries(first.counters))
+        state.counters[name] = (state.counters[name] ?? 0) + n;
+      const { slots, phase, practice, experience } = tried;
+      const stats = {
+        ...experience.stats,
+        staleness: state.iteration - due.since,
+        "staleness.steps": state.step - due.step,
+        "seconds.waited": waited,
+      };
+      const { importanceCap: cap } = settings;
+      return {
+        phase,
+        practice,
+        slots: cap > 0 ? { ...slots, update: importanceWeighted(slots.update, { cap }) } : slots,
+        ctx: run.context(practice, phase, { book: first.book }),
+        experience: { ...experience, stats },
+        seconds: tried.seconds,
+      };
+    },
+    close: () => stop.abort(new Error("the run has ended")),
+  };
+}
+
+/** A model as it was when it was frozen: it acts and scores, and learns nothing. */
+function fixed(model: Model, frozen: Frozen): Model {
+  const unable = async (): Promise<never> => {
+    throw new WhetstoneError("capability.missing", {
+      where: "a rollout with --staleness",
+      got: `a wish to change ${model.id}`,
+      expected: "rollouts that sample and score alone: the weights of then are not those that learn",
+      mend: "Leave --staleness out.",
+    });
+  };
+  return {
+    id: model.id,
+    version: frozen.version,
+    can: model.can,
+    codec: model.codec,
+    contextTokens: model.contextTokens,
+    parameters: model.parameters,
+    sample: (requests) => frozen.sample(requests),
+    score: (rows, want) => frozen.score(rows, want),
+    accumulate: unable,
+    step: unable,
+    freeze: unable,
+    fork: unable,
+    save: unable,
+    load: unable,
+    dispose: unable,
+  };
+}

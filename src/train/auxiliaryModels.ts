@@ -1,0 +1,59 @@
+/** What a method asks for beside its policy: further models, frozen ones and helpers. */
+import type { StatefulHelper } from "../core/context.ts";
+import type { Frozen, Model } from "../core/model.ts";
+import type { Random } from "../core/random.ts";
+import type { Method } from "../core/slots.ts";
+import type { ModelId } from "../core/types.ts";
+import type { RunState } from "./state.ts";
+
+export interface Further {
+  readonly models: Map<ModelId, Model>;
+  readonly frozen: Map<string, Frozen>;
+  readonly helpers: Map<string, StatefulHelper<never, never, unknown>>;
+}
+
+/** How models are made, or found again in a checkpoint. */
+export interface Making {
+  readonly create: (id: ModelId, heads: readonly string[]) => Promise<Model>;
+  /** Absent at a run's beginning. */
+  readonly restore?: (kind: "models" | "frozen", id: string) => Promise<Model>;
+  /** The run's own stream. */
+  readonly random: Random;
+}
+
+/** Puts everything in place, from the policy as it is now. */
+export async function addFurther(
+  method: Method,
+  { models, frozen, helpers }: Further,
+  state: RunState,
+  { create, restore, random }: Making,
+): Promise<void> {
+  const policy = models.get("policy")!;
+  for (const [id, rule] of Object.entries(method.models ?? {})) {
+    const begin = (): Promise<Model> =>
+      rule.from === "policy" ? policy.fork("fresh") : create(id, rule.heads ?? []);
+    models.set(id, await (restore ? restore("models", id) : begin()));
+  }
+  for (const name of Object.keys(method.frozen ?? {})) {
+    const from = restore ? await restore("frozen", name) : policy;
+    frozen.set(name, await from.freeze());
+    if (from !== policy) await from.dispose();
+  }
+  for (const [name, make] of Object.entries(method.helpers ?? {})) {
+    const helper = make(random.split("helper", name));
+    const known = state.helpers[name];
+    if (known !== undefined) helper.load(known);
+    helpers.set(name, helper);
+  }
+}
+
+/** Lets the frozen models follow the policy, as the method says. */
+export async function blendAll(method: Method, { models, frozen }: Further): Promise<void> {
+  for (const [name, rule] of Object.entries(method.frozen ?? {})) {
+    if (rule.blend) await frozen.get(name)?.blend(models.get("policy")!, rule.blend);
+  }
+}
+
+/** What the helpers remember now. */
+export const helperStates = ({ helpers }: Further): RunState["helpers"] =>
+  Object.fromEntries([...helpers].map(([name, helper]) => [name, helper.save()]));

@@ -1,0 +1,62 @@
+/** Any method, learning from what was recorded in place of what it would try itself. */
+import { WhetstoneError } from "../core/errors.ts";
+import type { Method } from "../core/slots.ts";
+import type { LessonKind, ServedLesson } from "../core/trainingExamples.ts";
+import { type RecordedOptions, recorded } from "../feedback/recorded.ts";
+import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
+
+/** Settings of {@link fromLessons}. */
+export interface FromLessonsOptions extends ReplayedOptions, RecordedOptions {
+  /** Which lessons. Default: what {@link lessonsFor} says. */
+  readonly kind?: LessonKind;
+}
+
+/**
+ * The method with its rollout and feedback replaced: lessons are replayed, and what people said of them is what it hears.
+ * Everything after that is the method's own.
+ * @throws WhetstoneError `config.invalid` for a method that changes how it plays on the way.
+ */
+export function fromLessons(
+  method: Method,
+  lessons: readonly ServedLesson[],
+  options: FromLessonsOptions = {},
+): Method {
+  // replies of a pair have to answer one prompt; a baseline wants more replies than one prompt has
+  const usual = minesPairs(method) ? "task" : "all";
+  const { kind = lessonsFor(method), group = usual, ...rest } = options;
+  const plays = method.phases?.find(({ slots }) => slots.rollout ?? slots.feedback);
+  if (plays) {
+    throw new WhetstoneError("config.invalid", {
+      where: `method "${method.id}"`,
+      got: `a phase "${plays.name}" with a way to play of its own`,
+      expected: "one that can learn from what was recorded",
+      mend: "Choose another, such as dpo, sft, kto or cispo.",
+    });
+  }
+  const taken = lessons.filter((lesson) => lesson.kind === kind);
+  return {
+    ...method,
+    slots: {
+      ...method.slots,
+      rollout: replayed(taken, { ...rest, group }),
+      feedback: [recorded(taken, rest)],
+    },
+  };
+}
+
+/**
+ * The lessons that suit a method: pairs, where it packs preferences; verdicts, where it learns from replies that are good
+ * or bad, on their own or in pairs that it makes itself; demonstrations, where it learns whatever is shown; else
+ * conversations with their rewards.
+ */
+export function lessonsFor(method: Method): LessonKind {
+  if (has(method, "preferencePairs")) return "pair";
+  if (minesPairs(method) || has(method, "prospectValue")) return "verdict";
+  return has(method, "constant") ? "demonstration" : "conversation";
+}
+
+/** Whether it learns from nothing but pairs that it makes of rewards itself. */
+const minesPairs = (method: Method): boolean => has(method, "constant") && has(method, "outcomePairs");
+
+const has = ({ slots }: Method, piece: string): boolean =>
+  slots.advantage.some(({ name }) => name === piece) || slots.objective.some(({ name }) => name === piece);

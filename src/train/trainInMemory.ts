@@ -1,0 +1,114 @@
+/** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
+import type { Model } from "../core/model.ts";
+import { randomStream } from "../core/random.ts";
+import type { Method } from "../core/slots.ts";
+import type { Stats } from "../core/types.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
+import { metricsOf } from "./assemble.ts";
+import type { Practice } from "./attempt.ts";
+import { addFurther, blendAll, type Further } from "./auxiliaryModels.ts";
+import { makeContext } from "./context.ts";
+import { evaluate } from "./evaluate.ts";
+import type { EvaluationResult } from "./events.ts";
+import { limitConcurrency } from "./limit.ts";
+import { type Iteration, iterate } from "./loop.ts";
+import { freshState, type RunState } from "./state.ts";
+import { lexiconOf } from "./vocabulary.ts";
+
+export interface PractiseOptions {
+  readonly environment: Environment;
+  readonly method: Method;
+  readonly engine: Engine;
+  readonly seed: number;
+  readonly iterations: number;
+  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  readonly episodes?: number;
+  /** Longest sequence, in tokens. Default 256. */
+  readonly contextTokens?: number;
+  /** Done once to the fresh policy, e.g. a few steps of imitation. */
+  readonly prepare?: (policy: Model) => Promise<void>;
+  /** Sees every iteration as it is done. */
+  readonly watch?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  readonly stop?: AbortSignal;
+}
+
+export interface Practised {
+  /** Metrics of each iteration, as a run records them: `success`, `reward`, `turns`, `entropy`, and those of the pieces. */
+  readonly curve: readonly Stats[];
+  /** Everything that was counted: `episodes`, `tokens.sampled`, … */
+  readonly counters: Readonly<Stats>;
+  /** Success of the policy as it is now, on tasks of a split. */
+  evaluate(split: string, mode?: "sampled" | "greedy", tasks?: number): Promise<EvaluationResult>;
+  readonly policy: Model;
+}
+
+/** Trains a fresh policy and hands everything back. The engine's models are the caller's to dispose of. */
+export async function practise(options: PractiseOptions): Promise<Practised> {
+  const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
+  const random = randomStream(seed);
+  const lexicon = lexiconOf(environment, method);
+  const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
+    engine.create({
+      id,
+      seed: random.split("model").seed,
+      lexicon,
+      contextTokens,
+      ...(heads.length > 0 ? { heads } : {}),
+    });
+  const policy = await create("policy");
+  await options.prepare?.(policy);
+  const further: Further = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
+  const state = freshState("train");
+  await addFurther(method, further, state, { create, random });
+  const tasks = environment.tasks("train");
+  const byId = new Map(tasks.map((t) => [t.id, t]));
+  const limit = limitConcurrency(64);
+  const leaksIn = heldOutLeaks(environment);
+  const run: Practice = {
+    settings: { method, iterations },
+    state,
+    random,
+    stop,
+    tasks,
+    context: (practice, phase) =>
+      makeContext(
+        {
+          ...further,
+          environment,
+          tasks: byId,
+          state,
+          iterations,
+          random,
+          limit,
+          stop,
+          leaksIn,
+          ...(phase === undefined ? {} : { phase }),
+        },
+        practice,
+      ),
+    settle: () => blendAll(method, further),
+  };
+  const curve: Stats[] = [];
+  const { episodes = Number.POSITIVE_INFINITY } = options;
+  while (state.iteration < iterations && (state.counters.episodes ?? 0) < episodes) {
+    stop.throwIfAborted();
+    const done = await iterate(run);
+    curve.push(metricsOf(done, state));
+    await options.watch?.(done, state, policy);
+  }
+  return {
+    curve,
+    counters: state.counters,
+    policy,
+    evaluate: async (split, mode = "sampled", count = Number.POSITIVE_INFINITY) => {
+      const artefact = currentArtefact(state)?.artefact;
+      const told = artefact ? { artefact } : {};
+      const asked = { environment, agent: policy, split, mode, tasks: count, random, limit, stop, ...told };
+      return (await evaluate(asked)).result;
+    },
+  };
+}
+
+const forever = new AbortController().signal;

@@ -1,0 +1,106 @@
+/** Any environment of a single reply, answered twice within that reply: an attempt, a reflection, a revised attempt. */
+
+import { readTwoAnswers, twoAnswers } from "../common/text/twoAnswers.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import { type Random, randomStream } from "../core/random.ts";
+import type { Task } from "../core/types.ts";
+import { defineEnvironment, type Environment, type Episode, type Player } from "../env/environment.ts";
+
+/** Settings of {@link secondThoughts}. */
+export interface SecondThoughtsOptions {
+  /** Share of the expert's demonstrations that are right at once; the others mend a wrong first answer. Default 0.3. */
+  readonly right?: number;
+  /** Longest reply, in tokens. Default: four times the environment's own, and 24 for tags and words. */
+  readonly actionTokens?: number;
+}
+
+const thought = { first: "try", second: "so" };
+const verdicts = { right: "that is right", wrong: "that is wrong" };
+
+/**
+ * The same tasks with replies in the form think, answer, reflection, think, answer, in tags. The last answer is judged as
+ * the whole reply would be; a reply without one is judged as it is. The expert shows how: now and then it is right at
+ * once, mostly it gives the answer of another task first, says that it is wrong, and mends it.
+ * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
+ * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
+ */
+export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
+  const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
+  // whoever plays it in another way than its own lacks the form
+  const {
+    expert: solve,
+    flawed: _flawed,
+    critique: _critique,
+    verify,
+    lexicon,
+    limits,
+    ...rest
+  } = environment;
+  const lacks =
+    limits.turns !== 1 ? `${limits.turns} turns` : !solve ? "no expert" : !verify ? "no verify" : "";
+  if (!solve || !verify || lacks !== "") {
+    throw new WhetstoneError("config.invalid", {
+      where: `secondThoughts, environment "${environment.name}"`,
+      got: lacks,
+      expected:
+        "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
+      mend: "Wrap an environment of a single reply that has expert and verify.",
+    });
+  }
+  const judged = (content: string): string => readTwoAnswers(content).answers.at(-1) ?? content;
+  const expert: Player = (task, conversation, random) => {
+    const answer = solve(task, conversation, random);
+    const stream = randomStream(task.seed).split("second thoughts");
+    const slip =
+      stream.split("slip").next() < right ? undefined : elsewhere(task, answer, stream.split("elsewhere"));
+    const first = { thought: thought.first, answer: slip ?? answer };
+    const said = slip === undefined ? verdicts.right : verdicts.wrong;
+    return twoAnswers(first, said, { thought: thought.second, answer });
+  };
+  let known: readonly Task[] | undefined;
+  /** The expert's answer to some other task, if any differs. */
+  const elsewhere = ({ id }: Task, answer: string, random: Random): string | undefined => {
+    known ??= environment.tasks(environment.splits[0]!);
+    const from = random.below(known.length);
+    for (let k = 0; k < known.length; k++) {
+      const other = known[(from + k) % known.length]!;
+      const given = other.id === id ? answer : solve(other, other.prompt, random);
+      if (given !== answer) return given;
+    }
+    return undefined;
+  };
+  const wrapped = (inner: Episode): Episode => ({
+    observe: () => inner.observe(),
+    act: (action) => inner.act({ ...action, content: judged(action.content) }),
+    ...(inner.fork && { fork: async () => wrapped(await inner.fork!()) }),
+    close: async () => inner.close?.(),
+  });
+  return defineEnvironment({
+    ...rest,
+    name: `second-thoughts-${environment.name}`,
+    summary: `${environment.summary}; answered twice in one reply, with a reflection in between`,
+    limits: { ...limits, actionTokens },
+    abilities: new Set(
+      [...environment.abilities].filter((ability) => ability !== "legal" && ability !== "fork"),
+    ),
+    expert,
+    start: async (task, random) => wrapped(await environment.start(task, random)),
+    ...(lexicon && {
+      lexicon: () => [
+        ...lexicon(),
+        twoAnswers({ thought: thought.first, answer: "" }, verdicts.right, {
+          thought: thought.second,
+          answer: "",
+        }),
+        verdicts.wrong,
+      ],
+    }),
+    verify: (task, trajectory) => {
+      const turns = trajectory.turns.map((turn) => ({
+        ...turn,
+        action: { ...turn.action, content: judged(turn.action.content) },
+      }));
+      return verify(task, { ...trajectory, turns });
+    },
+  });
+}

@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { oneLine } from "../../../src/common/text/oneLine.ts";
+
+test("a text of unknown origin stays one line, and steers no terminal", () => {
+  assert.equal(
+    oneLine("split s: 1 % (because\nPOST /v1/keys: fine)"),
+    "split s: 1 % (because\\u000aPOST /v1/keys: fine)",
+  );
+  assert.equal(oneLine("\u001b[2J\u202egnp\u2028\u009b"), "\\u001b[2J\\u202egnp\\u2028\\u009b");
+  assert.equal(oneLine("Zürich 🙂, plainly"), "Zürich 🙂, plainly");
+});
