@@ -17,7 +17,7 @@ test("an import that breaks a rule is caught, with its line and what is allowed"
         file: "advantage/x.ts",
         line: 2,
         imports: "env/environment.ts",
-        why: "advantage may import itself, core",
+        why: "advantage may import itself, core, common",
       },
     ],
   );

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-test("node:sqlite is read through core/sqlite.ts alone, which keeps Node 22 from printing a notice about it", () => {
-  const src = join(import.meta.dirname, "..", "..", "src");
+test("node:sqlite is read through common/files/sqlite.ts alone, which keeps Node 22 from printing a notice about it", () => {
+  const src = join(import.meta.dirname, "..", "..", "..", "src");
   const reading = globSync("**/*.ts", { cwd: src }).filter((file) =>
     /^import (?!type).*"node:sqlite"/m.test(readFileSync(join(src, file), "utf8")),
   );
