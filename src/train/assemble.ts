@@ -1,66 +1,25 @@
 /** A run put together: its models, streams and records, with what the loop needs of them. */
 import { join } from "node:path";
 import { endsRun } from "../core/chat.ts";
-import type { Ctx } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
-import { type Random, randomStream } from "../core/random.ts";
+import { randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
-import { type ModelId, type Stats, succeeded, type Task, type Trajectory } from "../core/types.ts";
+import { type Stats, succeeded, type Trajectory } from "../core/types.ts";
 import type { Store } from "../store/store.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { heldName } from "./asyncRollouts.ts";
 import { addFurther, blendAll, type Further, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
-import { type ContextParts, makeContext } from "./context.ts";
+import { makeContext } from "./context.ts";
 import { average, evaluate, rewardOf } from "./evaluate.ts";
-import type { EvaluationResult, RunEvent } from "./events.ts";
+import type { RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
-import type { Iteration } from "./loop.ts";
+import type { Iteration, Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
-
-export interface Run {
-  readonly settings: RunSettings;
-  readonly state: RunState;
-  readonly policy: Model;
-  /** The policy and what the method has beside it. */
-  readonly models: ReadonlyMap<ModelId, Model>;
-  /** Weights that play ahead of learning, by name. They are saved with the run. */
-  readonly held: Map<string, Frozen>;
-  readonly random: Random;
-  readonly stop: AbortSignal;
-  /** Tasks to practise. */
-  readonly tasks: readonly Task[];
-  /** True once the wall-clock budget is used up. */
-  isSpent(): boolean;
-  /** @param over what it sees in place of what the run has. */
-  context(practice: readonly Task[], phase?: string, over?: Partial<ContextParts>): Ctx;
-  report(event: RunEvent): void;
-  /** Lets the frozen models follow the policy, as the method says, and notes what the helpers remember. */
-  settle(): Promise<void>;
-  /** Records an iteration: metrics, trajectories, one line of progress. */
-  commit(done: Iteration): Promise<void>;
-  /** Measures the policy on the validation split where that is due, and keeps the best so far. */
-  validate(when: "due" | "last"): Promise<void>;
-  /** Saves the run as it stands. */
-  checkpoint(): Promise<void>;
-  checkpointIfDue(): Promise<void>;
-  /** Does work that changes no weights; when a stop ends it, the run is saved with this state. */
-  saveIfStopped<T>(state: RunState, work: () => Promise<T>): Promise<T>;
-  evaluate(
-    split: string,
-    mode: "sampled" | "greedy",
-    tasks: number,
-    when: "before" | "during" | "after",
-  ): Promise<EvaluationResult>;
-  /** Puts the frozen and further models in place, from the policy as it is now. Call once practice begins. */
-  beginPractice(): Promise<void>;
-  /** Lets go of the run's files, and of weights that played ahead; an episode that outlives the run leaves no trace. */
-  close(): Promise<void>;
-}
 
 export interface Surroundings {
   readonly out: string;

@@ -16,10 +16,10 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 import { importanceWeighted } from "../update/importanceWeighted.ts";
-import type { Run } from "./assemble.ts";
 import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
 import { episodeBook } from "./context.ts";
 import { inForce } from "./phases.ts";
+import type { Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
 export interface Attempts {

@@ -2,8 +2,8 @@
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
-import type { Run } from "./assemble.ts";
 import { inForce } from "./phases.ts";
+import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
 import { clockOf } from "./state.ts";
 

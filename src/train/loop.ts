@@ -6,20 +6,12 @@
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../common/tokens/pack.ts";
-import type { Advantages, Channels, Evidence, Experience, Notes, Slots } from "../core/slots.ts";
+import type { Advantages, Channels, Evidence, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
-import type { Run } from "./assemble.ts";
 import { attemptsOf } from "./asyncRollouts.ts";
 import { type Attempt, attempt, type Practice, plan } from "./attempt.ts";
+import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
-
-/** What one iteration brought. */
-export interface Iteration {
-  readonly experience: Experience;
-  readonly advantages: Advantages;
-  readonly stats: Stats;
-  readonly seconds: { readonly rollout: number; readonly update: number };
-}
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {

@@ -25,10 +25,11 @@ import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
-import { assemble, type Run } from "./assemble.ts";
+import { assemble } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { loop } from "./loop.ts";
+import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { warmStart } from "./warmStart.ts";
 

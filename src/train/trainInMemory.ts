@@ -13,7 +13,8 @@ import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
 import { limitConcurrency } from "./limit.ts";
-import { type Iteration, iterate } from "./loop.ts";
+import { iterate } from "./loop.ts";
+import type { Iteration } from "./running.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
 

@@ -9,7 +9,7 @@ import { actionTokens, type Ending, type Task, type Trajectory } from "../core/t
 import type { Player } from "../env/environment.ts";
 import { likelihood } from "../objective/likelihood.ts";
 import { playEpisode } from "../rollout/episode.ts";
-import type { Run } from "./assemble.ts";
+import type { Run } from "./running.ts";
 import type { WarmStartSettings } from "./settings.ts";
 import type { RunState } from "./state.ts";
 

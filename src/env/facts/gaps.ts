@@ -14,8 +14,21 @@
  */
 import { randomStream } from "../../core/random.ts";
 import type { Task } from "../../core/types.ts";
-import type { Progress } from "./players.ts";
 import { type Asked, askedBy } from "./questions.ts";
+import type { Relation } from "./world.ts";
+
+/** How far a conversation has come, read from what the environment said. */
+export interface Progress {
+  readonly task: Task;
+  /** The name that the next look-up is about. */
+  readonly current: string;
+  /** Relations still to be looked up. */
+  readonly left: readonly Relation[];
+  /** The last command, "" at the start. */
+  readonly command: string;
+  /** The last reply of the environment, "" at the start. */
+  readonly last: string;
+}
 
 export interface Gap {
   readonly name: string;

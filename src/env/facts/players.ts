@@ -1,22 +1,9 @@
 /** Scripted players of the facts environment: one that solves every task, one with the gaps of gaps.ts. */
 import type { Message, Task } from "../../core/types.ts";
 import type { Player } from "../environment.ts";
-import { gapOf } from "./gaps.ts";
+import { gapOf, type Progress } from "./gaps.ts";
 import { askedBy } from "./questions.ts";
-import { entries, isRelation, type Relation } from "./world.ts";
-
-/** How far a conversation has come, read from what the environment said. */
-export interface Progress {
-  readonly task: Task;
-  /** The name that the next look-up is about. */
-  readonly current: string;
-  /** Relations still to be looked up. */
-  readonly left: readonly Relation[];
-  /** The last command, "" at the start. */
-  readonly command: string;
-  /** The last reply of the environment, "" at the start. */
-  readonly last: string;
-}
+import { entries, isRelation } from "./world.ts";
 
 export function progress(task: Task, conversation: readonly Message[]): Progress {
   const { entity, path } = askedBy(task);

@@ -5,7 +5,7 @@ import type { Play } from "../../../core/context.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { method } from "../../../method/method.ts";
-import type { Iteration } from "../../../train/loop.ts";
+import type { Iteration } from "../../../train/running.ts";
 import { practise } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { clarification } from "../../../worlds/clarification.ts";
