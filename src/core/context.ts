@@ -4,7 +4,7 @@ import type { Critique, CritiqueWish } from "./critique.ts";
 import type { Json } from "./json.ts";
 import type { Frozen, Model } from "./model.ts";
 import type { Random } from "./random.ts";
-import type { Exposure, Signal } from "./signal.ts";
+import type { Signal } from "./signal.ts";
 import type { Id, Message, ModelId, Role, Task, Trajectory } from "./types.ts";
 
 export interface Clock {
@@ -152,7 +152,6 @@ export interface Ctx {
   readonly random: Random;
   /** The tasks that the data slot chose for this iteration. */
   readonly practice: readonly Task[];
-  readonly exposures: readonly Exposure[];
   task(id: Id): Task;
   /** The model of that name; a clear error when the run has none. Default "policy". */
   model(id?: ModelId): Model;

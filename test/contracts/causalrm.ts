@@ -1,14 +1,14 @@
-import type { Signal } from "../../src/core/signal.ts";
+import type { Exposure, Signal } from "../../src/core/signal.ts";
 import { signalValue } from "../../src/core/signal.ts";
 import type { Feedback } from "../../src/core/slots.ts";
 import type { Id } from "../../src/core/types.ts";
 
 export const debiased =
-  (reactions: readonly Signal[]): Feedback =>
+  (exposures: readonly Exposure[], reactions: readonly Signal[]): Feedback =>
   async (ctx, { trajectories }) => {
     const answered = new Map<Id | undefined, Signal>(reactions.map((s) => [s.exposure, s]));
-    const propensity = await ctx.helper("propensity").predict(ctx.exposures);
-    const rows = ctx.exposures.map((exposure, i) => {
+    const propensity = await ctx.helper("propensity").predict(exposures);
+    const rows = exposures.map((exposure, i) => {
       const signal = answered.get(exposure.id);
       const y = signal ? (signalValue(signal) ?? 0) : 0;
       return { x: exposure.about, y, weight: signal ? 1 / Math.max(0.05, propensity[i]!) : 0 };

@@ -122,7 +122,6 @@ export function ctxOf(parts: Partial<Ctx>): Ctx {
       return missing();
     },
     practice: [],
-    exposures: [],
     memory: { get: missing, set: missing },
     artefacts: { current: missing, version: missing, propose: missing, adopt: missing },
     task: missing,

@@ -1,0 +1,158 @@
+/** How pieces play episodes: who acts in which role, from which random stream, counted and journalled. */
+import type { Artefact } from "../core/artefact.ts";
+import type { Counter, Play } from "../core/context.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Frozen, Model } from "../core/model.ts";
+import type { Random } from "../core/random.ts";
+import type { Role, Trajectory } from "../core/types.ts";
+import type { Player } from "../env/environment.ts";
+import { playEpisode, type Seat } from "../rollout/episode.ts";
+import { modelSeat, seatOf } from "./actor.ts";
+import type { ContextParts, EpisodeBook } from "./context.ts";
+import type { Lookups } from "./lookups.ts";
+
+export interface PlayParts {
+  readonly parts: ContextParts;
+  readonly book: EpisodeBook;
+  readonly lookups: Lookups;
+  /** Of this iteration. */
+  readonly random: Random;
+  /** What the policy is told where nothing else is said. */
+  readonly artefact: () => Artefact | undefined;
+  readonly count: (counter: Counter, amount: number) => void;
+}
+
+export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
+  const { environment, state, models } = parts;
+  const { made, begun } = book;
+  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Seat => {
+    const id = chosen?.[role] ?? "policy";
+    const talking = models.get(id);
+    if (talking?.chat) return seatOf(id, talking);
+    const acting = models.get(id) ?? lookups.frozen(id);
+    const mixed = mix && mixedWith(acting, lookups.frozen(mix.with), mix.share);
+    return modelSeat(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
+  };
+  const playerSeat = (player: Player): Seat => {
+    const { chat, codec, contextTokens } = lookups.model();
+    const tokens = chat ? {} : { codec, contextTokens };
+    return { kind: "player", id: "policy", player, ...tokens };
+  };
+
+  const scripted = (name: "expert" | "flawed"): Player => {
+    const found = environment[name];
+    if (found) return found;
+    throw new WhetstoneError("capability.missing", {
+      where: `environment ${environment.name}`,
+      got: `a method that learns from its ${name} player`,
+      expected: "an environment with such a player",
+      mend: `Give the environment a scripted player ${name}, or choose a method without demonstrations.`,
+    });
+  };
+
+  async function play({
+    task: named,
+    attempt,
+    together = 1,
+    models: chosen,
+    mix,
+    player: playing,
+    program,
+    from,
+    advice,
+    advise,
+    artefact = current(),
+    limits,
+    temperature,
+    constrained,
+  }: Play): Promise<readonly Trajectory[]> {
+    const task = typeof named === "string" ? lookups.task(named) : named;
+    if (!parts.tasks.has(task.id)) made.set(task.id, task);
+    const player = playing && scripted(playing);
+    const name = program?.name ?? playing;
+    const tag = name === undefined ? attempt : `${name} ${attempt}`;
+    const id = `${state.iteration}/${task.id}/${tag}`;
+    if (from && !environment.abilities.has("replay")) {
+      throw new WhetstoneError("capability.missing", {
+        where: `environment ${environment.name}`,
+        got: "an episode that goes on from a turn of another one",
+        expected: "an environment with the ability replay",
+        mend: "Choose an environment that can replay, or a method that plays each episode from its start.",
+      });
+    }
+    if (begun.has(id)) {
+      throw new WhetstoneError("option.range", {
+        where: `play of task "${task.id}"`,
+        got: `attempt ${attempt} again in iteration ${state.iteration}`,
+        expected: "one episode for each task and attempt of an iteration",
+        mend: "Give every episode of a task its own attempt, also where advice or from tells them apart.",
+      });
+    }
+    begun.add(id);
+    // an environment that can replay draws from its task alone; what is said to one attempt need not be said to another
+    const alike = environment.abilities.has("replay") && !from && advice === undefined && !advise;
+    const draw =
+      alike && attempt < together && together > 1
+        ? { seed: random.split("openings", task.id).seed, index: attempt, of: together }
+        : undefined;
+    const playNow = async (): Promise<readonly Trajectory[]> => {
+      parts.stop.throwIfAborted();
+      const finished = await playEpisode({
+        environment,
+        task,
+        id,
+        seat: (role) => {
+          if (program) return { kind: "player", id: "policy", player: program.act };
+          return player ? playerSeat(player) : seat(role, chosen, mix);
+        },
+        random: random.split("episode", task.id, tag),
+        ...(draw === undefined ? {} : { draw }),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(constrained === undefined ? {} : { constrained }),
+        ...(from === undefined ? {} : { from }),
+        ...(advice === undefined ? {} : { advice }),
+        ...(advise === undefined ? {} : { advise }),
+        ...(artefact === undefined || artefact === "none" ? {} : { artefact }),
+        ...(limits === undefined ? {} : { limits }),
+      });
+      await parts.journal?.add(state.iteration, id, finished);
+      return finished;
+    };
+    const played = parts.journal?.find(id) ?? (await parts.limit(playNow));
+    if (playing && !program) count("demonstrations", 1);
+    else countEpisode(played, from, count);
+    return played;
+  }
+
+  return play;
+}
+
+/** A model that draws from logits of its own and of another. */
+function mixedWith(
+  acting: Pick<Model, "codec" | "sample">,
+  of: Frozen,
+  share: number,
+): Pick<Model, "codec" | "sample"> {
+  return {
+    codec: acting.codec,
+    sample: (requests) => acting.sample(requests.map((request) => ({ ...request, mix: { of, share } }))),
+  };
+}
+
+/** Replayed turns are steps of the environment, but no model made them again. */
+function countEpisode(
+  played: readonly Trajectory[],
+  from: Play["from"],
+  count: (counter: Counter, amount: number) => void,
+): void {
+  count("episodes", 1);
+  if (played.some((t) => t.end.kind === "failed")) count("episodes.failed", 1);
+  for (const { role, turns } of played) {
+    const replayed = from?.trajectory.role === role ? Math.min(from.turn, from.trajectory.turns.length) : 0;
+    const sampled = turns.slice(replayed);
+    count("turns", turns.length);
+    count("environment.steps", turns.length);
+    count("generations", sampled.length);
+    for (const { tokens } of sampled) count("tokens.sampled", tokens?.action.length ?? 0);
+  }
+}
