@@ -44,8 +44,8 @@ interface SettingRow<T> {
   readonly oneOf?: readonly string[];
 }
 
-/** Step sizes beyond it, which would throw any model away in its first step, are slips of a key. */
-export const highestRate = 1e4;
+/** Step sizes beyond it are slips of a key. Plain gradient ascent on tables takes up to a million; AdamW far less than one. */
+export const highestRate = 1e9;
 
 /** Every setting with its help and its range; a missing or surplus row is a compile error. */
 export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Settings[K]> } = {

@@ -13,6 +13,7 @@ import {
 import { WhetstoneError } from "../core/errors.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
+import { highestRate } from "../method/settings.ts";
 
 /** One choice of settings, by name: what is tried for an arm. */
 export type Choice = Readonly<Record<string, Json>>;
@@ -67,7 +68,11 @@ export function defineCheck(check: Check): Check {
       ? `a smallest effect of ${check.smallestEffect}`
       : sizes.some((n) => n !== sizes[0] || n === 0)
         ? `grids of ${sizes.join(", ")} choices`
-        : undefined;
+        : Object.values(arms).some(({ grid }) =>
+              grid.some(({ learningRate }) => typeof learningRate === "number" && learningRate > highestRate),
+            )
+          ? `a learning rate above ${highestRate}`
+          : undefined;
   if (wrong === undefined) return check;
   throw new WhetstoneError("config.invalid", {
     where: `check "${check.id}"`,
