@@ -23,8 +23,9 @@ export async function post(
   signals: readonly string[],
   leaving = false,
 ): Promise<Posted> {
+  let response: Response | undefined;
   try {
-    const response = await fetch(`${url}/v1/feedback`, {
+    response = await fetch(`${url}/v1/feedback`, {
       method: "POST",
       headers: { "content-type": "application/json", ...(key ? { authorization: `Bearer ${key}` } : {}) },
       body: `[${signals.join(",")}]`,
@@ -35,7 +36,9 @@ export async function post(
     });
     return await meaningOf(response, signals.length);
   } catch (cause) {
-    const message = `${url} cannot be reached. Check that whetstone serve runs there.`;
+    const message = response
+      ? `The answer of ${url} broke off. Check the connection, and what stands between.`
+      : `${url} cannot be reached. Check that whetstone serve runs there.`;
     return {
       kind: "later",
       why: new FeedbackError({ kind: "undelivered", message, cause }),
@@ -49,14 +52,15 @@ const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504,
 
 async function meaningOf(response: Response, count: number): Promise<Posted> {
   const { status } = response;
-  const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) {
+    // one that breaks off is lost, whatever its status: it is asked for again
+    const body = jsonOf(await response.text());
     const signals = listAt(body, "signals").filter(isAcknowledged);
     if (signals.length === count) return { kind: "kept", signals };
     const message = `The answer is not that of a feedback inbox (status ${status}). Check the url.`;
     return { kind: "refused", why: new FeedbackError({ kind: "refused", message, status }) };
   }
-  const error = at(body, "error");
+  const error = at(jsonOf(await response.text().catch(() => "")), "error");
   const [said, code] = [at(error, "message"), at(error, "code")];
   const parts = {
     message: typeof said === "string" ? said : `The server answered with status ${status}.`,
@@ -73,6 +77,14 @@ async function meaningOf(response: Response, count: number): Promise<Posted> {
     why: new FeedbackError({ kind: "undelivered", ...parts }),
     afterMs: Number.isFinite(seconds) ? 1000 * Math.max(0, seconds) : 0,
   };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function at(value: unknown, name: string): unknown {

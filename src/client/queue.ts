@@ -38,7 +38,7 @@ interface Waiting {
 type State =
   /** Nothing waits. */
   | { readonly kind: "idle" }
-  /** More is gathered, or a failure is waited out. The timer sends. */
+  /** More is gathered, or a failure is waited out. The timer sends, and gives up what was tried for long enough. */
   | { readonly kind: "pausing"; readonly timer: ReturnType<typeof setTimeout> }
   /** One request is under way. What is added meanwhile goes with the next one. */
   | { readonly kind: "sending" };
@@ -65,9 +65,23 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
     if (state.kind === "idle") pause(gather);
   }
 
-  /** idle, sending → pausing */
-  function pause(ms: number): void {
-    state = { kind: "pausing", timer: setTimeout(sendNext, Math.min(ms, longestPause)) };
+  /** idle, sending → pausing. No longer than a signal is tried: what is added meanwhile would be given up before it was sent. */
+  function pause(ms: number, why?: FeedbackError): void {
+    pauseUntil(Date.now() + Math.min(ms, keepTrying), why);
+  }
+
+  /** idle, sending, pausing → pausing. @param why the last request failed. */
+  function pauseUntil(end: number, why?: FeedbackError): void {
+    const [oldest] = waiting;
+    const next = why && oldest ? Math.min(end, oldest.until) : end;
+    const wake = (): void => {
+      if (Date.now() >= end) sendNext();
+      else {
+        for (const one of waiting) if (why && Date.now() >= one.until) giveUp(one, why);
+        pauseUntil(end, why);
+      }
+    };
+    state = { kind: "pausing", timer: setTimeout(wake, Math.min(next - Date.now(), longestPause)) };
   }
 
   /** pausing → sending, idle */
@@ -108,7 +122,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
       case "later":
         // those that did not fit into this request have waited as long
         for (const one of waiting) if (Date.now() + posted.afterMs >= one.until) giveUp(one, posted.why);
-        pause(Math.max(posted.afterMs, backoff(failures++)));
+        pause(Math.max(posted.afterMs, backoff(failures++)), posted.why);
     }
   }
 

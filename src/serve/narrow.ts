@@ -1,4 +1,5 @@
 /** What a narrowed key, such as one that a browser holds, may give feedback on, and in whose name. */
+import { createHash } from "node:crypto";
 import type { ReceivedSignal, ServedResponse, Target } from "../core/served.ts";
 import type { Only } from "./keys.ts";
 
@@ -11,13 +12,18 @@ const mostNamed = 20;
  */
 export function narrowed(signal: ReceivedSignal, only: Only): ReceivedSignal {
   const { user: _claimed, key, ...rest } = signal;
-  const own = only.session ?? only.response ?? only.user ?? "";
   return {
     ...rest,
     source: "user",
     ...(only.user === undefined ? {} : { user: only.user }),
-    ...(key === undefined ? {} : { key: `${own} ${key}` }),
+    ...(key === undefined ? {} : { key: keyWithin(only, key) }),
   };
+}
+
+/** One for each key and what it is narrowed to, short enough for the store. What clients send holds no tab. */
+function keyWithin({ session, response, user }: Only, key: string): string {
+  const scope = JSON.stringify([session, response, user, key]);
+  return `narrowed\t${createHash("sha256").update(scope).digest("base64url")}`;
 }
 
 /** Whether every target lies within what the key is narrowed to. @param find a response as it was served. */
@@ -55,7 +61,10 @@ function isWithin(
   // a session as a whole: only for keys that are for a session as a whole
   if (only.session === undefined || only.response !== undefined) return false;
   if (session !== undefined && session !== only.session) return false;
-  return trajectory === undefined || trajectory.startsWith(`${only.session}/`);
+  if (trajectory === undefined) return true;
+  // names of sessions may hold slashes themselves
+  const end = trajectory.lastIndexOf("/");
+  return end >= 0 && trajectory.slice(0, end) === only.session;
 }
 
 /** Whether a response is one that the key is for. A user says who gives feedback; alone, also whose responses are meant. */

@@ -6,7 +6,7 @@ import type { Id } from "../core/types.ts";
 import { artefactsOn } from "./artefacts.ts";
 import { readResponse } from "./chain.ts";
 import { connect, type Database } from "./database.ts";
-import { secretOf } from "./erased.ts";
+import { erasedAmong, secretOf } from "./erased.ts";
 import { erase } from "./erasure.ts";
 import type {
   Erasure,
@@ -20,7 +20,7 @@ import type {
 } from "./production.ts";
 import { type Recent, recent } from "./recent.ts";
 import { addRecord, readRecords } from "./records.ts";
-import { type RedactionOptions, redactor } from "./redaction.ts";
+import { type RedactionOptions, type Redactor, redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import {
   packResponse,
@@ -39,8 +39,8 @@ export interface ProductionOptions {
   readonly redaction?: RedactionOptions;
 }
 
-/** Rows that are read at a time. */
-const page = 200;
+/** Rows that are read at a time, and bytes of them: one row alone may hold more. */
+const [page, pageBytes] = [200, 4e6];
 /** Of a transaction that others stand in the way of. */
 const mostTries = 4;
 /** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
@@ -82,7 +82,7 @@ export function productionOn(
   };
 
   async function write(given: readonly Write[]): Promise<readonly Written[]> {
-    const batch = redacting ? await redacting.entries(given) : given;
+    const batch = redacting ? await redacting.entries(given, await knownResponses(given, redacting)) : given;
     for (const entry of batch) requireStorable(entry);
     const { bases, responses } = await inSlices(packed(batch));
     const signals = batch.flatMap((entry) => (entry.kind === "signal" ? [entry.signal] : []));
@@ -102,6 +102,23 @@ export function productionOn(
       const first = firsts[nth++];
       return { id: first ?? entry.signal.id, duplicate: first !== undefined };
     });
+  }
+
+  /** Of the responses that signals name and redaction would name anew, those that are kept, come with them, or were erased. */
+  async function knownResponses(batch: readonly Write[], { name }: Redactor): Promise<ReadonlySet<Id>> {
+    const named = batch.flatMap((entry) => (entry.kind === "signal" ? targetsOf(entry.signal) : []));
+    const responses = named.filter((one) => one.what === "response" && name(one.name) !== one.name);
+    const known = new Set<Id>();
+    if (responses.length === 0) return known;
+    for (const entry of batch) if (entry.kind === "response") known.add(entry.response.id);
+    for await (const { name } of erasedAmong(db, secret, responses)) known.add(name);
+    const ids = [...new Set(responses.map(({ name }) => name))];
+    for (let i = 0; i < ids.length; i += 1000) {
+      const part = ids.slice(i, i + 1000);
+      const found = await db.selectFrom("responses").select("id").where("id", "in", part).execute();
+      for (const { id } of found) known.add(id);
+    }
+    return known;
   }
 
   /** Responses as rows, and the last one of each trajectory. */
@@ -135,9 +152,9 @@ export function productionOn(
   async function* responses(filter: ResponseFilter = {}): AsyncGenerator<ServedResponse> {
     const known = recent<Id, ServedResponse>(atHand, weightOf);
     for await (const row of paged(
-      (last: ResponsesTable | undefined) =>
+      (last: Place | undefined) =>
         filteredResponses(db, filter)
-          .selectAll()
+          .select(["id", "at", bytesOf("data", "tokens", "logp", "behaviour", "entropy", "forced")])
           .$if(last !== undefined, (q) =>
             q.where((e) => e(e.refTuple("at", "id"), ">", e.tuple(last!.at, last!.id))),
           )
@@ -145,6 +162,8 @@ export function productionOn(
           .orderBy("id")
           .limit(page)
           .execute(),
+      (ids) =>
+        db.selectFrom("responses").selectAll().where("id", "in", ids).orderBy("at").orderBy("id").execute(),
       guarded,
     )) {
       yield await guarded(() => expanded(row, known));
@@ -153,15 +172,23 @@ export function productionOn(
 
   async function* signals(filter: SignalFilter = {}): AsyncGenerator<ReceivedSignal> {
     for await (const row of paged(
-      (last: Tables["signals"] | undefined) =>
+      (last: Place | undefined) =>
         filteredSignals(db, filter)
-          .selectAll()
+          .select(["id", "received as at", bytesOf("data")])
           .$if(last !== undefined, (q) =>
-            q.where((e) => e(e.refTuple("received", "id"), ">", e.tuple(last!.received, last!.id))),
+            q.where((e) => e(e.refTuple("received", "id"), ">", e.tuple(last!.at, last!.id))),
           )
           .orderBy("received")
           .orderBy("id")
           .limit(page)
+          .execute(),
+      (ids) =>
+        db
+          .selectFrom("signals")
+          .selectAll()
+          .where("id", "in", ids)
+          .orderBy("received")
+          .orderBy("id")
           .execute(),
       guarded,
     )) {
@@ -217,17 +244,50 @@ function mayRepeat(e: unknown): boolean {
   return errcode === 787 || code === "23503" || code === "40P01";
 }
 
-/** All rows, a page at a time. @param read the page after this row. */
+/** Where a row stands among the others, and how much it holds. */
+interface Place {
+  readonly id: Id;
+  readonly at: number;
+  /** PostgreSQL gives sums of them as texts. */
+  readonly bytes: number | string;
+}
+
+/** Of these columns together. Either database knows it without reading what they hold. */
+function bytesOf(...columns: readonly (keyof ResponsesTable)[]) {
+  const each = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
+  return sql<number | string>`${sql.join(each, sql` + `)}`.as("bytes");
+}
+
+/**
+ * All rows in order, few at a time and few bytes at a time, since each may hold megabytes.
+ * @param places of the page after this row. @param read rows by their ids, in the same order.
+ */
 async function* paged<Row>(
-  read: (last: Row | undefined) => Promise<readonly Row[]>,
+  places: (last: Place | undefined) => Promise<readonly Place[]>,
+  read: (ids: readonly Id[]) => Promise<readonly Row[]>,
   guarded: <T>(work: () => Promise<T>) => Promise<T>,
 ): AsyncGenerator<Row> {
-  for (let last: Row | undefined; ; ) {
-    const rows = await guarded(() => read(last));
-    yield* rows;
-    last = rows.at(-1);
-    if (rows.length < page) return;
+  for (let last: Place | undefined; ; ) {
+    const found = await guarded(() => places(last));
+    for (const ids of portions(found)) yield* await guarded(() => read(ids));
+    last = found.at(-1);
+    if (found.length < page) return;
   }
+}
+
+/** Ids of rows that are read together. */
+function* portions(places: readonly Place[]): Generator<readonly Id[]> {
+  let ids: Id[] = [];
+  let held = 0;
+  for (const { id, bytes } of places) {
+    if (ids.length > 0 && held + Number(bytes) > pageBytes) {
+      yield ids;
+      [ids, held] = [[], 0];
+    }
+    ids.push(id);
+    held += Number(bytes);
+  }
+  if (ids.length > 0) yield ids;
 }
 
 function filteredResponses(db: Kysely<Tables>, filter: ResponseFilter) {

@@ -4,7 +4,8 @@ import { atOnce, eachOf, type Interruptible, inSlices } from "../common/files/sl
 import { parsed } from "../common/text/toolCalls.ts";
 import { isObject, type Json } from "../core/json.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse, Target } from "../core/served.ts";
-import type { Message, Tool, ToolCall } from "../core/types.ts";
+
+import type { Id, Message, Tool, ToolCall } from "../core/types.ts";
 import { boundedPattern } from "./boundedPattern.ts";
 import { type Found, findPlaces } from "./findPlaces.ts";
 import { type PersonalData, personalData, type Rule } from "./personalData.ts";
@@ -23,8 +24,11 @@ export interface RedactionOptions {
 
 export interface Redactor {
   text(text: string): string;
-  /** As they may be stored. Where words were changed, the token ids that say them go. Others get their turn in between. */
-  entries(entries: readonly Write[]): Promise<readonly Write[]>;
+  /**
+   * As they may be stored. Where words were changed, the token ids that say them go. Others get their turn in between.
+   * @param known responses whose ids stay as they are; what else a signal names may be anything.
+   */
+  entries(entries: readonly Write[], known?: ReadonlySet<Id>): Promise<readonly Write[]>;
   /** The name under which somebody's data is kept: told apart whatever the options say. */
   name(name: string): string;
 }
@@ -59,13 +63,13 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
   return {
     text: (given) => atOnce(text(given)),
     name: (given) => atOnce(name(given)),
-    entries: (given) => inSlices(eachOf(given, entry)),
+    entries: (given, known = new Set()) => inSlices(eachOf(given, (one) => entry(one, known))),
   };
 
-  function* entry(given: Write): Interruptible<Write> {
+  function* entry(given: Write, known: ReadonlySet<Id>): Interruptible<Write> {
     return given.kind === "response"
       ? { kind: "response", response: yield* response(given.response) }
-      : { kind: "signal", signal: yield* signal(given.signal) };
+      : { kind: "signal", signal: yield* signal(given.signal, known) };
   }
   function* response(given: ServedResponse): Interruptible<ServedResponse> {
     const prompt = yield* eachOf(given.prompt, message);
@@ -156,20 +160,23 @@ export function redactor(options: RedactionOptions, secret: Uint8Array): Redacto
     const same = kept.every(([key, value], i) => key === entries[i]?.[0] && value === entries[i]?.[1]);
     return same ? given : Object.fromEntries(kept);
   }
-  function* signal(given: ReceivedSignal): Interruptible<ReceivedSignal> {
+  function* signal(given: ReceivedSignal, known: ReadonlySet<Id>): Interruptible<ReceivedSignal> {
     return {
       ...given,
+      channel: yield* name(given.channel),
       ...(given.key !== undefined && { key: yield* name(given.key) }),
-      about: yield* eachOf(given.about, target),
+      about: yield* eachOf(given.about, (one) => target(one, known)),
       ...(given.text !== undefined && { text: yield* text(given.text) }),
       source: yield* name(given.source),
       ...(given.user !== undefined && { user: yield* name(given.user) }),
       tags: yield* record(given.tags, text),
     };
   }
-  function* target(given: Target): Interruptible<Target> {
+  function* target(given: Target, known: ReadonlySet<Id>): Interruptible<Target> {
+    const { response } = given;
     return {
       ...given,
+      ...(response !== undefined && { response: known.has(response) ? response : yield* name(response) }),
       ...(given.session !== undefined && { session: yield* name(given.session) }),
       ...(given.trajectory !== undefined && { trajectory: yield* name(given.trajectory) }),
     };

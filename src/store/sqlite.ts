@@ -1,5 +1,6 @@
 /** The smallest bridge from Node's own SQLite to Kysely, and its failures in words. */
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
@@ -16,9 +17,17 @@ const [steps, firstStep] = ["kysely_migration", "001-runs"];
 function requireStore(file: string): void {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const there = statSync(file);
+  if (there.isDirectory()) {
+    throw new WhetstoneError("store.failed", {
+      where: `store ${file}`,
+      got: "a folder",
+      expected: "a file, or one that is not there yet",
+      mend: `Name a file in it, such as ${join(file, "whetstone.sqlite")}.`,
+    });
+  }
   if (!there.isFile() || there.size === 0) return;
   // without a log all of it lies in the file, and is read without as much as an index beside it
-  const at = existsSync(`${file}-wal`) ? file : `${pathToFileURL(file).href}?immutable=1`;
+  const at = existsSync(`${file}-wal`) ? resolve(file) : `${pathToFileURL(file).href}?immutable=1`;
   const database = new (sqlite().DatabaseSync)(at, { readOnly: true });
   try {
     const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -42,8 +51,10 @@ function requireStore(file: string): void {
 /** Opens or creates the file: write-ahead log, every commit flushed to the disk, others waited for up to 10 s. */
 export function openDatabase(file: string): DatabaseSync {
   try {
-    requireStore(file);
-    const database = new (sqlite().DatabaseSync)(file);
+    // one in memory has no file; any other name is that of a file, also where SQLite would take it for a URL
+    const inMemory = file === ":memory:";
+    if (!inMemory) requireStore(file);
+    const database = new (sqlite().DatabaseSync)(inMemory ? file : resolve(file));
     try {
       database.exec("PRAGMA busy_timeout = 10000");
       database.exec("PRAGMA journal_mode = WAL");

@@ -101,6 +101,37 @@ test("an answer that is lost on its way doubles nothing", () =>
     before.answer = () => undefined;
   }));
 
+test("an answer that breaks off within its body is one that is lost", () =>
+  withServer(async ({ asked, kept, url }, client) => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"sig'));
+        controller.error(new TypeError("terminated"));
+      },
+    });
+    const broken: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return asked.length === 1 ? new Response(body, { status: response.status }) : response;
+    };
+    const { feedback } = client({ url, fetch: broken });
+    assert.equal((await feedback.reaction("r1", "thumbs_up")).duplicate, true);
+    assert.deepEqual([kept.length, asked.length], [1, 2]);
+  }));
+
+test("whatever pause a server asks for, what is given later is tried in time", () =>
+  withServer(async ({ before, asked, kept }, client) => {
+    before.answer = () =>
+      asked.length === 1
+        ? Response.json({}, { status: 503, headers: { "retry-after": "86400" } })
+        : undefined;
+    const { feedback } = client({ keepTrying: 300 });
+    await assert.rejects(feedback.score("r1", 0), { kind: "undelivered" });
+    const began = performance.now();
+    await feedback.score("r1", 1);
+    assert.ok(performance.now() - began < 1000);
+    assert.equal(kept.length, 1);
+  }));
+
 test("a server that is busy is asked again, no sooner than it says", () =>
   withServer(async ({ before, asked, kept }, client) => {
     before.answer = () =>

@@ -24,7 +24,15 @@ interface Given {
 }
 
 /** What becomes of a request. */
-type Fate = "answered" | "lost" | "answer lost" | "busy" | "busy for 2 s" | "no key";
+type Fate =
+  | "answered"
+  | "lost"
+  | "answer lost"
+  | "answer broken off"
+  | "busy"
+  | "busy for 2 s"
+  | "busy for a day"
+  | "no key";
 
 /** Of the requests in turn, and of all that follow. */
 interface Network {
@@ -57,8 +65,10 @@ const fate = weighted<Fate>(
   ["answered", 6],
   ["lost", 1],
   ["answer lost", 1],
+  ["answer broken off", 1],
   ["busy", 1],
   ["busy for 2 s", 1],
+  ["busy for a day", 1],
   ["no key", 1],
 );
 const network: fc.Arbitrary<Network> = fc.record({
@@ -174,6 +184,12 @@ async function play(
     await s.waitIdle();
     await microtasks(10);
     if (s.count() === 0 && flushing === 0 && added.every(({ outcome }) => outcome)) break;
+    if (s.count() === 0) {
+      const late = added.filter(({ outcome, until }) => !outcome && until < Date.now());
+      wrong.push(
+        ...late.map(({ json, until }) => `${json.slice(0, 30)} waits ${Date.now() - until} ms too long`),
+      );
+    }
     mock.timers.tick(5000);
   }
   assert.deepEqual(wrong, []);
@@ -201,8 +217,8 @@ function isReason(why: unknown, { given, until, caller }: Added): boolean {
     case "refused":
       return why.status === 401 || (why.status === 400 && given.wrong);
     case "undelivered":
-      // the server may ask for two seconds more than are left
-      return Date.now() + 2000 >= until;
+      // the server may ask for two seconds more than are left, or for a day
+      return why.status === 504 || Date.now() + 2000 >= until;
     case "queue_full":
       return true;
   }
@@ -223,6 +239,15 @@ function requireKept(server: Kept, added: readonly Added[], commands: readonly C
     arrived,
     arrived.toSorted((a = 0, b = 0) => a - b),
   );
+}
+
+/** Of its body no more than a beginning. */
+function brokenOff({ status }: Response): Response {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    controller.enqueue(new TextEncoder().encode('{"sig'));
+    controller.error(new TypeError("terminated"));
+  };
+  return new Response(new ReadableStream({ start }), { status });
 }
 
 /** Ids by what was sent. */
@@ -253,12 +278,15 @@ function inbox(
       const answer = answerOf(String(init?.body), fate);
       await s.schedule(Promise.resolve(), "answer");
       if (fate === "answer lost") throw new TypeError("terminated");
+      if (fate === "answer broken off") return brokenOff(answer);
       return answer;
     } finally {
       if (!leaving) underway--;
     }
   };
   function answerOf(body: string, fate: Fate): Response {
+    if (fate === "busy for a day")
+      return Response.json({}, { status: 504, headers: { "retry-after": "86400" } });
     if (fate === "no key") return Response.json({}, { status: 401 });
     if (fate === "busy") return Response.json({}, { status: 503 });
     if (fate === "busy for 2 s") return Response.json({}, { status: 429, headers: { "retry-after": "2" } });

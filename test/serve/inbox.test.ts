@@ -5,7 +5,7 @@ import { WhetstoneError } from "../../src/core/errors.ts";
 import { type GateOptions, gate } from "../../src/serve/auth.ts";
 import { type Acknowledged, type AcknowledgedList, inbox } from "../../src/serve/inbox.ts";
 import { keyRoutes, type TokenBody } from "../../src/serve/keyRoutes.ts";
-import { mintKey } from "../../src/serve/keys.ts";
+import { mintKey, type Only } from "../../src/serve/keys.ts";
 import type { ResponseBody, SessionBody } from "../../src/serve/records.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
 import { memory, served } from "./memory.ts";
@@ -179,7 +179,7 @@ test("a page's token is good for its session's feedback, in its user's name, and
 
   const forged = { ...thumb, user: "u9", source: "reviewer:ann", key: "k" };
   assert.equal((await post(forged, bearer(token))).status, 201);
-  assert.deepEqual([kept[0]?.user, kept[0]?.source, kept[0]?.key], ["u1", "user", "s1 k"]);
+  assert.deepEqual([kept[0]?.user, kept[0]?.source], ["u1", "user"]);
   assert.equal((await post({ kind: "outcome", session: "s1", value: 1 }, bearer(token))).status, 201);
   for (const about of [
     { response: "other" },
@@ -187,6 +187,9 @@ test("a page's token is good for its session's feedback, in its user's name, and
     { session: "s2" },
     { response: "r1", session: "s2" },
     { trajectory: "s2/0", turn: 0 },
+    { trajectory: "s1/b/0", turn: 0 },
+    { trajectory: "s1", turn: 0 },
+    { session: "s1", trajectory: "s1/b/0", turn: 0 },
   ]) {
     const refused = await post({ kind: "comment", text: "x", ...about }, bearer(token));
     assert.equal(refused.status, 403, JSON.stringify(about));
@@ -194,6 +197,35 @@ test("a page's token is good for its session's feedback, in its user's name, and
   assert.equal((await ask("GET", "/v1/feedback?session=s1", undefined, bearer(token))).status, 403);
   assert.equal((await ask("POST", "/v1/feedback/tokens", { session: "s2" }, bearer(token))).status, 403);
   assert.equal((await ask("POST", "/v1/keys", { label: "x", scopes: ["admin"] }, bearer(token))).status, 403);
+});
+
+test("a narrowed key's idempotency keys are its own", async () => {
+  const { post, production, kept } = server({ open: false });
+  const bearer = async (only?: Only) => {
+    const minted = mintKey({ label: "app", scopes: ["feedback"], ...(only && { only }) }, now);
+    await production.putKey(minted.key);
+    return { authorization: `Bearer ${minted.secret}` };
+  };
+  const give = async (session: string, key: string, headers: Record<string, string>) =>
+    (await post({ kind: "comment", text: "x", session, key }, headers)).status;
+  const long = "\u{1f600}".repeat(128);
+  const callers: readonly (readonly [session: string, key: string, only: Only])[] = [
+    ["a", "b k", { session: "a" }],
+    ["a b", "k", { session: "a b" }],
+    ["a b", "k", { session: "a b", user: "u1" }],
+    ["a b", "k", { session: "a b", user: "u2" }],
+    [long, long, { session: long }],
+  ];
+  const headers = await Promise.all(callers.map(([, , only]) => bearer(only)));
+  const whole = await bearer();
+  for (const [i, [session, key, only]] of callers.entries()) {
+    assert.equal(await give(session, key, headers[i]!), 201, JSON.stringify(only));
+    assert.equal(await give(session, key, headers[i]!), 200, JSON.stringify(only));
+  }
+  assert.ok(kept.every(({ key = "" }) => key.length <= 512));
+  // nobody else can send such a key, whatever they know of it
+  for (const { key = "" } of [...kept]) assert.equal(await give("a b", key, whole), 400);
+  assert.equal(await give("a b", "a b k", whole), 201);
 });
 
 test("neither who gives feedback in one place alone nor a page of another site reviews anybody's", async () => {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import type { Production, Write } from "../../src/store/production.ts";
@@ -143,6 +145,72 @@ onEach("redacted before it is stored, and erased by the name that was given", as
   const receipt = await store.erase({ user });
   assert.deepEqual([receipt.responses, receipt.signals], [3, 1]);
   assert.deepEqual(receipt.found, { rows: 0, bytes: 0, exports: 0 });
+  await store.close();
+});
+
+/** Bytes that something in memory holds, texts outside the heap among them. */
+function heldBytes(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+onEach("of many large rows few are in memory at a time, whichever is looked at", async (where) => {
+  const store = await openProduction(where);
+  const bytes = 3e6;
+  const said = (i: number): string => `${i} ${"x".repeat(bytes)}`;
+  for (let i = 0; i < 24; i++) {
+    const prompt = [{ role: "user" as const, content: said(i) }];
+    const large = served("s", 0, { id: `r${i}`, trajectory: `s/${i}`, at: i, prompt });
+    const small = served("t", 0, { id: `small${i}`, trajectory: `t/${i}`, at: i });
+    await store.write([write(large), write(small)]);
+    await store.write([give(signal(`a${i}`, { received: i, text: said(i), about: [{ session: "s" }] }))]);
+  }
+  await store.close();
+  await withStore(where, async (reader) => {
+    const before = heldBytes();
+    const ids: string[] = [];
+    let most = 0;
+    for await (const { id } of reader.responses()) {
+      ids.push(id);
+      if (ids.length % 8 === 1) most = Math.max(most, heldBytes() - before);
+    }
+    const expected = Array.from({ length: 24 }, (_, i) => [`r${i}`, `small${i}`]).flat();
+    assert.deepEqual(ids, expected);
+    for await (const { id } of reader.signals({ session: "s" })) {
+      ids.push(id);
+      if (ids.length % 8 === 1) most = Math.max(most, heldBytes() - before);
+    }
+    assert.deepEqual(
+      ids.slice(48),
+      Array.from({ length: 24 }, (_, i) => `a${i}`),
+    );
+    // what was said last is kept at hand besides, some 16 MB
+    assert.ok(most < 12 * bytes, `${most / 1e6} MB`);
+  });
+});
+
+onEach("redaction leaves the names of responses that are kept, and of no others", async (where) => {
+  const store = await openProduction(where, { redaction: {} });
+  const [ours, theirs] = ["chat-ann@mail.example", "leak-bob@mail.example"];
+  await store.write([write(served("s", 0, { id: ours }))]);
+  const about = [{ response: ours }, { response: theirs }, { response: "new-eve@mail.example" }];
+  await store.write([
+    give(signal("a", { channel: "+4915187654321", about })),
+    write(served("s", 1, { id: "new-eve@mail.example" })),
+  ]);
+  const [kept] = await all(store.signals({ response: ours }));
+  assert.deepEqual(
+    kept?.about.map(({ response }) => response?.replace(/:[\w-]{8}\]/, "]")),
+    [ours, "[email]", "new-eve@mail.example"],
+  );
+  assert.match(kept?.channel ?? "", /^\[phone:[\w-]{8}\]$/);
+  await store.erase({ session: "s" });
+  await assert.rejects(
+    store.write([give(signal("late", { about: [{ response: ours }] }))]),
+    withCode("store.erased", /erased/),
+  );
   await store.close();
 });
 

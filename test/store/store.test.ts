@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -10,6 +10,7 @@ import { makeFolder } from "../../src/common/files/files.ts";
 import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/types.ts";
 import { migrated, sqliteDatabase } from "../../src/store/database.ts";
+import { openProduction } from "../../src/store/openProduction.ts";
 import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
 import type { Evaluation, RunStart, Store, TrajectorySearch } from "../../src/store/store.ts";
 import { keptIterations, openStore, storeOn, whyKept } from "../../src/store/store.ts";
@@ -406,10 +407,22 @@ test("a file that is no store, a damaged one, an unwritable folder, a locked sto
   writeFileSync(other, "this is not a database, and long enough to be read as one. ".repeat(20));
   await assert.rejects(openStore(other), failsWith(/not a SQLite database/));
   await assert.rejects(openStore(join(other, "below", "x.sqlite")), failsWith(/cannot be opened/));
-  await assert.rejects(openStore(folder), failsWith(/cannot be opened/));
+  await assert.rejects(openStore(folder), failsWith(/got a folder, expected a file/));
+  await assert.rejects(openProduction(folder), failsWith(/got a folder, expected a file/));
   assert.match(storeFailure("x", { errcode: 11 }).message, /damaged/);
   assert.match(storeFailure("x", { errcode: 5 | (1 << 8) }).message, /locked by another process/);
   assert.match(storeFailure("x", new Error("odd")).message, /"odd"/);
+});
+
+test("a store in memory leaves no file, and one in a file is the very file", async () => {
+  const source = `
+    import { openProduction } from ${JSON.stringify(new URL("../../src/store/openProduction.ts", import.meta.url).href)};
+    for (const where of [":memory:", "file:odd.sqlite"]) await (await openProduction(where)).close();`;
+  const cwd = join(folder, "elsewhere");
+  mkdirSync(cwd);
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], { cwd, stdio: "inherit" });
+  await once(child, "close");
+  assert.deepEqual(readdirSync(cwd), ["file:odd.sqlite"]);
 });
 
 test("kill -9 while it writes leaves a valid store of whole iterations", async () => {

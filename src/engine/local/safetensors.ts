@@ -62,7 +62,9 @@ interface Place {
 }
 
 async function readHeader(file: FileHandle, path: string): Promise<Map<string, Place>> {
-  const { size } = await file.stat();
+  const there = await file.stat();
+  if (there.isDirectory()) throw damaged(path, "a folder");
+  const { size } = there;
   if (size < 8) throw damaged(path, `${size} bytes`);
   const prefix = new Uint8Array(8);
   await readExactly(file, prefix, 0, path);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -100,6 +100,7 @@ const norm = "model.norm.weight";
 const damages: readonly Damage[] = [
   ...["model", "optimiser"].flatMap((name): Damage[] => [
     [`${name}.safetensors`, "missing", (p) => rm(p)],
+    [`${name}.safetensors`, "a folder", (p) => rm(p).then(() => mkdir(p))],
     [`${name}.safetensors`, "empty", (p) => truncate(p, 0)],
     [`${name}.safetensors`, "cut short in its header", (p) => truncate(p, 100)],
     [`${name}.safetensors`, "cut short by a byte", async (p) => truncate(p, (await readFile(p)).length - 1)],
