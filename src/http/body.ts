@@ -121,7 +121,7 @@ export function beyondLimits(
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   /** By their hashes: that two are one now and then changes nothing. */
   const known = new Set<number>();
-  let [level, entries] = [0, 0];
+  let [level, entries, strings] = [0, 0, 0];
   /** Of the last string. */
   let [from, to] = [0, 0];
   for (let i = nextMark(text, 0); i < text.length; i = nextMark(text, i + 1)) {
@@ -130,9 +130,12 @@ export function beyondLimits(
         from = i + 1;
         to = endOfString(text, from);
         i = to;
+        strings++;
         break;
       case 0x3a: // : after a name
         known.add(hashed(text, from, to));
+        // a string names one value: however many colons follow it, it is read once
+        from = to;
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -145,6 +148,8 @@ export function beyondLimits(
         entries++;
         level++;
     }
+    // no JSON: whoever parses it finds that out no later than here
+    if (strings > 2 * entries + 1) return undefined;
     if (level > depth) {
       return bad(400, "too_deep", `the body nests deeper than ${depth} levels. Send a flatter one.`);
     }

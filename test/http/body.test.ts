@@ -63,6 +63,18 @@ test("values are counted, and different names of fields, wherever they stand", (
   assert.equal(beyond('[{"a":1,"b":2},{"a":{"c":3}}]', { names: 2 }), "too_many_names");
 });
 
+test("what is no JSON costs its length, not its square", () => {
+  const limits = { depth: 100, values: 100_000, names: 10_000 };
+  for (const json of [`"${"x".repeat(2 ** 18)}"${":".repeat(2 ** 18)}`, '"a":'.repeat(2 ** 20)]) {
+    const began = process.cpuUsage();
+    assert.equal(beyondLimits(Buffer.from(json), limits), undefined);
+    const { user, system } = process.cpuUsage(began);
+    assert.ok((user + system) / 1000 < 1000, `${(user + system) / 1000} ms`);
+  }
+  // two strings for each entry are not too many
+  assert.equal(beyond('{"a":"b","c":{"d":"e"}}', { names: 2 }), "too_many_names");
+});
+
 test("a string ends at its own quote, however long it is and however much of it is escaped", () => {
   for (const filler of ["a", '\\"', "\\\\", "é", '\\\\\\"']) {
     for (const length of [0, 1, 49, 50, 51, 99, 100, 101, 1000]) {

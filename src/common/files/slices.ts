@@ -34,6 +34,20 @@ export async function inSlices<T>(work: Interruptible<T>): Promise<T> {
   }
 }
 
+/**
+ * For work that waits for others between its pieces: only the pieces count.
+ * @returns to be called after each with when it began; what it gives is to be awaited before the next.
+ */
+export function ownPace(): (began: number) => Promise<void> | undefined {
+  let worked = 0;
+  return (began) => {
+    worked += performance.now() - began;
+    if (worked < longest) return undefined;
+    worked = 0;
+    return ownTurn();
+  };
+}
+
 /** What becomes of each of a list; the list itself where each stays the very same. */
 export function* eachOf<T>(
   list: readonly T[],

@@ -122,14 +122,22 @@ export function jsonOrText(text: string): Json {
   return value === undefined ? text : value;
 }
 
-/** Calls of one message, and characters of their arguments, that are compared by what they say, however they are written. */
-const [mostCalls, mostCharacters] = [256, 2 ** 16];
+/** Calls of one message, and characters of the arguments of one and of all, that are compared by what they say, however they are written. */
+const [mostCalls, mostCharacters, mostOfAll] = [256, 2 ** 16, 2 ** 18];
 
 /** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
 export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
-  const calls = toolCalls.map(({ name, arguments: given }) => [
-    name,
-    toolCalls.length > mostCalls || given.length > mostCharacters ? given : jsonOrText(given),
-  ]);
-  return JSON.stringify([role, content, name, calls, tools]);
+  const key = (said: (given: string) => Json): string => {
+    const calls = toolCalls.map((call) => [call.name, said(call.arguments)]);
+    return JSON.stringify([role, content, name, calls, tools]);
+  };
+  const asWritten = (given: string): string => given;
+  const characters = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
+  if (toolCalls.length > mostCalls || characters > mostOfAll) return key(asWritten);
+  try {
+    return key((given) => (given.length > mostCharacters ? given : jsonOrText(given)));
+  } catch {
+    // values nest deeper than can be written
+    return key(asWritten);
+  }
 }

@@ -7,6 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
+import { type BodyLimits, beyondLimits } from "../../http/body.ts";
 
 /** Bytes of an answer, in one piece or event by event: whoever never ends one must not fill the memory. */
 const mostAnswerBytes = 64 << 20;
@@ -14,6 +15,27 @@ const mostAnswerBytes = 64 << 20;
 /** @throws RangeError for more than an answer may have. */
 export function requireBounded(bytes: number): void {
   if (bytes > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
+}
+
+/** What an answer, or one event of it, may hold to be read: parsing what is beyond would keep everybody else waiting. */
+const readable: BodyLimits = { bytes: 16 << 20, depth: 100, values: 1_000_000, names: 50_000 };
+/** Bytes that hold too little to be looked at beforehand, as those of nearly every answer. */
+const surelyReadable = 2 ** 16;
+
+/** Why the JSON of an answer is not to be parsed; nothing where it may be. */
+export function whyUnread(json: Uint8Array): string | undefined {
+  if (json.length <= surelyReadable) return undefined;
+  if (json.length > readable.bytes) return `it has more than ${readable.bytes} bytes`;
+  switch (beyondLimits(json, readable)?.code) {
+    case undefined:
+      return undefined;
+    case "too_deep":
+      return `it nests deeper than ${readable.depth} levels`;
+    case "too_many_names":
+      return `it has more than ${readable.names} different names of fields`;
+    default:
+      return `it has more than ${readable.values} values`;
+  }
 }
 
 /** By the names that HTTP has for encodings. @param first byte of the body. */

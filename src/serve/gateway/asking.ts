@@ -60,11 +60,24 @@ function shownChoice(value: Json, extra: Asking["extra"]): Json {
 
 /** JSON text with another `id`; all else stays as it is written. @param was its id so far. */
 export function withId(text: string, was: string, id: string): string {
-  // as most write it
-  const compact = `"id":"${was}"`;
-  const at = text.indexOf(compact);
-  if (at >= 0 && at === text.indexOf('"id"'))
-    return `${text.slice(0, at)}"id":"${id}"${text.slice(at + compact.length)}`;
-  const escaped = JSON.stringify(was).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return text.replace(new RegExp(`("id"\\s*:\\s*)${escaped}`), (_, name) => `${name}${JSON.stringify(id)}`);
+  const value = JSON.stringify(was);
+  for (let at = text.indexOf(idName); at >= 0; at = text.indexOf(idName, at + idName.length)) {
+    const colon = afterBlanks(text, at + idName.length);
+    if (text[colon] !== ":") continue;
+    const from = afterBlanks(text, colon + 1);
+    if (!text.startsWith(value, from)) continue;
+    return `${text.slice(0, from)}${JSON.stringify(id)}${text.slice(from + value.length)}`;
+  }
+  return text;
 }
+
+const idName = '"id"';
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (blanks.has(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Those that JSON allows between its parts. */
+const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);

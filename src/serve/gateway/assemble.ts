@@ -17,12 +17,15 @@ export interface Assembled {
 export type LogprobMode = "raw" | "processed";
 
 export interface Assembler {
-  /** A `chat.completion`, or one `chat.completion.chunk`. */
+  /** A `chat.completion`, or one `chat.completion.chunk`. @throws RangeError where all together say more than an answer may. */
   take(body: Json): void;
   /** Every reply that began has ended. */
   ended(): boolean;
   result(): Assembled;
 }
+
+/** Replies and calls of one answer, characters of its calls' arguments, and tokens: nothing that means well has more. */
+const most = { parts: 4096, characters: 2 ** 20, tokens: 2 ** 20 } as const;
 
 interface Growing {
   content: string;
@@ -46,16 +49,26 @@ export function assembler(mode: LogprobMode, plain: boolean): Assembler {
   let usage: Assembled["usage"];
   let promptIds: readonly number[] = [];
 
+  const counted = { parts: 0, characters: 0, tokens: 0 };
+
+  function count(what: keyof typeof most, more: number): void {
+    counted[what] += more;
+    if (counted[what] > most[what]) throw new RangeError(`it has more than ${most[what]} ${names[what]}`);
+  }
+
   function takeChoice(value: Json): void {
     const choice = objectOf(value);
     if (!choice) return;
     const index = numberOf(choice.index) ?? 0;
     const one = growing.get(index) ?? fresh();
+    if (!growing.has(index)) count("parts", 1);
     growing.set(index, one);
     const said = objectOf(choice.delta) ?? objectOf(choice.message) ?? {};
     one.content += textOf(said.content) ?? textOf(said.refusal) ?? "";
     listOf(said.tool_calls).forEach((piece, at) => {
-      takeCall(one, piece, at);
+      const before = one.calls.size;
+      count("characters", takeCall(one, piece, at));
+      count("parts", one.calls.size - before);
     });
     one.finish = textOf(choice.finish_reason) ?? one.finish;
     one.stopped ||= typeof choice.stop_reason === "string" || typeof choice.stop_reason === "number";
@@ -63,6 +76,7 @@ export function assembler(mode: LogprobMode, plain: boolean): Assembler {
     for (const token of listOf(objectOf(choice.logprobs)?.content)) {
       one.logps.push(numberOf(objectOf(token)?.logprob) ?? Number.NaN);
     }
+    count("tokens", listOf(choice.token_ids).length + listOf(objectOf(choice.logprobs)?.content).length);
     // some servers put the prompt's ids beside each reply
     if (promptIds.length === 0) promptIds = numbers(choice.prompt_token_ids);
   }
@@ -108,6 +122,12 @@ export function assembler(mode: LogprobMode, plain: boolean): Assembler {
   };
 }
 
+const names = {
+  parts: "choices and calls",
+  characters: "characters of arguments",
+  tokens: "tokens",
+} as const;
+
 const fresh = (): Growing => ({
   content: "",
   calls: new Map(),
@@ -120,8 +140,8 @@ const fresh = (): Growing => ({
 const numbers = (value: Json | undefined): number[] =>
   listOf(value).filter((x): x is number => typeof x === "number");
 
-/** Calls that bring no index stand where they are in their list. */
-function takeCall(one: Growing, value: Json, at: number): void {
+/** Calls that bring no index stand where they are in their list. @returns how many characters its arguments have grown by. */
+function takeCall(one: Growing, value: Json, at: number): number {
   const piece = objectOf(value) ?? {};
   const index = numberOf(piece.index) ?? at;
   const call = one.calls.get(index) ?? { id: "", name: "", arguments: "" };
@@ -131,7 +151,9 @@ function takeCall(one: Growing, value: Json, at: number): void {
   // ids and names come once, or again and again, but never in pieces
   call.id = textOf(piece.id) || call.id;
   call.name = textOf(named.name) || call.name;
-  call.arguments += textOf(custom ? custom.input : named.arguments) ?? "";
+  const more = textOf(custom ? custom.input : named.arguments) ?? "";
+  call.arguments += more;
+  return more.length;
 }
 
 function messageOf({ content, calls }: Growing): Message {

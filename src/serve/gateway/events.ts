@@ -1,41 +1,93 @@
 /** Server-sent events out of bytes, whole, with their text as it came. */
+import { ownPace } from "../../common/files/slices.ts";
+import { whyUnread } from "./answerBody.ts";
 
-/** One event: its text with the blank line at its end, and what its `data` lines say. */
+/** One event, or several in a row without data: its text with the blank line at its end, and what its `data` lines say. */
 export interface ServerEvent {
   readonly text: string;
-  /** Absent: a comment, such as a sign of life. */
+  /** Absent: a comment, such as a sign of life, or what is unread. */
   readonly data?: string;
+  /** Why its data is not to be read. */
+  readonly unread?: string;
 }
 
 /** Bytes that one event may have at most: whoever never ends a line must not fill the memory. */
 export const mostEventBytes = 16 << 20;
+/** Lines of an event whose data is read. */
+const mostLines = 10_000;
+/** Lines after which the events so far are given, and others may get their turn. */
+const linesTogether = 1024;
 
 const [lf, cr] = [10, 13];
+const dataField = Buffer.from("data:");
 
 /**
- * Splits a body into events, each as soon as it is whole; those that came together stay together. Lines may end in any of the
- * ways that the standard allows. What comes after the last blank line is an event as well, since some servers leave it out.
+ * Splits a body into events, each as soon as it is whole; those that came together stay together, as far as they are not too many.
+ * Lines may end in any of the ways that the standard allows. What comes after the last blank line is an event as well, since some
+ * servers leave it out. No byte is searched twice.
  * @throws RangeError for an event above {@link mostEventBytes}.
  */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
   const append = appender();
+  const pace = ownPace();
   let held: Buffer = Buffer.alloc(0);
-  // where the search for a blank line goes on
-  let from = 0;
+  /** Where the line begins, and where the search for its end goes on. */
+  let [line, from] = [0, 0];
+  /** Of the event so far. */
+  let [lines, hasData] = [0, false];
+  /** The last line ended with a CR, whose LF may be still to come. */
+  let half = false;
+  let counted = 0;
   for await (const chunk of body) {
+    let began = performance.now();
     held = append(held, bufferOf(chunk));
-    const whole: ServerEvent[] = [];
-    let begin = 0;
-    for (let end = blankLine(held, from); end > 0; end = blankLine(held, begin)) {
-      whole.push(eventOf(held.subarray(begin, end)));
-      begin = end;
+    let whole: ServerEvent[] = [];
+    /** Where events that were not given begin, and where those of them without data end. */
+    let [begin, quiet] = [0, 0];
+    if (half && from < held.length) {
+      half = false;
+      if (held[from] === lf) line = ++from;
     }
+    let nextLf = held.indexOf(lf, from);
+    let nextCr = held.indexOf(cr, from);
+    for (;;) {
+      if (nextLf >= 0 && nextLf < from) nextLf = held.indexOf(lf, from);
+      if (nextCr >= 0 && nextCr < from) nextCr = held.indexOf(cr, from);
+      const end = nextCr < 0 || (nextLf >= 0 && nextLf < nextCr) ? nextLf : nextCr;
+      if (end < 0) break;
+      const isCr = end === nextCr;
+      half = isCr && end + 1 === held.length;
+      from = isCr && held[end + 1] === lf ? end + 2 : end + 1;
+      if (end > line) {
+        lines++;
+        hasData ||= held[line] === dataField[0] && held.subarray(line, line + 5).equals(dataField);
+      } else if (hasData) {
+        if (quiet > begin) whole.push({ text: held.toString("utf8", begin, quiet) });
+        whole.push(eventOf(held.subarray(quiet, from), lines));
+        begin = quiet = from;
+        [lines, hasData] = [0, false];
+      } else {
+        quiet = from;
+        lines = 0;
+      }
+      line = from;
+      if (++counted % linesTogether !== 0) continue;
+      if (whole.length > 0) yield whole;
+      whole = [];
+      await pace(began);
+      began = performance.now();
+    }
+    if (quiet > begin) whole.push({ text: held.toString("utf8", begin, quiet) });
     if (whole.length > 0) yield whole;
-    held = held.subarray(begin);
-    from = Math.max(0, held.length - 3);
+    held = held.subarray(quiet);
+    line -= quiet;
+    from = held.length;
     if (held.length > mostEventBytes) throw new RangeError(`an event of more than ${mostEventBytes} bytes`);
+    // what waits for nobody goes on at once
+    const turn = pace(began);
+    if (turn) await turn;
   }
-  if (held.length > 0) yield [eventOf(held)];
+  if (held.length > 0) yield [eventOf(held, lines + 1)];
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -57,24 +109,10 @@ function appender(): (held: Buffer, chunk: Buffer) => Buffer {
   };
 }
 
-const lineFeeds = Buffer.from("\n\n");
-
-/** Where the first blank line at or after `from` ends; 0 where there is none yet. */
-function blankLine(bytes: Buffer, from: number): number {
-  const plain = bytes.indexOf(lineFeeds, from);
-  // as nearly everybody ends lines; the search for it costs a tenth of a look at each byte
-  if (bytes.subarray(from, plain < 0 ? undefined : plain).indexOf(cr) < 0) return plain < 0 ? 0 : plain + 2;
-  for (let i = from; i < bytes.length - 1; i++) {
-    const [a, b] = [bytes[i], bytes[i + 1]];
-    if (a === lf && b === lf) return i + 2;
-    if (a === cr && b === cr) return i + 2;
-    if (a === lf && b === cr && bytes[i + 2] === lf) return i + 3;
-  }
-  return 0;
-}
-
-function eventOf(bytes: Buffer): ServerEvent {
+function eventOf(bytes: Buffer, lines: number): ServerEvent {
   const text = bytes.toString("utf8");
+  const unread = lines > mostLines ? `an event has more than ${mostLines} lines` : whyUnread(bytes);
+  if (unread !== undefined) return { text, unread };
   const data = text
     .split(/\r\n|\n|\r/)
     .filter((line) => line.startsWith("data:"))

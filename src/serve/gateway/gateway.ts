@@ -14,10 +14,10 @@ import { readAsked } from "./asked.ts";
 import { asking } from "./asking.ts";
 import { assembler } from "./assemble.ts";
 import { headerValue, listed, passedBack, passedOn } from "./headers.ts";
-import { identityOf } from "./identity.ts";
+import { type Identity, identityOf } from "./identity.ts";
 import { pathOf } from "./path.ts";
 import { isPlain, served, type Underway, withTokens } from "./record.ts";
-import { clientGone, type HowEnded, type Passing, relayed, unreachable, whole } from "./relay.ts";
+import { clientGone, type HowEnded, type Passing, relayed, unpassable, unreachable, whole } from "./relay.ts";
 import { type Cut, type Place, type SessionTable, sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
 
@@ -97,16 +97,27 @@ export function gateway(options: GatewayOptions): Gateway {
     return reading;
   }
 
-  /** A key for one user calls nobody in a session of another's. @param resumed whether what is stored of the session could be read. */
-  async function strangerTo(
-    session: Id | undefined,
+  /**
+   * A key for one user calls nobody in a session of another's, and one for a session speaks for nobody but that session's own user;
+   * what its body says for the provider is then no name.
+   * @param resumed whether what is stored of the session could be read.
+   */
+  async function within(
+    who: Identity,
     only: Only,
     resumed: Promise<boolean> | undefined,
-  ): Promise<Refused | undefined> {
-    if (session === undefined || only.user === undefined || only.session !== undefined) return undefined;
-    if (resumed && !(await resumed)) return unread;
-    const owner = sessions.ownerOf(session);
-    return owner === undefined || owner.user === only.user ? undefined : othersSession;
+  ): Promise<Identity | Refused> {
+    const { session, user, isFromBody } = who;
+    // a key for both says whose session it is, and one for neither is narrowed to nothing
+    const isForOne = (only.session === undefined) !== (only.user === undefined);
+    if (session === undefined || user === undefined || !isForOne) return who;
+    const isRead = resumed === undefined || (await resumed);
+    const owner = isRead ? sessions.ownerOf(session) : undefined;
+    if (owner?.user === user) return who;
+    if (only.session !== undefined && isFromBody) return { session };
+    if (!isRead) return unread;
+    if (only.session !== undefined) return othersName;
+    return owner === undefined ? who : othersSession;
   }
 
   async function chat(c: Context<Gated>): Promise<Response> {
@@ -119,11 +130,11 @@ export function gateway(options: GatewayOptions): Gateway {
     const asked = readAsked(read.json);
     if (!asked) return refusal(noMessages);
     const { only } = c.var.caller;
-    const who = identityOf(c, only, asked.user);
+    const said = identityOf(c, only, asked.user);
+    if (isRefused(said)) return refusal(said);
+    const resumed = said.session === undefined ? undefined : resume(said.session);
+    const who = only ? await within(said, only, resumed) : said;
     if (isRefused(who)) return refusal(who);
-    const resumed = who.session === undefined ? undefined : resume(who.session);
-    const refused = only && (await strangerTo(who.session, only, resumed));
-    if (refused) return refusal(refused);
     const path = await pathOf(asked.prompt);
     // from here to where it begins nothing waits: of two calls alike, the second knows of the first
     const opened = sessions.open({ ...who, path });
@@ -156,6 +167,8 @@ export function gateway(options: GatewayOptions): Gateway {
       if (ended === undefined) {
         const mine = record(how).finally(() => {
           recording.delete(mine);
+          // where its record failed on the way
+          sessions.abandon(opened);
           if (--running === 0 && draining) drained();
         });
         if (!durable) mine.catch((e: unknown) => log(`${id} was not recorded: ${messageOf(e)}`));
@@ -217,13 +230,20 @@ export function gateway(options: GatewayOptions): Gateway {
       await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
       return unreachable(messageOf(e), mine);
     }
-    const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
-    const socket = c.env?.incoming?.socket;
-    const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
-    if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-      return await handed(c, head, relayed(passing));
+    try {
+      const head = { status: answered.status, headers: { ...passedBack(answered.headers), ...mine } };
+      const socket = c.env?.incoming?.socket;
+      const passing: Passing = { answered, growing, ask, id, end, gone, ...(socket ? { socket } : {}) };
+      if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
+        return await handed(c, head, relayed(passing));
+      }
+      return await whole(passing, head, durable, (body) => handed(c, head, body));
+    } catch (e) {
+      // how it ended is said already
+      if (ended) throw e;
+      await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
+      return unpassable(messageOf(e), mine);
     }
-    return await whole(passing, head, durable, (body) => handed(c, head, body));
   }
 
   const v1 = new Hono<Gated>()
@@ -285,6 +305,12 @@ const othersSession: Refused = {
   code: "narrowed_key",
   message:
     "This key is for one user, and the session is not that user's. Name another session, or use another key.",
+};
+const othersName: Refused = {
+  status: 403,
+  code: "narrowed_key",
+  message:
+    "This key is for one session, and the user that the request names is not that session's. Name no user, or use a key for that user.",
 };
 const noMessages: Refused = {
   status: 400,

@@ -2,10 +2,14 @@
 import { createHash } from "node:crypto";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
+import { textOf as textIn } from "./answerBody.ts";
 import type { Answerer } from "./answerer.ts";
 
 /** Conversations whose hints are kept, and for how long after they were last heard of: whoever is erased is so here as well. */
 const most = { kept: 10_000, milliseconds: 3_600_000 } as const;
+
+/** Bytes of an answer with a hint. */
+const mostHintBytes = 1 << 20;
 
 /** @returns the hint for a request; "" where the guide gives none in time: then the next call asks again. */
 export function hintsOf(
@@ -51,9 +55,8 @@ async function ask(
       credentials: {},
       gone: late,
     });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    const answer = status < 400 ? objectOf(parsed(Buffer.concat(chunks).toString("utf8"))) : undefined;
+    const text = await textIn(body, mostHintBytes);
+    const answer = status < 400 ? objectOf(parsed(text)) : undefined;
     return textOf(objectOf(objectOf(listOf(answer?.choices)[0])?.message)?.content) ?? "";
   } catch (e) {
     if (gone.aborted) throw e;

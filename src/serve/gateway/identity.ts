@@ -8,6 +8,8 @@ import { nameIn } from "./headers.ts";
 export interface Identity {
   readonly session?: string;
   readonly user?: string;
+  /** The user is the body's own, which is said to the provider. */
+  readonly isFromBody?: true;
 }
 
 /**
@@ -20,8 +22,8 @@ export function identityOf(
   bodyUser: string | undefined,
 ): Identity | Refused {
   const session = nameIn(c.req.header("x-whetstone-session")) ?? c.req.param("session") ?? only?.session;
-  const user =
-    nameIn(c.req.header("x-whetstone-user")) ?? c.req.param("user") ?? only?.user ?? usable(bodyUser);
+  const named = nameIn(c.req.header("x-whetstone-user")) ?? c.req.param("user") ?? only?.user;
+  const user = named ?? usable(bodyUser);
   for (const [name, value] of [
     ["session", session],
     ["user", user],
@@ -32,7 +34,11 @@ export function identityOf(
   if (only?.response !== undefined) return narrowed("response");
   if (only?.session !== undefined && session !== only.session) return narrowed("session");
   if (only?.user !== undefined && user !== only.user) return narrowed("user");
-  return { ...(session === undefined ? {} : { session }), ...(user === undefined ? {} : { user }) };
+  return {
+    ...(session === undefined ? {} : { session }),
+    ...(user === undefined ? {} : { user }),
+    ...(named === undefined && user !== undefined ? { isFromBody: true } : {}),
+  };
 }
 
 /** Up to 200 characters, none of which steers anything. */

@@ -1,17 +1,19 @@
 /** Answers on their way from whoever gave them to the client: looked at, put together for the record, handed on. */
 
+import { ownTurn } from "../../common/files/slices.ts";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 import { type Json, objectOf } from "../../core/json.ts";
 import type { Id } from "../../core/types.ts";
+import { long } from "../../http/body.ts";
 import type { Head } from "../handed.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
-import { requireBounded } from "./answerBody.ts";
+import { requireBounded, whyUnread } from "./answerBody.ts";
 import type { Answered } from "./answerer.ts";
 import { type Asking, withId, withoutExtra } from "./asking.ts";
 import type { Assembler } from "./assemble.ts";
-import { serverEvents } from "./events.ts";
+import { type ServerEvent, serverEvents } from "./events.ts";
 import type { End } from "./record.ts";
 
 /** How a call ended. */
@@ -58,13 +60,20 @@ export async function whole(
   }
   const bytes = Buffer.concat(chunks);
   const failed = answered.status >= 400;
-  const text = bytes.toString("utf8");
-  const body = parsed(text);
-  if (body !== undefined) growing.take(body);
-  const how: HowEnded = failed
-    ? { status: "failed", ...statusError(answered.status, growing) }
-    : { status: "complete" };
-  const shown = failed || body === undefined ? bytes : (rewritten(text, body, ask, id, false) ?? "");
+  let shown: string | Uint8Array = bytes;
+  let how: HowEnded = { status: "complete" };
+  try {
+    const read = await readAnswer(bytes);
+    if (read) growing.take(read.body);
+    if (read && !failed) shown = rewritten(read.text, read.body, ask, id, false) ?? "";
+  } catch (e) {
+    how = { status: "failed", error: unreadable(e) };
+    if (!failed && isAskedMore(ask)) {
+      await end(how).catch(() => undefined);
+      return unpassable(messageOf(e), headers);
+    }
+  }
+  if (failed) how = { status: "failed", ...statusError(answered.status, growing) };
   if (!durable) {
     const response = hand(shown);
     void end(how);
@@ -77,6 +86,29 @@ export async function whole(
   }
   return hand(shown);
 }
+
+/**
+ * The JSON of an answer, where it is one. A long one is looked at, parsed and rewritten in a turn of the event loop each.
+ * @throws RangeError where it holds more than is read.
+ */
+async function readAnswer(
+  bytes: Uint8Array,
+): Promise<{ readonly text: string; readonly body: Json } | undefined> {
+  const isLong = bytes.length > long;
+  if (isLong) await ownTurn();
+  const unread = whyUnread(bytes);
+  if (unread !== undefined) throw new RangeError(unread);
+  if (isLong) await ownTurn();
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const body = parsed(text);
+  if (isLong) await ownTurn();
+  return body === undefined ? undefined : { text, body };
+}
+
+const unreadable = (e: unknown): string => `the answer was passed on unread: ${messageOf(e)}`;
+
+/** Whether an answer has to be read, since it holds what the client did not ask for. */
+const isAskedMore = ({ extra }: Asking): boolean => extra.ids || extra.logprobs || extra.usage;
 
 function statusError(status: number, growing: Assembler): Omit<HowEnded, "status"> {
   const { error } = growing.result();
@@ -93,29 +125,46 @@ export async function* relayed({
   socket,
   end,
 }: Passing): AsyncGenerator<Uint8Array> {
+  /** Why it is not read any more. */
+  let unread: unknown;
+  function shownOf({ text, data, unread: beyond }: ServerEvent): string {
+    try {
+      if (beyond !== undefined) throw new RangeError(beyond);
+      const chunk = data === undefined || unread !== undefined ? undefined : parsed(data);
+      if (chunk === undefined) return text;
+      growing.take(chunk);
+      return rewritten(text, chunk, ask, id, true) ?? "";
+    } catch (e) {
+      if (isAskedMore(ask)) throw e;
+      unread ??= e;
+      return text;
+    }
+  }
+  const asItEnded = (): HowEnded => {
+    if (unread !== undefined) return { status: "failed", error: unreadable(unread) };
+    return growing.ended() || growing.result().choices.length === 0
+      ? { status: "complete" }
+      : { status: "cut", error: "the upstream ended before its answer did" };
+  };
+  let isDone = false;
   try {
     let length = 0;
     for await (const events of serverEvents(answered.body)) {
       let shown = "";
-      for (const { text, data } of events) {
-        length += text.length;
+      for (const event of events) {
+        length += event.text.length;
         requireBounded(length);
-        const chunk = data === undefined || data === "[DONE]" ? undefined : parsed(data);
-        if (chunk !== undefined) {
-          growing.take(chunk);
-          shown += rewritten(text, chunk, ask, id, true) ?? "";
-          continue;
-        }
-        if (data === "[DONE]") {
+        if (event.data === "[DONE]" && !isDone) {
+          isDone = true;
           if (shown !== "") yield Buffer.from(shown);
           shown = "";
-          await end(asItEnded(growing));
+          await end(asItEnded());
         }
-        shown += text;
+        shown += shownOf(event);
       }
       if (shown !== "") yield Buffer.from(shown);
     }
-    await end(asItEnded(growing));
+    if (!isDone) await end(asItEnded());
   } catch (e) {
     if (isWhetstoneError(e) && storeRefusal(e)) {
       yield Buffer.from(`data: ${JSON.stringify(errorBody(storeRefusal(e)!))}\n\n`);
@@ -131,19 +180,14 @@ export async function* relayed({
   }
 }
 
-const asItEnded = (growing: Assembler): HowEnded =>
-  growing.ended() || growing.result().choices.length === 0
-    ? { status: "complete" }
-    : { status: "cut", error: "the upstream ended before its answer did" };
-
 /** The text of an answer, or of an event of one, as the client gets it; nothing where it is none of the client's. */
-function rewritten(text: string, body: Json, { extra }: Asking, id: Id, event: boolean): string | undefined {
+function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean): string | undefined {
   const given = objectOf(body);
   if (!given) return text;
   const anew = (value: Json): string =>
     event ? `data: ${JSON.stringify(value)}\n\n` : JSON.stringify(value);
-  if (extra.ids || extra.logprobs || extra.usage) {
-    const shown = withoutExtra(given, extra);
+  if (isAskedMore(ask)) {
+    const shown = withoutExtra(given, ask.extra);
     return shown === undefined ? undefined : anew({ ...objectOf(shown), ...("id" in given ? { id } : {}) });
   }
   if (typeof given.id !== "string") return text;
@@ -157,6 +201,13 @@ export const clientGone = "the client went away";
 export function unreachable(why: string, headers: Readonly<Record<string, string>>): Response {
   const message = `No answer from upstream: ${why}. Check that it runs, and its address in the version.`;
   const body = errorBody({ status: 503, code: "upstream_unreachable", message });
+  return Response.json(body, { status: 502, headers: { ...headers, "content-type": "application/json" } });
+}
+
+/** Somebody answered upstream, and the client cannot have it. */
+export function unpassable(why: string, headers: Readonly<Record<string, string>>): Response {
+  const message = `The answer from upstream cannot be passed on: ${why}. Look at what the upstream sends.`;
+  const body = errorBody({ status: 503, code: "upstream_unreadable", message });
   return Response.json(body, { status: 502, headers: { ...headers, "content-type": "application/json" } });
 }
 

@@ -114,19 +114,27 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     state: passing.state,
     async close() {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-      const atMost = (ms: number, what: Promise<void>): Promise<void> =>
-        Promise.race([what, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
       await atMost(options.grace ?? 30_000, passing.drain());
       server.closeIdleConnections();
       // answers that are still being written
       await atMost(200, ended);
       server.closeAllConnections();
-      await ended;
+      await atMost(1000, ended);
       // calls that were just broken off leave their record as well
       await atMost(1000, passing.drain());
       await recorder.flush();
     },
   };
+}
+
+/** The timer keeps the process: it must not end, for lack of anything else to do, before the rest is on disk. */
+async function atMost(ms: number, what: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([what, late]);
+  clearTimeout(timer);
 }
 
 const nowhere: Refused = {

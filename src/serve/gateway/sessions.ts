@@ -102,7 +102,7 @@ export interface SessionTable {
   abandon(call: Opened): void;
   /** Whether it is remembered; if not, hand what is stored of it to {@link remember}. */
   knows(session: Id): boolean;
-  /** Whose session it is: of who called first, and was answered or may be yet. Nothing where nobody has called. */
+  /** Whose session it is: of who called first, also where that call failed. Nothing where nobody is known to have called. */
   ownerOf(session: Id): { readonly user?: Id | undefined } | undefined;
   /**
    * Where an answered call stands, which is remembered. Where there is no answer, it says where one would have stood.
@@ -115,6 +115,9 @@ export interface SessionTable {
   readonly size: number;
 }
 
+/** Sessions without an answer whose first caller is remembered; of the others the store knows. */
+const mostCallers = 10_000;
+
 export function sessionTable(options: SessionOptions = {}): SessionTable {
   const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
@@ -124,7 +127,16 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   const goingOn = new Map<string, number>();
   /** Sessions of calls under way, each with who called first. */
   const running = new Map<Id, { readonly user: Id | undefined; calls: number }>();
+  /** Who called first in sessions in which nobody was answered then: the latest of them. */
+  const firstCallers = new Map<Id, Pick<Ended, "user">>();
   let replies = 0;
+
+  function noteCaller(id: Id, user: Id | undefined): void {
+    if (table.has(id) || firstCallers.has(id)) return;
+    firstCallers.set(id, user === undefined ? {} : { user });
+    if (firstCallers.size > mostCallers)
+      for (const oldest of firstCallers.keys()) return void firstCallers.delete(oldest);
+  }
 
   /** The session, now the last active one. */
   function touch(id: Id, user: Id | undefined, at: number): Session {
@@ -235,11 +247,12 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
 
     knows: (session) => table.has(session),
 
-    ownerOf: (session) => table.get(session) ?? running.get(session),
+    ownerOf: (session) => firstCallers.get(session) ?? table.get(session) ?? running.get(session),
 
     place({ session: id, path, underway, user, at }, choices) {
+      // of what nobody answered no more is kept than whose it was: else an upstream that is down would fill the memory
+      if (choices.length === 0) noteCaller(id, (running.get(id) ?? { user }).user);
       abandon({ session: id, underway });
-      // of what nobody answered nothing is kept: else an upstream that is down would fill the memory
       const kept = choices.length > 0 || table.has(id);
       const session = kept ? touch(id, user, at) : begun(id, user);
       const found = path.upTo.findLast((digest) => session.heads.has(digest));
@@ -266,6 +279,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
 
     async remember({ session: id, trajectory: name, turn, prompt, choices, user, tags, at }) {
       const trajectory = Number(name.slice(name.lastIndexOf("/") + 1));
+      if (choices.length === 0) noteCaller(id, user);
       if (choices.length === 0 || !Number.isSafeInteger(trajectory)) return;
       const path = await pathOf(prompt, stepOnce);
       const session = touch(id, user, at);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { readCalls, writeCall, writeMessage, writeTools } from "../../../src/common/text/toolCalls.ts";
-import type { Tool } from "../../../src/core/types.ts";
+import { keyOf, readCalls, writeCall, writeMessage, writeTools } from "../../../src/common/text/toolCalls.ts";
+import type { Message, Tool } from "../../../src/core/types.ts";
 
 const look: Tool = {
   name: "look",
@@ -154,4 +154,26 @@ test("marks without an end are read once, however many there are", () => {
   assert.deepEqual(readCalls('<tool_call>{"name":"f","arguments":{}}</tool_call>', tools).calls, [
     { name: "f", arguments: "{}" },
   ]);
+});
+
+const calling = (...given: string[]): Message => ({
+  role: "assistant",
+  content: "",
+  toolCalls: given.map((text) => ({ id: "1", name: "f", arguments: text })),
+});
+
+test("keys of messages: calls by what they say, however deep", () => {
+  assert.equal(keyOf(calling('{"a": 1}')), keyOf(calling('{"a":1}')));
+  assert.equal(keyOf(calling('{"a": 1}')), '["assistant","",null,[["f",{"a":1}]],[]]');
+  const deep = "[".repeat(30_000) + "]".repeat(30_000);
+  assert.equal(keyOf(calling(deep)), JSON.stringify(["assistant", "", null, [["f", deep]], []]));
+});
+
+test("of one message no more arguments are parsed than take a moment", () => {
+  const spaced = `{ ${Array.from({ length: 5000 }, (_, i) => `"k${i}": {}`).join(", ")} }`;
+  const compact = JSON.stringify(JSON.parse(spaced));
+  const times = (count: number, given: string): string =>
+    keyOf(calling(...new Array<string>(count).fill(given)));
+  assert.equal(times(3, spaced), times(3, compact));
+  assert.notEqual(times(5, spaced), times(5, compact));
 });

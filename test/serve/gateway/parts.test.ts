@@ -52,6 +52,103 @@ test("an event in many pieces costs its length, not its square", async () => {
   assert.ok(ms < 5000, `${ms} ms`);
 });
 
+/** As the standard says it, of a text that is whole. */
+function dataOf(text: string): string[] {
+  const lines = text.split(/\r\n|\n|\r/);
+  const events: string[][] = [[]];
+  for (const line of lines) line === "" ? events.push([]) : events.at(-1)!.push(line);
+  return events
+    .map((event) => event.filter((line) => line.startsWith("data:")).map((line) => line.slice(5)))
+    .filter((data) => data.length > 0)
+    .map((data) => data.join("\n"));
+}
+
+test("law: lines end with LF, CRLF or CR, mixed and wherever the bytes are cut", async () => {
+  const line = fc.constantFrom("", "", "data:a", "data:b", ": c", "event: d");
+  const end = fc.constantFrom("\n", "\r\n", "\r");
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(line, end), { maxLength: 30 }),
+      fc.array(fc.nat()),
+      async (lines, cuts) => {
+        const text = lines.flat().join("");
+        const events: ServerEvent[] = [];
+        for await (const together of serverEvents(pieces(Buffer.from(text), cuts))) events.push(...together);
+        assert.equal(events.map((e) => e.text).join(""), text);
+        assert.deepEqual(
+          events.flatMap(({ data }) => data ?? []),
+          dataOf(text),
+        );
+      },
+    ),
+    { seed: 1, numRuns: 500 },
+  );
+});
+
+test("events cost their length however their lines end, and others get their turn in between", async () => {
+  for (const [event, times] of [
+    [":\r\n\r\n", 52_000],
+    [":\n\n", 2_000_000],
+    ["data: {}\n\n", 400_000],
+    ["\n", 4_000_000],
+    ["\r", 4_000_000],
+  ] as const) {
+    const bytes = Buffer.from(event.repeat(times));
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+    }
+    const began = process.threadCpuUsage();
+    const usedMs = (since: NodeJS.CpuUsage): number => {
+      const { user, system } = process.threadCpuUsage(since);
+      return (user + system) / 1000;
+    };
+    let turn = began;
+    let longest = 0;
+    const turns = setInterval(() => {
+      longest = Math.max(longest, usedMs(turn));
+      turn = process.threadCpuUsage();
+    }, 1);
+    let length = 0;
+    for await (const together of serverEvents(chunks())) {
+      for (const { text } of together) length += text.length;
+    }
+    longest = Math.max(longest, usedMs(turn));
+    clearInterval(turns);
+    assert.equal(length, bytes.length);
+    assert.ok(longest < 150, `${JSON.stringify(event)}: ${longest} ms in one go`);
+    assert.ok(usedMs(began) < 5000, `${JSON.stringify(event)}: ${usedMs(began)} ms`);
+  }
+});
+
+test("an event of too many lines or values is not read", async () => {
+  async function* body(text: string): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text);
+  }
+  for (const text of [
+    "data:\n".repeat(10_001),
+    `data: [${"[],".repeat(1_000_000)}0]\n`,
+    `data: ${"[".repeat(70_000)}\n`,
+  ]) {
+    for await (const [event] of serverEvents(body(`${text}\n`))) {
+      assert.equal(event?.text, `${text}\n`);
+      assert.equal(event?.data, undefined);
+      assert.match(event?.unread ?? "", /more than|deeper than/);
+    }
+  }
+});
+
+test("an answer of more choices, calls or arguments than means well is not put together", () => {
+  const choices = Array.from({ length: 5000 }, (_, index) => ({ index, message: { content: "a" } }));
+  assert.throws(() => assembler("raw", true).take({ choices }), /more than 4096 choices and calls/);
+  const call = { function: { name: "f", arguments: "x".repeat(300_000) } };
+  const growing = assembler("raw", true);
+  const piece = { choices: [{ delta: { tool_calls: [call] } }] };
+  for (let i = 0; i < 3; i++) growing.take(piece);
+  assert.throws(() => growing.take(piece), /characters of arguments/);
+  const many = Array.from({ length: 5000 }, () => ({ function: { name: "f" } }));
+  assert.throws(() => assembler("raw", true).take({ choices: [{ message: { tool_calls: many } }] }), /4096/);
+});
+
 const exactChunk = (ids: readonly number[], logps: readonly number[], more: object = {}) => ({
   id: "u",
   choices: [

@@ -5,6 +5,7 @@ import type { ServedChoice, ServedResponse } from "../../../src/core/served.ts";
 import type { Message, TurnTokens } from "../../../src/core/types.ts";
 import { pathOf } from "../../../src/serve/gateway/path.ts";
 import { type SessionTable, sessionTable } from "../../../src/serve/gateway/sessions.ts";
+import { served } from "../memory.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -105,7 +106,26 @@ test("a session is whose call came first, from its beginning on", async () => {
   const failed = await open(table, [user("hi")], { session: "t", user: "ann" });
   table.begin(failed);
   table.place({ ...failed, user: "ann", at: 0 }, []);
+  assert.equal(table.ownerOf("t")?.user, "ann");
+  const later = await open(table, [user("hi")], { session: "t", user: "bob" });
+  table.begin(later);
+  table.place({ ...later, user: "bob", at: 0 }, [choice("hello")]);
+  assert.equal(table.ownerOf("t")?.user, "ann");
+});
+
+test("whose a session is that nobody was answered in is read from the store, and takes bounded memory", async () => {
+  const table = sessionTable();
+  await table.remember(served({ id: "r", session: "t", user: "ann", choices: [], status: "failed" }));
+  assert.equal(table.ownerOf("t")?.user, "ann");
+  assert.equal(table.knows("t"), false);
+  for (let i = 0; i < 10_000; i++) {
+    const failed = await open(table, [user("hi")], { session: `s${i}`, user: "bob" });
+    table.begin(failed);
+    table.place({ ...failed, user: "bob", at: 0 }, []);
+  }
   assert.equal(table.ownerOf("t"), undefined);
+  assert.equal(table.ownerOf("s9999")?.user, "bob");
+  assert.equal(table.size, 0);
 });
 
 test("of several replies the conversation may go on from any, once", async () => {
