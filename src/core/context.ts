@@ -14,7 +14,7 @@ export interface Clock {
   readonly phase: string;
   /** Optimiser steps so far. */
   readonly step: number;
-  /** Planned number of iterations, for schedules; absent where a schedule must not rely on it. */
+  /** Planned number of iterations of the run, if known, for schedules. */
   readonly iterations?: number;
 }
 
