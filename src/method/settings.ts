@@ -52,7 +52,7 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   tasks: { help: "training tasks per iteration", fallback: 16, low: 1, high: 1e6, whole: true },
   groupSize: { help: "attempts at each task", fallback: 8, low: 1, high: 1e5, whole: true },
   temperature: { help: "sampling temperature during training", fallback: 1, low: 0, high: 100 },
-  optimiser: { help: "optimiser", fallback: "adamw", oneOf: ["adamw", "sgd"] },
+  optimiser: { help: "optimiser algorithm", fallback: "adamw", oneOf: ["adamw", "sgd"] },
   learningRate: { help: "step size", fallback: 5e-4, low: 0, high: highestRate },
   criticRate: {
     help: "step size of a critic or reward model, as a multiple of the policy's",
