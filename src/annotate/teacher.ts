@@ -28,7 +28,7 @@ export interface TeacherOptions {
  * Self-distillation: the policy, or a frozen copy, as a teacher with hindsight. It scores each attempt's own tokens after a
  * prompt with privileged context, such as the outcome, an answer, or a sibling's success.
  *
- *     p[a] = π(· | x, y[<a])        q[a] = π_teacher(· | x, told, y[<a])        both at the k likeliest ids of one of them
+ *     p[a] = π(· | x, y[<a])        q[a] = π_teacher(· | x, c, y[<a])        c: privileged context; both at the k most probable ids of one side
  *
  * Nothing is generated. Prompts are re-rendered, so the privileged context may have any length; the action tokens are the
  * same, and each is scored after the same actions. Log-probabilities are over the whole vocabulary: the mass outside the k

@@ -174,7 +174,7 @@ export function textNavigation(options: TextNavigationOptions = {}): Environment
 
 const sizes: Readonly<Record<string, number>> = { train: 300, validation: 50, test: 100 };
 
-/** The first thing lies anywhere but where it is wanted. */
+/** A random house; the first thing is never in its target room. */
 function makeHouse(side: number, things: number, random: Random): House {
   const grid = carved(side, 2, random);
   const [target, away, start] = shuffled([...grid.open.keys()], random);

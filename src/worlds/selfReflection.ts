@@ -27,7 +27,7 @@ const verdicts = { right: "that is right", wrong: "that is wrong" };
  */
 export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
-  // the environment's other players do not use this format
+  // the environment's flawed player and critique do not know this format
   const {
     expert: solve,
     flawed: _flawed,
