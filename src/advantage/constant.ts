@@ -3,7 +3,7 @@ import type { Id } from "../core/types.ts";
 import { spread } from "./returns.ts";
 
 /**
- * The same number on every action token of every unit, whatever came back, feedback or not: imitation.
+ * The same number on every action token of every unit, regardless of feedback: imitation.
  *
  *     A[i] = value
  */

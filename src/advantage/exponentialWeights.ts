@@ -9,11 +9,11 @@ import { onTop } from "./returns.ts";
 export interface ExponentialWeightsOptions {
   /** Note that holds a number per turn. Default "advantage". */
   readonly note?: string;
-  /** β ≥ 0, per unit of the note: 0 imitates everything alike, more leans to what was better. Default 4. */
+  /** Inverse temperature β ≥ 0, per unit of the note: 0 imitates all turns equally, larger values prefer better turns. Default 4. */
   readonly beta?: number;
-  /** Further notes per turn, with the share e of each: log-ratios of policies that the imitator is to stay near. Default: none. */
+  /** Additional per-turn notes with the share e of each: log-ratios of policies that the imitator should stay near. Default: none. */
   readonly tilts?: Readonly<Record<string, number>>;
-  /** Divide by the mean weight of the turn's group, so that no state counts more than another. Default "none". */
+  /** "group" divides by the mean weight of the turn's group, so that all states count equally. Default "none". */
   readonly scale?: "none" | "group";
   /** Largest weight. Default 100. */
   readonly most?: number;
@@ -24,11 +24,11 @@ export interface ExponentialWeightsOptions {
  *
  *     w = min(exp(β A + Σ_i e_i tilt_i) / Z, most)        A, tilt: notes of the turn; Z: 1, or the group's mean
  *
- * Likelihood weighted so has its optimum, where nothing is capped, at π(a | o) ∝ π_data(a | o) · exp(β A(o, a)): the
- * logits of an imitator moved by β A. With tilts ln(π_i/π_data) whose shares add up to 1 the data drop out, and the
- * optimum is Π_i π_i^e_i · exp(β A): the best of A near the policies π_i. Z changes no optimum of a table, but keeps
- * states with large weights from taking a small network over. Only members of units get weights; a turn that a note says
- * NaN of has weight 0. Stats: `weight`, their mean over turns, and `capped`, the share at the cap.
+ * Without capping, the weighted likelihood has its optimum at π(a | o) ∝ π_data(a | o) · exp(β A(o, a)): the logits of an
+ * imitator, shifted by β A. With tilts ln(π_i/π_data) whose shares add up to 1, π_data cancels, and the optimum is
+ * Π_i π_i^e_i · exp(β A), which stays near the policies π_i. Z does not change the optimum of a table, but keeps states with
+ * large weights from dominating a small network. Only members of units get weights; a turn with a NaN note has weight 0.
+ * Stats: `weight`, their mean over turns, and `capped`, the share at the cap.
  * Papers: "Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning"; moved logits: "Offline
  * RL for Natural Language Generation with Implicit Language Q Learning"; tilts: "Two-Stage Constrained Actor-Critic for
  * Short Video Recommendation".

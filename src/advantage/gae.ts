@@ -6,17 +6,17 @@ import { type ChannelOptions, creditsByToken, moments, onTop } from "./returns.t
 
 /** Settings of {@link gae}. */
 export interface GaeOptions extends ChannelOptions {
-  /** What one step is: an action token, or a whole turn. Default "token". */
+  /** One step: an action token, or a whole turn. Default "token". */
   readonly level?: "token" | "turn";
-  /** Worth of a reward one step later, in [0, 1]. Default 1. */
+  /** Discount factor γ per step, in [0, 1]. Default 1. */
   readonly discount?: number;
-  /** Weight of longer looks ahead, in [0, 1]: 0 trusts the critic alone, 1 the rewards alone. Default 0.95. */
+  /** GAE parameter λ in [0, 1]: 0 uses one-step critic targets, 1 uses observed returns. Default 0.95. */
   readonly lambda?: number;
   /** Note with a value before each action token. Default "value". */
   readonly values?: string;
-  /** Column in which the critic's targets go to the objective. Default "return". */
+  /** Column with the critic's targets for the objective. Default "return". */
   readonly target?: string;
-  /** What follows a truncated episode: nothing, or the last value before the limit. Default "nothing". */
+  /** Value after a truncated episode: 0 ("nothing"), or the last value before the limit ("value"). Default "nothing". */
   readonly truncated?: "nothing" | "value";
 }
 
@@ -27,7 +27,7 @@ export interface GaeOptions extends ChannelOptions {
  *     A[k] = δ[k] + discount · λ · A[k + 1]
  *
  * At level "turn", V[k] is the value before the turn's first token and every token of the turn gets A[k]; turns without
- * tokens are no steps. A reward counts at the last step of the place that it is about.
+ * tokens are no steps. A reward counts at the last step of the trajectory, turn or span that it is about.
  *
  * Columns: the critic's target A + V at the steps where a value was read, NaN at other tokens (all but the first of a
  * turn). A trajectory without any credit is left out.

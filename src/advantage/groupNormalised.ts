@@ -4,20 +4,20 @@ import { type ChannelOptions, groupStats, leastDeviation, moments, scoredGroups,
 
 /** Settings of {@link groupNormalised}. */
 export interface GroupNormalisedOptions extends ChannelOptions {
-  /** Divide by the group's deviation, or leave the unit of the rewards. Default "deviation". */
+  /** "deviation" divides by the group's standard deviation; "none" keeps the unit of the rewards. Default "deviation". */
   readonly scale?: "deviation" | "none";
   /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
   readonly floor?: number;
-  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  /** Factor of the result: the weight of this estimator in a list of several. Default 1. */
   readonly weight?: number;
 }
 
 /**
- * Group-relative advantage (GRPO): a unit's return against the mean of its group, in deviations of its group.
+ * Group-relative advantage (GRPO): a unit's return minus the mean of its group, divided by the group's standard deviation.
  *
  *     A[i] = (R[i] − mean(R)) / max(std(R), floor)        std over the group, divisor G
  *
- * `scale: "none"` leaves the division out, as in "Understanding R1-Zero-Like Training: A Critical Perspective".
+ * `scale: "none"` omits the division, as in "Understanding R1-Zero-Like Training: A Critical Perspective".
  * A group of one, or of equal returns, gets zeros and counts as dead.
  * Paper: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models".
  */

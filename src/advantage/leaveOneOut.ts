@@ -3,11 +3,11 @@ import type { Id } from "../core/types.ts";
 import { type ChannelOptions, groupStats, scoredGroups, spread } from "./returns.ts";
 
 /**
- * Leave-one-out baseline (RLOO): a unit's return against the mean of the others in its group. Unbiased.
+ * Leave-one-out baseline (RLOO): a unit's return minus the mean of the others in its group. Unbiased.
  *
  *     A[i] = R[i] − (Σ_j R[j] − R[i]) / (G − 1)
  *
- * A group of one has nobody to be compared with and gets a zero.
+ * The only unit of a group of one gets 0.
  * Paper: "Back to Basics: Revisiting REINFORCE-Style Optimization for Learning from Human Feedback in LLMs".
  */
 export function leaveOneOut(options: ChannelOptions = {}): Advantage<null> {

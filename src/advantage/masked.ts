@@ -3,17 +3,17 @@ import type { Advantage } from "../core/slots.ts";
 
 /** Settings of {@link masked}. */
 export interface MaskedOptions {
-  /** The note with a number per turn: 1 keeps a turn's advantage, 0 drops it, what lies between weighs it. */
+  /** The note with a number per turn: 1 keeps a turn's advantage, 0 drops it, values in between weight it. */
   readonly note: string;
 }
 
 /**
- * Multiplies what the estimators before it in the list made by a note, turn by turn: turns that are left out count in
- * the baseline of the others and in the loss's normaliser, and teach nothing themselves.
+ * Multiplies the advantages of the earlier estimators in the list by a note, turn by turn. Masked turns still count in the
+ * baseline of the others and in the loss's normaliser, but give no gradient.
  *
  *     A[a] ← note[turn of a] · A[a]
  *
- * A trajectory that the note says nothing about stays as it is. Stats: `kept`, the mean of the note over turns.
+ * A trajectory without the note is unchanged. Stats: `kept`, the mean of the note over turns.
  */
 export function masked({ note }: MaskedOptions): Advantage<null> {
   return {

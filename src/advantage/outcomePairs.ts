@@ -6,22 +6,22 @@ import { type ChannelOptions, scoredGroups } from "./returns.ts";
 
 /** Settings of {@link outcomePairs}. */
 export interface OutcomePairsOptions extends ChannelOptions {
-  /** Smallest difference of returns that makes a pair. Default: any above 0. */
+  /** The difference of returns must exceed it to make a pair. Default: any difference above 0. */
   readonly margin?: number;
-  /** Every pair of unequal returns, or the best of a group with its worst alone, the first of equals. Default "all". */
+  /** "all": every pair of unequal returns; "extremes": only the best of a group with its worst, the first among equals. Default "all". */
   readonly pairs?: "all" | "extremes";
-  /** Most others that a return is preferred to, dealt out in turn, so that few successes are not each paired with every failure. Default: all. */
+  /** Largest number of pairs in which one return is preferred, distributed round-robin, so that few successes are not each paired with every failure. Default: all. */
   readonly rivals?: number;
-  /** Named spans of an action whose tokens stay out of the pairs, e.g. ["thought"]: free to change. Default: none. */
+  /** Named spans of an action whose tokens are excluded from the pairs, e.g. ["thought"]. Default: none. */
   readonly without?: readonly string[];
 }
 
 /**
  * Packs every pair of unequal returns in a group for pairwise objectives, the higher one preferred: the columns of
- * `core/pairs.ts`. Leaves advantages as they are, so that it stands beside an estimator. A group of one, or of equal
- * returns, makes no pair. Only units of one trajectory are compared.
+ * `common/tokens/pairs.ts`. It does not change advantages, so it can be combined with an estimator. A group of one, or of
+ * equal returns, makes no pair. Only units of one trajectory are compared.
  *
- *     "all":      pairs = { (i, j) of one group : R[i] − R[j] > margin }        of each i at most `rivals`, from the i-th on, round and round
+ *     "all":      pairs = { (i, j) of one group : R[i] − R[j] > margin }        for each i at most `rivals`, cyclically from the i-th on
  *     "extremes": pairs = { (argmax R, argmin R) of each group : R[i] − R[j] > margin }
  */
 export function outcomePairs(options: OutcomePairsOptions = {}): Advantage<null> {

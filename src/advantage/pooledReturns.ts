@@ -5,34 +5,34 @@ import { type ChannelOptions, leastDeviation, moments, onTop } from "./returns.t
 
 /** Settings of {@link pooledReturns}. */
 export interface PooledReturnsOptions extends ChannelOptions {
-  /** What a turn's reward is compared with: those of its group at all turns, or at the same turn. Default "group". */
+  /** Pool for normalising a turn's reward: the rewards of its group at all turns, or at the same turn. Default "group". */
   readonly pool?: "group" | "turn";
-  /** Channels are compared each with itself, or added up before they are compared. Default "apart". */
+  /** "apart" normalises each channel separately; "sum" adds the channels first. Default "apart". */
   readonly together?: "apart" | "sum";
-  /** Worth of a reward one turn later, in [0, 1]. Default 1. */
+  /** Discount factor γ per turn, in [0, 1]. Default 1. */
   readonly discount?: number;
-  /** Later rewards are added up, or their sum is divided by the root of how many they are. Default "sum". */
+  /** "sum" adds later rewards; "root" divides the sum by the square root of their number. Default "sum". */
   readonly accumulate?: "sum" | "root";
-  /** The advantage's factor. Default 1. */
+  /** Factor of the advantage. Default 1. */
   readonly weight?: number;
-  /** β in [0, 1): hand the objective a width of its clip for each turn, in column {@link clipWidth}. Default: none. */
+  /** β in [0, 1): gives the objective a clip width for each turn, in column {@link clipWidth}. Default: none. */
   readonly clipWidth?: number;
   /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
   readonly floor?: number;
 }
 
-/** The column of factors on how far a token's ratio may go from 1, as objectives read it. */
+/** Column with the factor of each token's clip range, as objectives read it. */
 export const clipWidth = "clip.width";
 
 /**
  * Rewards per turn, normalised before they are added up to returns.
  *
  *     z[k] = (r[k] − mean(pool)) / max(std(pool), floor)
- *     A[k] = weight · Σ_{j ≥ k} discount^(j − k) · z[j]   (/ √n[k], n[k] how many turns of those have a reward)
+ *     A[k] = weight · Σ_{j ≥ k} discount^(j − k) · z[j]   (/ √n[k], n[k]: number of turns j ≥ k with a reward)
  *     clip.width[k] = 1 + β (2 σ(z[k]) − 1)
  *
- * A pool is one group and channel, and one turn index if so asked; a pool of one, or of equal rewards, gives zeros. A
- * turn without reward adds nothing and belongs to no pool; its clip has width 1. Rewards about a whole trajectory count
+ * A pool is one group and channel, and with `pool: "turn"` one turn index; a pool of one, or of equal rewards, gives zeros.
+ * A turn without reward adds nothing and belongs to no pool; its clip has width 1. Rewards about a whole trajectory count
  * at its last turn. A trajectory without any reward is left out.
  * Papers: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents";
  * root and clip: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping".
@@ -83,7 +83,7 @@ export function pooledReturns(options: PooledReturnsOptions = {}): Advantage<nul
   };
 }
 
-/** What follows each turn, discounted. @param known 1 where a turn has a score; only those count as terms. */
+/** Discounted return from each turn on. @param known 1 where a turn has a score; only those count as terms. */
 function returnsOf(z: Float64Array, known: Uint8Array, options: PooledReturnsOptions): Float64Array {
   const { discount = 1, accumulate = "sum" } = options;
   const sums = z.slice();
@@ -103,7 +103,7 @@ interface TurnReward {
   readonly value: number;
 }
 
-/** What each turn of the units' trajectories was paid, by channel or in all. */
+/** The rewards of each turn of the units' trajectories, by channel or summed. */
 function turnRewards(
   evidence: Evidence,
   { channels, together = "apart" }: PooledReturnsOptions,

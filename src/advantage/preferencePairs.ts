@@ -8,19 +8,19 @@ import { onTop } from "./returns.ts";
 export interface PreferencePairsOptions {
   /** Channels whose preferences count. Default: all. */
   readonly channels?: readonly string[];
-  /** Named spans of an action whose tokens stay out of the pairs, e.g. ["thought"]: free to change. Default: none. */
+  /** Named spans of an action whose tokens are excluded from the pairs, e.g. ["thought"]. Default: none. */
   readonly without?: readonly string[];
 }
 
 /**
- * Packs `preference` signals for pairwise objectives: the columns of `core/pairs.ts`, in which each preferred place is
- * paired with every other place of its signal, at the strength that the signal says (1 where it says none).
+ * Packs `preference` signals for pairwise objectives: the columns of `common/tokens/pairs.ts`. Each preferred target is
+ * paired with every other target of its signal, with the signal's strength (1 where it has none).
  *
  * The advantage itself is the mean outcome of a trajectory's comparisons, on every action token:
  *
  *     A[i] = 1/n Σ_pairs ±(2 · strength − 1)        + where it is preferred; n: the pairs that it is in
  *
- * A trajectory that nobody compared is left out.
+ * A trajectory without comparisons is left out.
  */
 export function preferencePairs({ channels, without = [] }: PreferencePairsOptions = {}): Advantage<null> {
   return {

@@ -5,22 +5,23 @@ import { type ChannelOptions, groupStats, type Scored, scoredGroups, spread } fr
 /** Settings of {@link rejectionSampled}. */
 export interface RejectionSampledOptions extends ChannelOptions {
   /**
-   * "successes": returns of at least `threshold`. { best, among }: the best so many of each group; or as many of all
-   * groups together, so that tasks compete and hard ones may be left out altogether.
+   * "successes": returns of at least `threshold`. { best, among }: the `best` highest of each group; or, among "batch", as
+   * many over all groups together, so that tasks compete and hard ones may be left out altogether.
    */
   readonly keep?: "successes" | { readonly best: number; readonly among?: "group" | "batch" };
-  /** Least return that is a success, in the unit of the rewards. Default 1. */
+  /** Smallest return that is a success, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
 }
 
 /**
- * Chooses what is imitated: 1 on every token of the units that are kept; the others are not trained on.
+ * Selects units for imitation: advantage 1 on every token of the kept units; the others are not trained on.
  *
  *     "successes":     keep i where R[i] ≥ threshold
  *     { best: k }:     keep the k highest R of each group; among "batch", the k · groups highest R of all
  *
- * Of equal returns the first ones are kept. A group without a success gives nothing; a group of one, its only member,
- * if `best` decides. No feedback is no return: such units are never kept. Stats: `kept`, the share of scored units.
+ * Among equal returns the first ones are kept. With "successes", a group without a success gives nothing; with `best`, a
+ * group of one keeps its only member. Units without feedback have no return and are never kept. Stats: `kept`, the share
+ * of scored units.
  * Papers: "RAFT: Reward rAnked FineTuning for Generative Foundation Model Alignment" (best of each group, or of the batch);
  * "Scaling Relationship on Learning Mathematical Reasoning with Large Language Models" (successes).
  */

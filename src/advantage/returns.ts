@@ -1,4 +1,4 @@
-/** What estimators share: the return of each unit, and one number spread over its action tokens. */
+/** Shared by estimators: the return of each unit, and spreading one number over its action tokens. */
 import { overAll, tokenRange, turnOffsets } from "../common/tokens/tokenRanges.ts";
 import type { Advantages, Evidence } from "../core/slots.ts";
 import type { Id, Ref, Trajectory, Unit } from "../core/types.ts";
@@ -7,17 +7,17 @@ import type { Id, Ref, Trajectory, Unit } from "../core/types.ts";
 export interface ChannelOptions {
   /** Channels whose credits are added up. Default: all. */
   readonly channels?: readonly string[];
-  /** Channels without which a unit has no value, whatever others say of it, where values of units count. Default: none. */
+  /** Channels that a unit must have: without one of them it has no value, whatever its other channels. Applies to values of units. Default: none. */
   readonly required?: readonly string[];
 }
 
-/** A unit with its return: everything credited to its members. */
+/** A unit with its return: the sum of all credits of its members. */
 export interface Scored {
   readonly unit: Unit;
   readonly value: number;
 }
 
-/** Units that got any credit, with the sum of it. No credit is no value, not a 0: such a unit is left out. */
+/** Units with any credit, and its sum. A unit without credit has no value (not 0) and is left out. */
 export function scoredUnits(evidence: Evidence, { channels, required = [] }: ChannelOptions): Scored[] {
   const sums = new Map<Id, number>();
   const heard = required.map((name) => new Set(evidence.channels[name]?.map(({ at }) => at.trajectory)));
@@ -42,8 +42,8 @@ export function scoredGroups(evidence: Evidence, options: ChannelOptions): Score
 }
 
 /**
- * What each trajectory was credited at each of its turns, [turns]; a credit about the whole of it counts at its last
- * turn. A trajectory without any credit is absent.
+ * The credits of each trajectory per turn, [turns]; a credit about the whole trajectory counts at its last turn. A
+ * trajectory without any credit is absent.
  */
 export const creditsByTurn = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
   creditsAt(
@@ -53,7 +53,7 @@ export const creditsByTurn = (evidence: Evidence, options: ChannelOptions): Map<
     (t, at) => at.turn ?? t.turns.length - 1,
   );
 
-/** Each credit at the last action token of its place, [action tokens]; of trajectories with any credit. */
+/** Each credit at the last action token of its target, [action tokens]; only for trajectories with credit. */
 export const creditsByToken = (evidence: Evidence, options: ChannelOptions): Map<Id, Float64Array> =>
   creditsAt(
     evidence,
@@ -62,7 +62,7 @@ export const creditsByToken = (evidence: Evidence, options: ChannelOptions): Map
     (t, at) => Math.max(0, tokenRange(t, at)[1] - 1),
   );
 
-/** Credits added up over `size` places of each trajectory; those about a place that is not there are left out. */
+/** Adds up credits in an array of `size` positions per trajectory; credits outside it are left out. */
 function creditsAt(
   evidence: Evidence,
   { channels }: ChannelOptions,
@@ -85,10 +85,10 @@ function creditsAt(
   return out;
 }
 
-/** Smallest deviation that a difference is divided by unless told, in the unit of the rewards. */
+/** Default lower bound of the deviation that a difference is divided by, in the unit of the rewards. */
 export const leastDeviation = 1e-4;
 
-/** What an estimator made, added to what those before it in the list made. */
+/** Adds an estimator's advantages to those of the earlier estimators in the list. */
 export function onTop(made: Advantages, soFar: Advantages | undefined): Advantages {
   if (!soFar) return made;
   const out = new Map(soFar);
@@ -99,7 +99,7 @@ export function onTop(made: Advantages, soFar: Advantages | undefined): Advantag
   return out;
 }
 
-/** Each unit's number on every action token of its members, on top of what there is so far. */
+/** Puts each unit's number on every action token of its members, added to the advantages so far. */
 export function spread(
   evidence: Evidence,
   values: ReadonlyMap<Id, number>,
@@ -129,7 +129,7 @@ export function moments(values: readonly number[]): { readonly mean: number; rea
   return { mean, deviation: Math.sqrt(square) };
 }
 
-/** What every group estimator reports. A dead group is one whose returns are all equal: it teaches nothing. */
+/** Stats of every group estimator. In a dead group all returns are equal, so it gives no gradient. */
 export function groupStats(groups: readonly (readonly Scored[])[]): Record<string, number> {
   const dead = groups.filter((group) => group.every((s) => s.value === group[0]?.value)).length;
   const all = groups.flat().map((s) => s.value);

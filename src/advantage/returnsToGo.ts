@@ -5,41 +5,41 @@ import { type ChannelOptions, creditsByTurn, leastDeviation, moments, onTop } fr
 
 /** Settings of {@link returnsToGo}. */
 export interface ReturnsToGoOptions extends ChannelOptions {
-  /** Worth of a reward one turn later, in [0, 1]; at 0 each turn stands for itself. Default 1. */
+  /** Discount factor γ per turn, in [0, 1]; with 0, only a turn's own reward counts. Default 1. */
   readonly discount?: number;
   /**
-   * What a turn's return is compared with: the returns at the same turn of its group ("turn") or of the whole batch
-   * ("stage"), at all turns of its group ("group") or of the batch ("batch"), at those of its group that began in the
-   * same state of the environment ("state", by `Turn.stateKey`; a turn without one stands alone), or nothing ("none").
+   * The baseline is the mean of a pool of returns: those at the same turn of its group ("turn") or of the whole batch
+   * ("stage"), at all turns of its group ("group") or of the batch ("batch"), at turns of its group that began in the same
+   * state of the environment ("state", by `Turn.stateKey`; a turn without one is its own pool), or no baseline ("none").
    * Default "turn".
    */
   readonly baseline?: "turn" | "stage" | "group" | "batch" | "state" | "none";
   /**
-   * Compare with the others alone, which keeps the gradient unbiased however few are left at a turn. Where there is
-   * nobody else the baseline is 0 and the return stays as it is. Default false.
+   * Excludes the turn itself from its baseline, which keeps the gradient unbiased however small the pool. In a pool of one
+   * the baseline is 0. Default false.
    */
   readonly leaveOneOut?: boolean;
-  /** Fewest returns to be compared with at baseline "turn"; where there are fewer, the stage is taken. Default 1. */
+  /** Smallest pool for baseline "turn"; a smaller pool is replaced by the stage. Default 1. */
   readonly least?: number;
   /**
-   * Divide by the deviation of what it is compared with, of its group without a baseline; returns that nothing is
-   * taken off and that differ by less than the floor stay as they are. Default false.
+   * Divides by the deviation of the pool; without a baseline, by that of the group. Returns without a baseline whose
+   * deviation is below the floor are unchanged. Default false.
    */
   readonly normalise?: boolean;
   /** Smallest deviation to divide by. Default 1e-4. */
   readonly floor?: number;
-  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  /** Factor of the result: the weight of this estimator in a list of several. Default 1. */
   readonly weight?: number;
 }
 
 /**
- * The discounted return that follows each turn, on the tokens of that turn.
+ * The discounted return from each turn on, on the tokens of that turn.
  *
- *     G[k] = Σ_{j ≥ k} discount^(j − k) · r[j],   A[k] = G[k] − mean(compared)   (/ max(std, floor))
- *     leave one out:   A[k] = G[k] − mean(the others) = n/(n − 1) · (G[k] − mean(compared))
+ *     G[k] = Σ_{j ≥ k} discount^(j − k) · r[j],   A[k] = G[k] − mean(pool)   (/ max(std, floor))
+ *     leave one out:   A[k] = G[k] − mean(the others) = n/(n − 1) · (G[k] − mean(pool))
  *
  * Needs credits per turn; one about a whole trajectory counts at its last turn.
- * A trajectory without any credit is left out. Compared with nobody, a return gives a zero, unless it is left out itself.
+ * A trajectory without any credit is left out. A return that is alone in its pool gives 0, except with `leaveOneOut`.
  *
  * Papers: the same turn of a group, left out, in "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel
  * Generations"; stages and batches, normalised, in "MAPO: Mixed Advantage Policy Optimization for Long-Horizon
@@ -89,7 +89,7 @@ export function returnsToGo(options: ReturnsToGoOptions = {}): Advantage<null> {
   };
 }
 
-/** Returns with equal keys are compared with each other. Without a baseline the group still gives the deviation. */
+/** Key of the pool of a return. Without a baseline, the group still gives the deviation. */
 const keys: Readonly<Record<NonNullable<ReturnsToGoOptions["baseline"]>, Key>> = {
   turn: (group, k) => `${k} ${group}`,
   stage: (_group, k) => `${k}`,
@@ -108,7 +108,7 @@ interface Pool {
 
 const poolOf = (values: readonly number[]): Pool => ({ ...moments(values), size: values.length });
 
-/** One return against those that it is compared with. */
+/** One return relative to its pool. */
 function against(g: number, { mean, deviation, size }: Pool, options: ReturnsToGoOptions): number {
   const { baseline = "turn", leaveOneOut = false, normalise = false, floor = leastDeviation } = options;
   if (baseline === "none") return normalise && deviation > floor ? g / deviation : g;

@@ -12,9 +12,9 @@ export interface RunningBaselineOptions extends ChannelOptions {
 
 /**
  * REINFORCE with an exponential moving average of past returns as its baseline. Unbiased: the baseline of an iteration
- * is made of earlier iterations alone. The first iteration, of the run or of a group, has none and sees bare returns.
+ * depends on earlier iterations alone. The first iteration, of the run or of a group, has no baseline and uses plain returns.
  *
- *     A[i] = R[i] − b,   then   b ← keep · b + (1 − keep) · mean(R)      the first mean is taken whole
+ *     A[i] = R[i] − b,   then   b ← keep · b + (1 − keep) · mean(R)      the first b is mean(R)
  *
  * Paper: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning".
  */

@@ -4,19 +4,19 @@ import { leastDeviation, moments } from "./returns.ts";
 
 /** Settings of {@link whitened}. */
 export interface WhitenedOptions {
-  /** Whether the mean is taken off, or the deviation divided by alone. Default true. */
+  /** Whether to subtract the mean; false only divides by the deviation. Default true. */
   readonly centre?: boolean;
   /** Smallest deviation to divide by, in the unit of the advantages. Default 1e-4. */
   readonly floor?: number;
 }
 
 /**
- * Brings what the estimators before it in the list made to mean 0 and deviation 1 over all action tokens of the batch.
+ * Normalises the advantages of the earlier estimators to mean 0 and deviation 1 over all action tokens of the batch.
  *
  *     A[a] ← (A[a] − mean(A)) / max(std(A), floor)          mean and std over the batch, divisor its tokens
  *
- * Equal advantages become zeros, or stay as they are where nothing is taken off; without estimators before it there is
- * nothing to whiten. Stats: the mean and the deviation before.
+ * Equal advantages become zeros, or are unchanged with `centre: false`. Without earlier estimators it does nothing.
+ * Stats: mean and deviation before whitening.
  * Papers: "Proximal Policy Optimization Algorithms" (in its code); "REINFORCE++: Stabilizing Critic-Free Policy
  * Optimization with Global Advantage Normalization".
  */

@@ -6,21 +6,21 @@ import type { Trajectory, Turn } from "../core/types.ts";
 export interface CriticAdvantagesOptions {
   /** The helper that holds the critic, see `expectileCritic`. Default "critic". */
   readonly critic?: string;
-  /** Fits on all turns of the experience. Default 60. */
+  /** Training passes over all turns of the experience. Default 60. */
   readonly passes?: number;
-  /** "bootstrap": a turn is worth its reward and what the critic says of the next; "return": all that followed. Default "bootstrap". */
+  /** Target of a turn. "bootstrap": its reward plus the critic's value of the next turn; "return": the discounted return. Default "bootstrap". */
   readonly backup?: "bootstrap" | "return";
   /** γ of the returns, in [0, 1]; a critic that bootstraps has its own. Default 0.99. */
   readonly discount?: number;
   /** Which of the environment's named rewards count. Default: all. */
   readonly rewards?: readonly string[];
-  /** What the critic sees of a turn's prompt. Default: all that was said, one message a line. */
+  /** The critic's input for a turn. Default: the whole prompt, one message per line. */
   readonly observation?: (turn: Turn) => string;
   /** Name of the note. Default "advantage". */
   readonly note?: string;
 }
 
-/** What `expectileCritic` takes and gives. */
+/** Output of `expectileCritic`. */
 interface Said {
   readonly observation: string;
   readonly utterance: string;
@@ -31,14 +31,14 @@ interface CameOf {
 }
 
 /**
- * Teaches a critic from an experience, then notes of every turn how much better than usual its utterance was:
+ * Fits a critic to an experience, then notes the advantage of every turn's utterance:
  *
  *     A(o, a) = Q(o, a) − V(o)
  *
- * What came after a cut is unknown: the last turn of a truncated or failed episode is not learnt from where values are
- * bootstrapped; its advantage is what the critic knows from elsewhere. Returns are those that were paid. The critic
- * keeps what it learnt in earlier iterations, and sees each episode from its last turn on, so that values travel far in one
- * pass.
+ * The value after a cut is unknown: with bootstrapping, the last turn of a truncated or failed episode is no training
+ * example; its advantage comes from what the critic learnt elsewhere. With "return", returns are the observed ones. The
+ * critic keeps its parameters between iterations, and is fitted backwards from each episode's last turn, so that values
+ * propagate far in one pass.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
  */
 export function criticAdvantages(options: CriticAdvantagesOptions = {}): Annotate {

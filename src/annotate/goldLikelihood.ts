@@ -4,20 +4,20 @@ import { answerLikelihoods } from "./likelihoods.ts";
 
 /** Settings of {@link goldLikelihood}. */
 export interface GoldLikelihoodOptions {
-  /** How an answer begins in the environment's language; its tokens are not counted. Default "answer". */
+  /** The text before an answer in the environment's format; its tokens are not scored. Default "answer". */
   readonly opening?: string;
   /** Default "gold". */
   readonly note?: string;
 }
 
 /**
- * How likely the policy as it is finds the reference answer before each of its turns, per token:
+ * Per-token likelihood of the reference answer under the current policy, before each of its turns:
  *
  *     P[k] = exp( (1/|y|) Σ_j ln π(y[j] | prompt of turn k, opening, y[<j]) )       y: the task's reference
  *
- * P[0] knows the task alone; P[k + 1] knows also turn k and what the environment said to it. All turns of all
- * trajectories are one call of the model, each distinct context once. Nothing is known after the last turn, whose reply
- * no prompt holds. NaN where the answer would not fit the model's context. Failed episodes get no note.
+ * P[0] is conditioned on the task alone; P[k + 1] also on turn k and the environment's reply to it. One model call scores
+ * all turns of all trajectories, each distinct context once. There is no value after the last turn, since no prompt contains
+ * its reply. NaN where the answer does not fit the model's context. Failed episodes get no note.
  * Paper: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents".
  */
 export function goldLikelihood({ opening = "answer", note = "gold" }: GoldLikelihoodOptions = {}): Annotate {
@@ -30,7 +30,7 @@ export function goldLikelihood({ opening = "answer", note = "gold" }: GoldLikeli
         throw new WhetstoneError("config.invalid", {
           where: "goldLikelihood",
           got: `task "${id}" without a reference`,
-          expected: "the right answer of every task",
+          expected: "a reference answer for every task",
           mend: "Choose an environment whose tasks have a reference, or a method that needs none.",
         });
       });

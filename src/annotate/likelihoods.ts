@@ -1,4 +1,4 @@
-/** What annotations share: how likely a model finds given answers before each turn of a trajectory. */
+/** Shared by annotations: likelihoods of given answers before each turn of a trajectory. */
 
 import { concatIds, pairRows } from "../common/tokens/pack.ts";
 import { present } from "../core/errors.ts";
@@ -13,9 +13,9 @@ export interface Asked {
 
 /**
  * Mean over the answers of the geometric mean of their tokens' probabilities, given the exact prompt of each turn and
- * the opening of an answer. One call of the model; each distinct context and answer once, those that share a beginning
- * side by side.
- * @param longest tokens that the model takes: an answer that does not fit after a turn's prompt is left out.
+ * the opening of an answer. One model call, with each distinct pair of context and answer once, sorted so that shared
+ * prefixes are adjacent.
+ * @param longest context length of the model in tokens: an answer that does not fit after a turn's prompt is left out.
  * @returns by trajectory, one number per turn; NaN where no answer fits.
  */
 export async function answerLikelihoods(
@@ -59,7 +59,7 @@ export async function answerLikelihoods(
   );
 }
 
-/** The tokens of "opening answer", cut where those of the opening alone end: a blank may belong to either side. */
+/** The tokens of "opening answer", split where those of the opening alone end; the blank may belong to either side. */
 function opened(codec: Codec, opening: string, answer: string): { begun: Int32Array; rest: Int32Array } {
   const alone = codec.encode(opening);
   const whole = codec.encode(opening === "" ? answer : `${opening} ${answer}`);

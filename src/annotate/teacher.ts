@@ -10,32 +10,32 @@ import { actionTokens, type Id, type Message, type Task, type Trajectory } from 
 
 /** Settings of {@link teacher}. */
 export interface TeacherOptions {
-  /** What the teacher is told of an attempt that the student did not know. */
+  /** The privileged context of an attempt, which only the teacher gets. */
   readonly tell: Telling;
-  /** A turn's whole prompt with that said. Default: a user message after the task's own prompt. */
+  /** Inserts the privileged context into a turn's whole prompt. Default: a user message after the task's own prompt. */
   readonly place?: (messages: readonly Message[], text: string, task: Task) => readonly Message[];
-  /** The frozen model that reads. Default: the policy as it is. */
+  /** The frozen model that acts as teacher. Default: the current policy. */
   readonly by?: string;
-  /** Whose most probable ids are compared. Default "student". */
+  /** The side whose most probable ids are compared. Default "student". */
   readonly ids?: "student" | "teacher";
   /** How many ids. Default 20. */
   readonly topk?: number;
-  /** What its notes begin with. Default "teacher". */
+  /** Prefix of its notes. Default "teacher". */
   readonly note?: string;
 }
 
 /**
- * The policy, or a frozen copy, as a teacher that reads what was written with hindsight: each attempt's own tokens once
- * more, in a prompt that also tells what came of them, an answer, or how a sibling succeeded.
+ * Self-distillation: the policy, or a frozen copy, as a teacher with hindsight. It scores each attempt's own tokens after a
+ * prompt with privileged context, such as the outcome, an answer, or a sibling's success.
  *
- *     p[a] = π(· | x, y[<a])        q[a] = π_teacher(· | x, told, y[<a])        both at the k likeliest ids of one of them
+ *     p[a] = π(· | x, y[<a])        q[a] = π_teacher(· | x, c, y[<a])        c: privileged context; both at the k most probable ids of one side
  *
- * Nothing is generated. Prompts are rendered anew, so that what is told may be of any length; the action tokens are the
- * same ones, and each is scored after the same actions. Log-probabilities are over the whole vocabulary: what the k ids
- * leave is the bucket of `core/divergence.ts`. Two calls of models.
+ * Nothing is generated. Prompts are re-rendered, so the privileged context may have any length; the action tokens are the
+ * same, and each is scored after the same actions. Log-probabilities are over the whole vocabulary: the mass outside the k
+ * ids goes to the bucket of `common/statistics/divergence.ts`. Two model calls.
  *
- * Notes: those of `core/hindsight.ts`. An attempt of which there is nothing to tell, or whose prompt is too long with it,
- * or that failed, has no teacher. Paper: "Reinforcement Learning via Self-Distillation".
+ * Notes: those of `common/tokens/hindsight.ts`. An attempt without privileged context, with too long a prompt, or that
+ * failed gets none. Paper: "Reinforcement Learning via Self-Distillation".
  */
 export function teacher(options: TeacherOptions): Annotate {
   const { tell, place = toldAfterTask, by, ids = "student", topk = 20, note = "teacher" } = options;
@@ -82,7 +82,7 @@ type Views = Readonly<
   Record<Side, { readonly model: Pick<Model | Frozen, "score">; readonly rows: TokenRows }>
 >;
 
-/** Both sides at the likeliest ids of one of them. Arrays over [A, k] and, of the tokens written, [A]. */
+/** Log-probabilities of both sides at the most probable ids of one side, [A, k], and of the written tokens, [A]. */
 async function compare(views: Views, leader: Side, topk: number) {
   const follower = leader === "student" ? "teacher" : "student";
   const led = await views[leader].model.score(views[leader].rows, { topk });
@@ -93,7 +93,7 @@ async function compare(views: Views, leader: Side, topk: number) {
   return { k, ids, student, teacher: taught, written: leader === "teacher" ? led.logp : followed.logp };
 }
 
-/** The part of each trajectory. */
+/** Splits the arrays by trajectory. */
 function parted(
   trajectories: readonly Trajectory[],
   { k, ids, student, teacher: said, written }: Awaited<ReturnType<typeof compare>>,

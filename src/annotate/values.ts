@@ -12,7 +12,7 @@ export interface ValuesOptions {
 }
 
 /**
- * What a critic expects before each action token: its value heads, read at the context that the token was chosen in.
+ * A critic's values before each action token: its value heads, read at the context in which the token was sampled.
  *
  *     V[a] = head(everything before action token a)
  *

@@ -1,4 +1,4 @@
-/** Technique that pieces of methods share: statistics, text, tokens, artefacts. */
+/** Code that pieces of methods share: statistics, text, tokens, artefacts. */
 
 export {
   type Addition,

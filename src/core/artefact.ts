@@ -1,4 +1,4 @@
-/** What an agent is told and what it remembers, as values: what learners without weights write. */
+/** Artefacts: instructions, memories and programs of an agent, as immutable values. Learners without weights write them. */
 import { createHash } from "node:crypto";
 import type { Spend } from "./chat.ts";
 import type { Interval } from "./interval.ts";
@@ -6,45 +6,45 @@ import type { Rubric } from "./rubrics.ts";
 import type { Provenance } from "./trainingExamples.ts";
 import type { Id, Message } from "./types.ts";
 
-/** Who made a part of an artefact, and from what, so that it can be traced and, with its source, removed. */
+/** Provenance of a part of an artefact: who made it, and from what. Used to trace it, and to remove it together with its source. */
 export interface Origins {
   /** "person", "reflection", "bootstrap", "import"… */
   readonly by: string;
   readonly from: Provenance;
-  /** Of runs of ours. */
+  /** Ids of trajectories from Whetstone runs. */
   readonly trajectories: readonly Id[];
 }
 
-/** A conversation that shows how it is done. */
+/** A conversation that demonstrates the task (few-shot example). */
 export interface Example {
   readonly id: Id;
   readonly messages: readonly Message[];
   readonly origins: Origins;
 }
 
-/** What an agent is told before it begins. */
+/** System text, tool descriptions and examples that are added to an agent's prompt. */
 export interface InstructionSet {
   readonly kind: "instructions";
-  /** Stands after the system message that there is, or is one. */
+  /** Appended to the conversation's system message; becomes the system message where there is none. */
   readonly system: string;
-  /** The text stands in place of the system message that there is. */
+  /** `system` replaces the conversation's system message. */
   readonly instead?: true;
-  /** Descriptions in place of the tools' own, by name. */
+  /** Replacement descriptions, by tool name. */
   readonly tools: Readonly<Record<string, string>>;
   readonly examples: readonly Example[];
-  /** Of the system text and the descriptions: all that went into them, through all versions before. */
+  /** Origins of the system text and the descriptions: every source, over all earlier versions. */
   readonly origins: Origins;
 }
 
-/** A lesson: what to do, or what to beware of, in situations like the one described. */
+/** Entry of an experience library: what to do, or what to avoid, in situations like the one described. */
 export interface LibraryEntry {
   readonly id: Id;
   readonly kind: "strategy" | "warning";
   readonly when: string;
   readonly text: string;
-  /** What it has been worth so far, in the units of the reward that it was judged by. */
+  /** Its estimated value so far, in units of the reward that scored it. */
   readonly score: number;
-  /** Times that it was shown. */
+  /** Number of times that it was shown. */
   readonly shown: number;
   readonly origins: Origins;
 }
@@ -53,7 +53,7 @@ export interface ExperienceLibrary {
   readonly entries: readonly LibraryEntry[];
 }
 
-/** What was done once, and what came of it. */
+/** One past episode: the situation, the plan and the outcome. */
 export interface Case {
   readonly id: Id;
   readonly situation: string;
@@ -66,32 +66,32 @@ export interface CaseMemory {
   readonly cases: readonly Case[];
 }
 
-/** A small policy that writes a hint, which is shown to a large one. */
+/** A small policy that writes a hint for a large model. */
 export interface Guide {
   readonly kind: "guide";
-  /** Folder of a run or checkpoint, or the id of a version that answers. */
+  /** Folder of a run or checkpoint, or the id of a served version. */
   readonly policy: string;
-  /** How the hint stands in the large one's prompt; `{hint}` is replaced. */
+  /** Template of the text in the large model's prompt; `{hint}` is replaced by the hint. */
   readonly frame: string;
 }
 
-/** What a judge goes by. No policy is told it. */
+/** The rubrics that a judge applies. They are never added to a policy's prompt. */
 export interface RubricSet {
   readonly kind: "rubrics";
   readonly rubrics: readonly Rubric[];
-  /** Of all of them. */
+  /** Origins of all rubrics together. */
   readonly origins: Origins;
 }
 
-/** A policy that is a program: where it is in force it acts, in place of a model, and nobody is told it. */
+/** A policy that is a program. While it is the current artefact, it acts in place of the model; it is added to no prompt. */
 export interface BehaviourTree {
   readonly kind: "tree";
-  /** A node a line, in the language of `memory/behaviourTree`. */
+  /** One node per line, in the language of `memory/behaviourTree`. */
   readonly tree: string;
-  /** What a tree of its world may name. */
+  /** Facts and skills that the tree may name. */
   readonly facts: readonly string[];
   readonly skills: readonly string[];
-  /** The skill of a turn for which the tree has none. */
+  /** The skill that is used in a turn for which the tree selects none. */
   readonly idle: string;
   readonly origins: Origins;
 }
@@ -107,7 +107,7 @@ export const artefactKinds = [
   "tree",
 ] as const satisfies readonly ArtefactKind[];
 
-/** What each kind of artefact is called. */
+/** Display name of each kind of artefact. */
 export const artefactWords: Readonly<Record<ArtefactKind, string>> = {
   instructions: "instruction set",
   experience: "experience library",
@@ -117,21 +117,21 @@ export const artefactWords: Readonly<Record<ArtefactKind, string>> = {
   tree: "behaviour tree",
 };
 
-/** One state of an artefact. Never changed: what is changed is a further version. */
+/** One state of an artefact. Immutable: each change makes a new version. */
 export interface ArtefactVersion<A extends Artefact = Artefact> {
-  /** Of its content alone: equal artefacts have equal ids. */
+  /** Hash of the content alone: equal artefacts have equal ids. */
   readonly id: Id;
-  /** Shared by all versions of what one person would call the same thing. */
+  /** Name that all versions of one artefact share. */
   readonly name: string;
   readonly artefact: A;
-  /** Versions that it was made from: none at first, two where two were merged. */
+  /** Parent versions: none for a first version, two for a merge. */
   readonly parents: readonly Id[];
   readonly why: string;
-  /** What was read when it was made: the feedback and episodes that led to the change. */
+  /** The feedback and episodes that led to this version. */
   readonly origins: Origins;
   /** Milliseconds since 1970. */
   readonly created: number;
-  /** Parts that were erased since, with what they were made from: its id is that of all that it was. */
+  /** Number of parts erased since, together with their sources. `id` is still the hash of the original content. */
   readonly erased?: number;
 }
 
@@ -140,17 +140,17 @@ export const artefactVersion = <A extends Artefact>(
   version: Omit<ArtefactVersion<A>, "id" | "erased">,
 ): ArtefactVersion<A> => ({ id: artefactId(version.artefact), ...version });
 
-/** How well a version did somewhere. It may be measured more than once. */
+/** A measurement of a version. A version may be measured more than once. */
 export interface ArtefactMeasure {
   readonly id: Id;
-  /** Of the version. */
+  /** Id of the version. */
   readonly artefact: Id;
-  /** Name of an environment and its split, as in "facts/test", or what else it was measured on. */
+  /** Environment and split, as in "facts/test", or another name of what it was measured on. */
   readonly where: string;
   /** Folder or id of the run that measured it. */
   readonly run?: string;
   readonly success: Interval;
-  /** What measuring it cost. */
+  /** Cost of the measurement. */
   readonly spent?: Spend;
   /** Milliseconds since 1970. */
   readonly at: number;

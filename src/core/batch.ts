@@ -2,7 +2,7 @@
 import type { Id, ModelId, Origin, Role, Unit } from "./types.ts";
 
 /**
- * Token sequences with the places that are scored. Sizes: N tokens in all, R rows, A targets in all.
+ * Token sequences and the positions that are scored (targets). Sizes: N tokens, R rows and A targets, each over the whole batch.
  * A target at position p of a row is predicted from the row's tokens before p.
  */
 export interface TokenRows {
@@ -23,7 +23,7 @@ export interface RowInfo {
   readonly model: ModelId;
   readonly version: string;
   readonly origin: Origin;
-  /** "rewritten": the prompt was re-rendered, so there is no behaviour log-probability until it is scored. */
+  /** "rewritten": the prompt was re-rendered, so behaviour log-probabilities are unknown until the row is scored. */
   readonly context: "sampled" | "rewritten";
   readonly unit: Id;
   readonly group: Id;
@@ -31,7 +31,7 @@ export interface RowInfo {
   readonly from: number;
 }
 
-/** What an objective trains on. Per-token arrays have one entry per target, in row order. */
+/** The training batch of an objective. Per-token arrays have one entry per target, in row order. */
 export interface Batch extends TokenRows {
   readonly rows: readonly RowInfo[];
   readonly units: readonly Unit[];
@@ -39,15 +39,15 @@ export interface Batch extends TokenRows {
   readonly turn_A: Int32Array;
   /** ln p at temperature 1 when sampled, [A]; NaN where unknown. */
   readonly logp_A: Float32Array;
-  /** ln p under the distribution drawn from, [A]; NaN where unknown. */
+  /** ln p under the sampling (behaviour) distribution, [A]; NaN where unknown. */
   readonly behaviour_A: Float32Array;
-  /** [A], in the units of the rewards or normalised, as the estimator says. */
+  /** [A], in units of reward or normalised, depending on the estimator. */
   readonly advantage_A: Float32Array;
   /** Loss weight, [A]; 0 leaves a token out. */
   readonly weight_A: Float32Array;
-  /** Further per-token numbers that a piece adds by name (clip bounds, KL coefficients, origin tags…), each [A]. */
+  /** Additional named per-token numbers that a piece adds (clip bounds, KL coefficients, origin tags…), each [A]. */
   readonly columns: Readonly<Record<string, Float32Array>>;
-  /** Place of each target in the batch that the objective's `prepare` saw, [A]. */
+  /** Index of each target in the batch that was passed to the objective's `prepare`, [A]. */
   readonly index_A: Int32Array;
 }
 

@@ -1,4 +1,4 @@
-/** What a slot piece may use, whatever engine and environment stand behind it. */
+/** The context of a slot piece: everything it may use, independent of engine and environment. */
 import type { Artefact, ArtefactVersion } from "./artefact.ts";
 import type { Critique, CritiqueWish } from "./critique.ts";
 import type { Json } from "./json.ts";
@@ -10,15 +10,15 @@ import type { Id, Message, ModelId, Role, Task, Trajectory } from "./types.ts";
 export interface Clock {
   /** Iteration of the run, from 0. */
   readonly iteration: number;
-  /** "warm start", "train", or a name that a method gave. */
+  /** "warm start", "train", or a phase that the method names. */
   readonly phase: string;
   /** Optimiser steps so far. */
   readonly step: number;
-  /** Iterations that the run is planned for, where a schedule may lean on it. */
+  /** Planned number of iterations of the run, if known, for schedules. */
   readonly iterations?: number;
 }
 
-/** What is counted, since equal budgets are what makes a comparison fair. */
+/** Counters of a run. A fair comparison needs equal budgets. */
 export type Counter =
   | "episodes"
   | "episodes.failed"
@@ -37,65 +37,65 @@ export type Counter =
   | "artefacts.proposed"
   | "artefacts.refused";
 
-/** A policy that is a program: it sees what a model would see, and says what a model would say. */
+/** A policy that is a program: it gets the conversation that a model would get, and returns the action's text. */
 export interface ProgramPolicy {
-  /** Unlike those of other programs: episodes are known by it. */
+  /** Unique among programs: it is part of the identity of an episode. */
   readonly name: string;
-  /** Pure: same conversation and stream, same action. */
+  /** Pure: the same conversation and random stream give the same action. */
   act(task: Task, conversation: readonly Message[], random: Random): string;
 }
 
-/** What is said to an agent at a place of its episode. Replayed turns keep what they were told. */
+/** Returns the messages that advise an agent before an action. Replayed turns keep their original messages. */
 export type Advise = (seen: Seen) => readonly Message[] | Promise<readonly Message[]>;
 
-/** Where an agent is about to act. */
+/** What an agent sees before an action. */
 export interface Seen {
   readonly role: Role;
-  /** Its own actions so far. */
+  /** Number of its own actions so far. */
   readonly turn: number;
-  /** What is new to it, at first with the task's prompt, and without what it is told. */
+  /** Messages since its last action, without artefact and advice; before the first action, the task's prompt as well. */
   readonly messages: readonly Message[];
   readonly stateKey?: string;
 }
 
 /** One episode to play. Its randomness derives from (run, iteration, task, attempt) and nothing else. */
 export interface Play {
-  /** One of the run's tasks, or one made on the way (a proposer's, a variant). */
+  /** One of the run's tasks, or a task made during the run (by a proposer, or a variant). */
   readonly task: Id | Task;
-  /** Tells apart the episodes of one task in one iteration. */
+  /** Distinguishes the episodes of one task in one iteration. */
   readonly attempt: number;
   /**
-   * So many attempts at the task, from 0, begin at once and alike: their first actions may be drawn together. Of no
-   * effect where an episode need not begin as the others do. Default 1.
+   * Number of attempts at the task, from 0, that start at once with the same prompt: their first actions may be sampled
+   * together. No effect where episodes may start differently. Default 1.
    */
   readonly together?: number;
-  /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
+  /** The model or frozen model that plays each role. Default: "policy" plays every role. */
   readonly models?: Readonly<Record<Role, ModelId>>;
-  /** Every model that plays is mixed, at its logits, with so much of this frozen one; see `SampleRequest.mix`. */
+  /** Mixes the logits of every playing model with this share of the frozen model's; see `SampleRequest.mix`. */
   readonly mix?: { readonly with: string; readonly share: number };
   /**
-   * The environment's scripted player of that name plays every role instead: a demonstration, of origin "demonstrated",
-   * in the policy's tokens and without log-probabilities. Its attempts are numbered apart from sampled ones.
+   * The environment's scripted player of that name plays every role: a demonstration with origin "demonstrated", in the
+   * policy's tokens and without log-probabilities. Its attempts are numbered separately from sampled ones.
    */
   readonly player?: "expert" | "flawed";
-  /** A program plays every role: a policy without weights or tokens, whose episodes end where the environment ends them. */
+  /** A program, without weights or tokens, plays every role. Only the environment ends its episodes. */
   readonly program?: ProgramPolicy;
-  /** Replay this trajectory's actions up to the turn, then go on. */
+  /** Replay this trajectory's actions up to the turn, then continue by sampling. */
   readonly from?: {
     readonly trajectory: Trajectory;
     readonly turn: number;
     readonly why: "retry" | "branch";
   };
-  /** Said to the agent as a user message before it acts; or messages, such as an earlier attempt and what was said of it. */
+  /** A user message for the agent before it acts; or messages, such as an earlier attempt and its critique. */
   readonly advice?: string | readonly Message[];
-  /** Said to the agent before each of its actions, after what it observes: lessons that fit what it sees. */
+  /** Messages for the agent before each action, after its observation, such as retrieved lessons. */
   readonly advise?: Advise;
-  /** What "policy" is told before it acts. Default: the artefact that is in force; "none" tells it nothing. */
+  /** The artefact applied to the prompts of "policy". Default: the current artefact; "none" applies none. */
   readonly artefact?: Artefact | "none";
   readonly temperature?: number;
-  /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
+  /** Where an observation lists legal actions, sampling is restricted to them. */
   readonly constrained?: boolean;
-  /** Smaller limits than the environment's own. */
+  /** Limits below the environment's own. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number };
 }
 
@@ -107,72 +107,72 @@ export interface Helper<In, Label, Out> {
   predict(xs: readonly In[]): Promise<readonly Out[]>;
 }
 
-/** A helper together with what it remembers, which is checkpointed. */
+/** A helper with its state, which is checkpointed. */
 export interface StatefulHelper<In, Label, Out> extends Helper<In, Label, Out> {
   save(): Json;
   load(state: Json): void;
 }
 
-/** A training run inside a run, e.g. a student that a proposer is judged by. */
+/** A training run inside a run, e.g. of a student whose progress scores a proposer. */
 export interface InnerRun {
   readonly model: Model;
   readonly tasks: readonly (Id | Task)[];
   readonly iterations: number;
-  /** Tasks on which success is measured afterwards. Default: the tasks practised. */
+  /** Tasks on which success is measured afterwards. Default: the training tasks. */
   readonly measure?: readonly Id[];
 }
 
-/** Plain data that a method's pieces keep between iterations: a case memory, a prompt population. Checkpointed. */
+/** Plain data that a method's pieces keep between iterations, such as a case memory or a prompt population. Checkpointed. */
 export interface Memory {
   get(key: string): Json | undefined;
   set(key: string, value: Json): void;
 }
 
-/** A version as a learner proposes it. */
+/** A version that a learner proposes. */
 export type ArtefactCandidate = Omit<ArtefactVersion, "id" | "created" | "erased">;
 
-/** What the policy of a run is told: what learners without weights write. Every version is kept with its lineage. */
+/** The artefacts of a run, which learners without weights write. Every version is kept with its lineage. */
 export interface Artefacts {
-  /** What every episode is told that does not say otherwise; nothing at first, unless the run began with one. */
+  /** The version that episodes use by default; undefined at first, unless the run began with one. */
   current(): ArtefactVersion | undefined;
-  /** Of the versions proposed in this run, the one with that id. */
+  /** The version with that id among those proposed in this run. */
   version(id: Id): ArtefactVersion | undefined;
   /**
-   * Notes a candidate. It is not in force by that.
-   * @returns the version, or the parts that give away a task which is held out: then it is refused, and noted nowhere.
+   * Records a candidate. It does not become current; see `adopt`.
+   * @returns the version; or `refused`, the parts that leak a held-out task: such a candidate is not recorded.
    */
   propose(candidate: ArtefactCandidate): ArtefactVersion | { readonly refused: readonly string[] };
-  /** Puts a version in force, from the next episode on. @throws WhetstoneError `name.unknown` where none of that id was proposed. */
+  /** Makes a version current, from the next episode on. @throws WhetstoneError `name.unknown` where no version with that id was proposed. */
   adopt(id: Id): void;
 }
 
 export interface Ctx {
   readonly clock: Clock;
-  /** This iteration's own stream; split it, never share it between concurrent pieces. */
+  /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
-  /** The tasks that the data slot chose for this iteration. */
+  /** The training tasks that the data slot chose for this iteration. */
   readonly practice: readonly Task[];
   task(id: Id): Task;
-  /** The model of that name; a clear error when the run has none. Default "policy". */
+  /** The model of that name; throws when the run has none. Default "policy". */
   model(id?: ModelId): Model;
   frozen(name: string): Frozen;
-  /** The helper that the method declares under that name, typed as the method's pieces know it. */
+  /** The helper that the method declares under that name; the caller states its type. */
   helper<In = unknown, Label = number, Out = number>(name: string): Helper<In, Label, Out>;
-  /** Plays an episode; one trajectory per role. A failing environment costs its episode, not the run. */
+  /** Plays an episode and returns one trajectory per role. A failing environment fails its episode, not the run. */
   play(play: Play): Promise<readonly Trajectory[]>;
-  /** The environment's own verdict on a trajectory, as signals. */
+  /** The environment's own outcome signals for a trajectory. */
   verify(trajectory: Trajectory): Promise<readonly Signal[]>;
   /**
-   * Probability that the environment's judge prefers the first of two trajectories of one task; absent where it failed.
-   * @throws WhetstoneError `capability.missing` where the environment compares nothing.
+   * Probability that the environment's judge prefers the first of two trajectories of one task; undefined where the judge failed.
+   * @throws WhetstoneError `capability.missing` where the environment has no judge.
    */
   prefer(first: Trajectory, second: Trajectory): Promise<number | undefined>;
   /**
-   * The environment's own templated critique of a trajectory, true or misleading; absent where it failed.
-   * @throws WhetstoneError `capability.missing` where the environment criticises nothing.
+   * The environment's own templated critique of a trajectory, true or misleading; undefined where it failed.
+   * @throws WhetstoneError `capability.missing` where the environment writes no critiques.
    */
   critique(trajectory: Trajectory, wish: CritiqueWish): Promise<Critique | undefined>;
-  /** Vectors of length 1, the closer the more alike; see `Encoder`. */
+  /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;
   readonly memory: Memory;

@@ -2,7 +2,7 @@
 import type { Random } from "./random.ts";
 import type { Trajectory } from "./types.ts";
 
-/** Part of a turn's action text that a critique praises or blames: characters [from, to). */
+/** A quoted span that a critique praises or blames: characters [from, to) of a turn's action text. */
 export interface Mark {
   readonly turn: number;
   readonly from: number;
@@ -10,27 +10,27 @@ export interface Mark {
   readonly good: boolean;
 }
 
-/** What a critic says. What it left open is absent. */
+/** A critique. Fields that the critic did not fill are absent. */
 export interface Critique {
   readonly text: string;
-  /** "inefficient": it came to the right end, in more turns than it needed. */
+  /** "inefficient": it succeeded, in more turns than necessary. */
   readonly verdict?: "success" | "inefficient" | "failure";
-  /** The first turn that it would do otherwise, from 0. */
+  /** The first turn that should have been different, from 0. */
   readonly turn?: number;
-  /** Parts that overlap contradict each other: a critic gives none that do. */
+  /** Spans never overlap, since overlapping ones could contradict each other. */
   readonly marks?: readonly Mark[];
-  /** How one of the run's own models wrote it, where one did: a critic can be learnt as well. */
+  /** The trajectory of the run's own model that wrote it, if one did, so that the critic can be trained. */
   readonly written?: Trajectory;
 }
 
-/** How much a templated critique tells: whether it went well; also where it did not; also what would have been right there. */
+/** Detail of a templated critique: "verdict" gives the outcome; "hint" adds where it went wrong; "answer" adds what was right there. */
 export type CritiqueDetail = "verdict" | "hint" | "answer";
 
-/** What is wanted of a templated critique. */
+/** Settings of a templated critique. */
 export interface CritiqueWish {
   /**
-   * False asks for a misleading one. A success is called a failure; a failure is called a success where the verdict is
-   * all that is said, and else blamed on another place, with a wrong remedy. Praise and blame of parts change sides.
+   * False asks for a misleading critique. It calls a success a failure. It calls a failure a success where the detail is
+   * "verdict"; otherwise it blames another place and gives a wrong remedy. Praised and blamed spans are swapped.
    */
   readonly right: boolean;
   readonly detail: CritiqueDetail;

@@ -1,16 +1,16 @@
-/** Texts as points: what is said alike lies close together. */
+/** Text embeddings: similar texts get vectors that lie close together. */
 
-/** Makes vectors of texts. Vectors of encoders with different ids must not be compared. */
+/** Embeds texts. Vectors of encoders with different ids must not be compared. */
 export interface Encoder {
-  /** Names it, with everything that changes its vectors, e.g. "hashed-text/256". */
+  /** Name that includes everything that affects its vectors, e.g. "hashed-text/256". */
   readonly id: string;
-  /** Numbers in a vector. */
+  /** Dimension of a vector. */
   readonly width: number;
-  /** One vector of length 1 for each text, in their order; all zeros for a text without anything to go by. */
+  /** One vector of length 1 per text, in order; all zeros for a text without features. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
 }
 
-/** v / |v|; zeros stay zeros. */
+/** v / |v|; a zero vector stays zero. */
 export function unitVector(vector: ArrayLike<number>): Float32Array {
   let square = 0;
   for (let i = 0; i < vector.length; i++) square += vector[i]! ** 2;
@@ -25,13 +25,13 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum;
 }
 
-/** A vector in a byte for each number, and one scale: v[i] ≈ scale · bytes[i], give or take half of the scale. */
+/** A vector quantised to one byte per number and one scale: v[i] ≈ scale · bytes[i], within scale / 2. */
 export interface PackedVector {
   readonly scale: number;
   readonly bytes: Int8Array;
 }
 
-/** The greatest number becomes ±127. What was packed before is packed to the same bytes again. */
+/** Quantises a vector; the largest magnitude becomes ±127. Packing an unpacked vector gives the same bytes. */
 export function packVector(vector: ArrayLike<number>): PackedVector {
   let most = 0;
   for (let i = 0; i < vector.length; i++) most = Math.max(most, Math.abs(vector[i]!));

@@ -1,49 +1,49 @@
-/** Where texts that are looked up by likeness are kept, whatever keeps them. */
+/** The contract of a store for texts that are looked up by similarity. */
 import type { PackedVector } from "./encoder.ts";
 import type { Json } from "./json.ts";
 import type { Provenance } from "./trainingExamples.ts";
 import type { Id } from "./types.ts";
 
-/** Something to be found again. */
+/** A text with its data. */
 export interface Entry {
   readonly id: Id;
-  /** What it is found by. */
+  /** The text that is embedded and searched. */
   readonly text: string;
-  /** What belongs to it: a lesson, a plan, an outcome… */
+  /** Data that belongs to it: a lesson, a plan, an outcome… */
   readonly data?: Json;
-  /** What it was made from: it goes when that is erased. */
+  /** What it was made from. Erasing a source deletes the entry. */
   readonly from?: Provenance;
 }
 
-/** An entry as it is kept. */
+/** An entry as it is stored. */
 export interface Shelved extends Entry {
   readonly vector: PackedVector;
   /** Id of the encoder that made the vector. */
   readonly encoder: string;
 }
 
-/** Where an entry stands: what is put later stands later, also what takes the place of another. */
+/** An entry and its position. Later writes have greater positions, also when they replace an entry. */
 export interface Placed {
   readonly place: number;
   readonly entry: Shelved;
 }
 
-/** Named collections of entries. Several processes may use one. */
+/** Named collections of entries. Several processes may share one. */
 export interface Shelf {
   /**
-   * All of it or nothing, on disk once the promise resolves. An entry takes the place of the one with its id; of one call's
-   * entries no two have the same.
-   * @returns the place of the first; the others follow it without a gap.
+   * Writes all entries or none; they are on disk once the promise resolves. An entry replaces the one with its id. Ids within
+   * one call must differ.
+   * @returns the position of the first entry; the others follow without a gap.
    */
   put(collection: string, entries: readonly Shelved[]): Promise<number>;
   delete(collection: string, ids: readonly Id[]): Promise<void>;
-  /** What stands behind `place`, in order. */
+  /** Entries at positions after `place`, in order. */
   since(collection: string, place: number): AsyncIterable<Placed>;
   count(collection: string): Promise<number>;
   ids(collection: string): Promise<readonly Id[]>;
 }
 
-/** A shelf that is to be closed. */
+/** A store that the caller has to close. */
 export interface OpenShelf extends Shelf {
   close(): Promise<void>;
 }

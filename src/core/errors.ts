@@ -1,6 +1,6 @@
 const marker: unique symbol = Symbol.for("whetstone.error");
 
-/** Every code we throw, and the exit code of a command that ends with it (1 failed, 2 wrong usage). */
+/** Every error code, with the exit code of a command that ends with it (1: failed, 2: wrong usage). */
 export const errorCodes = {
   "shape.mismatch": 1,
   "value.notFinite": 1,
@@ -39,16 +39,16 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 export interface ErrorParts {
-  /** What the user called or named, e.g. `leaveOneOut` or `--env`. */
+  /** The function, option or file that the user named, e.g. `leaveOneOut` or `--env`. */
   readonly where: string;
   readonly got: string;
   readonly expected: string;
-  /** One imperative sentence. */
+  /** How to fix it: one imperative sentence. */
   readonly mend: string;
   readonly cause?: unknown;
 }
 
-/** The one error class: what was wrong, what was expected, how to mend it, and a code. */
+/** The only error class: a code, what was wrong, what was expected, and how to fix it. */
 export class WhetstoneError extends Error {
   readonly [marker] = true;
   readonly code: ErrorCode;
@@ -73,13 +73,13 @@ export function messageOf(e: unknown): string {
   return e instanceof Error ? e.message : String(e);
 }
 
-/** The value, or a clear error where a lookup by position or key promised one. */
+/** Returns the value. @throws WhetstoneError `shape.mismatch` when it is missing. */
 export function present<T>(value: T | undefined | null, where: string, what: string): T {
   if (value !== undefined && value !== null) return value;
   throw new WhetstoneError("shape.mismatch", {
     where,
     got: `no ${what}`,
-    expected: `${what} to be there`,
+    expected: what,
     mend: "Check that the piece that makes it runs before the piece that reads it.",
   });
 }

@@ -1,9 +1,9 @@
-/** What a check found wrong, in words that say what to do. */
+/** Findings of checks: what is wrong and how to fix it. */
 
 export interface Finding {
   /** Id of the check that found it, such as "splits" or "entropy". */
   readonly check: string;
-  /** An error makes every number that follows wrong or impossible; a warning makes some of them mean less than they seem to. */
+  /** An error makes every later number wrong or impossible; a warning makes some of them less meaningful. */
   readonly severity: "error" | "warning";
   /** What is wrong, with numbers and an example. */
   readonly problem: string;
@@ -11,10 +11,10 @@ export interface Finding {
   readonly fix: string;
 }
 
-/** What one check came to. "not measured": the run or environment has nothing that the check looks at. */
+/** Result of one check. "not measured": the run or environment lacks what the check examines. */
 export interface CheckResult {
   readonly check: string;
-  /** What it looks at, in a few words. */
+  /** What it examines, in a few words. */
   readonly title: string;
   readonly state: "passed" | "found" | "not measured";
 }

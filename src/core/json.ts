@@ -1,4 +1,4 @@
-/** Plain data: what slot state, metadata and configs are made of, so that checkpoints are free. */
+/** Plain data. Slot state, metadata and configs consist of it, so that they can be checkpointed as they are. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = Readonly<Record<string, Json>>;
 
@@ -31,17 +31,17 @@ function reviver(_key: string, value: unknown): unknown {
   return new arrays[kind](Uint8Array.from(Buffer.from(content, "base64")).buffer);
 }
 
-/** JSON in one line that keeps what a run is made of bit for bit: NaN, the infinities and -0 by name, typed arrays as base64. */
+/** One-line JSON that keeps values bit for bit: NaN, the infinities and -0 by name, typed arrays as base64. */
 export const toExactJson = (value: unknown): string => JSON.stringify(value, replacer);
 
-/** @throws SyntaxError when the text is no JSON. */
+/** Reads {@link toExactJson} back. @throws SyntaxError when the text is not JSON. */
 export const fromExactJson = (text: string): unknown => JSON.parse(text, reviver);
 
-/** Whether it is an object, and neither a list nor null. */
+/** Whether the value is an object, not a list or null. */
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What others sent, looked at step by step: the value where it is of that kind, else nothing. */
+/** Narrows untrusted JSON: the value where it has that type, else undefined. */
 export const objectOf = (value: Json | undefined): JsonObject | undefined =>
   isObject(value) ? value : undefined;
 /** The list, or an empty one. */

@@ -1,10 +1,10 @@
-/** Things that act and things that have weights. */
+/** Models: sampling, scoring and training. */
 import type { Batch, TokenRows } from "./batch.ts";
 import type { Chat } from "./chat.ts";
 import type { Cotangents, Outputs, Wanted } from "./outputs.ts";
 import type { AllowedTokens, Message, ModelId, Stats, StopReason } from "./types.ts";
 
-/** What a model can do beyond acting. A method names what it needs; a missing one fails before the run. */
+/** Optional capabilities of a model. A method lists those it needs; a missing one fails before the run starts. */
 export const capabilities = [
   "tokens", // samples token ids with log-probabilities
   "mix", // samples with its logits mixed with another model's
@@ -29,34 +29,34 @@ export interface SampleRequest {
   readonly maxTokens: number;
   /** Default 1. 0 takes the most probable token, the lowest id on a tie. */
   readonly temperature?: number;
-  /** Keeps the most probable tokens that together reach this share, in (0, 1]. */
+  /** Keeps the most probable tokens whose probabilities together reach this value, in (0, 1]. */
   readonly topP?: number;
-  /** Keeps so many of the most probable tokens. */
+  /** Keeps this many of the most probable tokens. */
   readonly topK?: number;
   /** Keeps tokens at least this probable relative to the most probable one, in [0, 1]. */
   readonly minP?: number;
   /** Texts that end the reply. */
   readonly stop?: readonly string[];
-  /** Tokens that end the reply, beside the model's own end. */
+  /** Tokens that end the reply, in addition to the model's own end token. */
   readonly stopTokens?: readonly number[];
-  /** What may be written at each token; beyond the list, anything. */
+  /** Ids allowed at each position; beyond the end of the list, every id is allowed. */
   readonly allowed?: AllowedTokens;
-  /** Whole replies of which one is written; its last token ends the reply. None may begin with another. Excludes `allowed`. */
+  /** Complete replies, one of which is sampled; its last token ends the reply. None may be a prefix of another. Excludes `allowed`. */
   readonly choices?: readonly Int32Array[];
   /**
-   * Draws each token from logits (1 − share) · own + share · those of `of`: a geometric mixture, token by token. What
-   * narrows the choice narrows the mixture. `logp` stays the model's own, `behaviour` is the mixture's. Needs "mix".
+   * Draws each token from logits (1 − share) · own + share · those of `of`: a geometric mixture, token by token. Top-p, top-k
+   * and the other restrictions apply to the mixture. `logp` stays the model's own; `behaviour` is the mixture's. Needs "mix".
    */
   readonly mix?: { readonly of: Frozen; readonly share: number };
-  /** All randomness of this request. */
+  /** Seed of all randomness in this request. */
   readonly seed: number;
-  /** In place of `seed`, where the engine can draw several at once; others leave it aside. */
+  /** Replaces `seed` in engines that can draw several samples at once; other engines ignore it. */
   readonly draw?: Draw;
 }
 
 /**
- * One of several draws at the same prompt, made in one call. Which of them depends on these numbers and the prompt alone,
- * whatever else is asked for, and when.
+ * One of several samples of the same prompt, drawn in one call. The result depends on these numbers and the prompt alone,
+ * not on other requests or their timing.
  */
 export interface Draw {
   readonly seed: number;
@@ -70,14 +70,14 @@ export interface Sample {
   readonly logp: Float32Array;
   readonly behaviour: Float32Array;
   readonly entropy?: Float32Array;
-  /** What was allowed at each token, where all of them were restricted. */
+  /** Ids allowed at each token, where every token was restricted. */
   readonly allowed?: AllowedTokens;
   readonly stop: StopReason;
-  /** Version of the weights that sampled it. */
+  /** Version of the weights that drew the sample. */
   readonly version: string;
 }
 
-/** Text to token ids and back, and how a conversation becomes one sequence that only ever grows. */
+/** Tokenizer and chat template: text to token ids and back, and a conversation as one append-only sequence. */
 export interface Codec {
   readonly vocabulary: number;
   readonly padId: number;
@@ -85,13 +85,13 @@ export interface Codec {
   encode(text: string): Int32Array;
   /** Special tokens are left out. */
   decode(ids: Int32Array): string;
-  /** The whole prompt, up to where the reply begins. */
+  /** The whole prompt, up to the start of the reply. */
   open(messages: readonly Message[]): Int32Array;
-  /** What follows a reply in the same sequence: its end, if it stopped without one, the new messages, and the opening of the next reply. */
+  /** Continues the sequence after a reply: the end token if the reply stopped without one, the new messages, and the start of the next reply. */
   extend(stop: StopReason, messages: readonly Message[]): Int32Array;
 }
 
-/** A fixed or slowly blended version of a model: reference, old policy, teacher, opponent. */
+/** A fixed or slowly updated copy of a model: reference, old policy, teacher, opponent. */
 export interface Frozen {
   readonly version: string;
   readonly codec: Codec;
@@ -127,36 +127,36 @@ export type StepStats = Stats;
 
 export interface Model {
   readonly id: ModelId;
-  /** It talks, and no more: its episodes are played in words, without tokens, and it can do none of the rest. */
+  /** Set where the model is a chat model only: its episodes have text and no tokens, and the members below are unavailable. */
   readonly chat?: Chat;
   /** Changes with every step. */
   readonly version: string;
   readonly can: ReadonlySet<Capability>;
   readonly codec: Codec;
-  /** As `codec.open`, holding up nobody however long the conversation is. Absent: the codec itself is quick. */
+  /** As `codec.open`, without blocking the event loop on long conversations. Absent where the codec itself is fast. */
   read?(messages: readonly Message[]): Promise<Int32Array>;
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
-  /** How many numbers are trained; null where only a server knows. */
+  /** Number of trained parameters; null where only a remote server knows it. */
   readonly parameters: number | null;
-  /** Continues each prompt. Requests may be batched with any others; results do not depend on it. */
+  /** Samples a continuation of each prompt. Results do not depend on how requests are batched. */
   sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
   /** Outputs at the targets of each row, without gradient. */
   score(rows: TokenRows, want?: Wanted): Promise<Outputs>;
   /**
-   * Forward, evaluate, backward. Gradients add up in buffer `into` until `step`; micro-batching is the engine's affair.
-   * Returns the stats of the parts added up, and nothing else: an objective reports its own `loss`.
+   * Forward, evaluate, backward. Gradients accumulate in buffer `into` until `step`; the engine chooses micro-batches.
+   * Returns the summed stats of the parts and adds none: an objective reports its own `loss`.
    */
   accumulate<A>(batch: Batch, loss: Loss<A>, aux: A, into?: GradientId): Promise<Stats>;
   /**
-   * ∂loss/∂(embedding of each token of the batch), [N, width of the model] row-major. Changes nothing; a slow path for
-   * looking at which inputs mattered.
+   * ∂loss/∂(embedding of each token of the batch), [N, width of the model] row-major. Changes no state; a slow path for
+   * input attribution.
    */
   inputGradient?<A>(batch: Batch, loss: Loss<A>, aux: A): Promise<Float32Array>;
   step(rule: StepRule): Promise<StepStats>;
   freeze(): Promise<Frozen>;
   fork(optimiser: "copy" | "fresh"): Promise<Model>;
-  /** Named gradient buffers: products of them, and a combination that becomes the one `step` uses. */
+  /** Named gradient buffers: their inner products, and a combination that becomes the buffer `step` uses. */
   readonly gradients?: {
     dot(a: GradientId, b: GradientId): Promise<number>;
     combine(sum: Readonly<Record<GradientId, number>>): Promise<void>;
@@ -168,15 +168,15 @@ export interface Model {
 }
 
 /**
- * A loss as a plain function: from what a model outputs to the cotangents of those outputs. Never sees weights.
- * `evaluate` may be called on any part of the batch that keeps `together` whole; its losses and cotangents add up.
+ * A loss as a plain function from a model's outputs to their cotangents. It has no access to weights.
+ * `evaluate` may be called on parts of the batch that keep each `together` unit whole; losses and cotangents of the parts add up.
  */
 export interface Loss<Aux = unknown> {
   readonly name: string;
   /** What micro-batching must not split. */
   readonly together: "row" | "group" | "batch";
   wants(aux: Aux, batch: Batch): Wanted;
-  /** Pure. Stats are sums, so that parts add up; see {@link averageStats} in stats.ts for their names. */
+  /** Pure. Stats are sums, so that parts can be added; see {@link averageStats} in stats.ts for their names. */
   evaluate(outputs: Outputs, batch: Batch, aux: Aux): Evaluation;
 }
 

@@ -1,4 +1,4 @@
-/** What a model can be asked to say about tokens, and what an objective answers. */
+/** Per-token outputs of a model, and the cotangents that an objective returns. */
 
 /** Log-probabilities at given ids: `width` ids per target, row-major [A, width]. */
 export interface AtIds {
@@ -6,7 +6,7 @@ export interface AtIds {
   readonly width: number;
 }
 
-/** Which outputs a caller needs. `logp` always comes. */
+/** Requested outputs. `logp` is always included. */
 export interface Wanted {
   readonly entropy?: true;
   /** The k most probable ids of each target's distribution. */
@@ -14,11 +14,11 @@ export interface Wanted {
   readonly at?: AtIds;
   /** Named value heads, read at each target's context. */
   readonly heads?: readonly string[];
-  /** Layers whose hidden states to return at each target's context: 0 the embeddings, the last one after its norm. */
+  /** Layers whose hidden states are returned at each target's context: 0 is the embeddings; the last layer comes after its norm. */
   readonly hidden?: readonly number[];
 }
 
-/** A targets, in row order. */
+/** Outputs at A targets, in row order. */
 export interface Outputs {
   /** ln p(target | prefix) at temperature 1 over the full vocabulary, [A]. */
   readonly logp: Float32Array;
@@ -30,11 +30,11 @@ export interface Outputs {
   readonly at?: Float32Array;
   /** One number per target and head, each [A]. */
   readonly heads: Readonly<Record<string, Float32Array>>;
-  /** One array per wanted layer, each [A, width of the model] row-major. */
+  /** One array per requested layer, each [A, width of the model] row-major. */
   readonly hidden?: readonly Float32Array[];
 }
 
-/** ∂loss/∂output, with the shapes of {@link Outputs}. What is absent is zero. */
+/** ∂loss/∂output, with the shapes of {@link Outputs}. Absent entries are zero. */
 export interface Cotangents {
   readonly logp?: Float32Array;
   readonly entropy?: Float32Array;

@@ -35,7 +35,7 @@ function finish(hash: number): number {
 type Path = readonly [number, number, number, number];
 
 function extend(path: Path, key: string | number): Path {
-  // a tag keeps the number 1 and the text "1" apart
+  // the tag distinguishes the number 1 from the text "1"
   const text = typeof key === "number" ? `n${key}` : `s${key}`;
   const out: [number, number, number, number] = [path[0], path[1], path[2], path[3]];
   for (let lane = 0; lane < 4; lane++) {

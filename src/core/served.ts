@@ -1,4 +1,4 @@
-/** What was served to people outside, and what they said of it: the words of the production loop. */
+/** Types of the production loop: served responses and the feedback on them. */
 import type { Json } from "./json.ts";
 import type { Exposure, Signal, SignalKind } from "./signal.ts";
 import type { Id, Message, StopReason, Trajectory, TurnTokens } from "./types.ts";
@@ -7,52 +7,52 @@ import type { Id, Message, StopReason, Trajectory, TurnTokens } from "./types.ts
 export interface ServedChoice {
   readonly message: Message;
   readonly stop: StopReason;
-  /** Where whoever answered gave them: exactly what was read and sampled, never re-made from text. */
+  /** Exact token ids, where the backend returned them; never recomputed from text. */
   readonly tokens?: TurnTokens;
 }
 
-/** One model call, as it was asked and answered. */
+/** One model call: the request and its answer. */
 export interface ServedResponse {
-  /** What the client got as the `id` of its answer. */
+  /** The `id` that the client received with the answer. */
   readonly id: Id;
   readonly session: Id;
-  /** A pseudonym: what retention and deletion go by. */
+  /** Pseudonym of the user. Retention and deletion use it. */
   readonly user?: Id;
-  /** Calls whose prompts go on from one another share it: `<session>/<n>`, n rising with every cut. */
+  /** Calls whose prompts continue one another share it: `<session>/<n>`, where n rises with every cut. */
   readonly trajectory: Id;
-  /** Place within the trajectory, from 0. */
+  /** Turn within the trajectory, from 0. */
   readonly turn: number;
-  /** How it came to be known. */
+  /** How the call was recorded. */
   readonly origin: "gateway" | "otlp" | "import";
-  /** Milliseconds since 1970 at which it was asked. */
+  /** Time of the request, in milliseconds since 1970. */
   readonly at: number;
   /** Milliseconds until the last byte of the answer. */
   readonly ms: number;
-  /** The version that answered, and the probability with which it was chosen to. */
+  /** The version that answered, and the probability with which the split chose it. */
   readonly version: Id;
   readonly propensity: number;
-  /** The split that chose it. Absent: there was only one version. */
+  /** The split that chose the version. Absent where there was only one version. */
   readonly split?: Id;
-  /** As the client named it. */
+  /** Model name that the client sent. */
   readonly model: string;
-  /** What was asked for beside words: temperature, limits, format… */
+  /** Request settings: temperature, limits, format… */
   readonly settings: Readonly<Record<string, Json>>;
   /** The whole conversation that was sent. */
   readonly prompt: readonly Message[];
   readonly choices: readonly ServedChoice[];
-  /** Cut: the client went away, or the answer broke off. Failed: there is no answer. */
+  /** "cut": the client disconnected, or the answer broke off. "failed": there is no answer. */
   readonly status: "complete" | "cut" | "failed";
   readonly error?: string;
   readonly usage?: { readonly input: number; readonly output: number };
-  /** Feedback could have come on these channels: silence on them is data. */
+  /** Channels on which feedback was possible. A missing signal on them is data too. */
   readonly channels: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** What feedback is about: the narrowest thing that its giver can name. */
+/** The target of feedback, as narrow as its giver can name it. */
 export interface Target {
   readonly response?: Id;
-  /** Which of several replies. Default 0. */
+  /** Index of the reply among several. Default 0. */
   readonly choice?: number;
   readonly session?: Id;
   readonly trajectory?: Id;
@@ -61,45 +61,45 @@ export interface Target {
   readonly characters?: readonly [from: number, to: number];
 }
 
-/** Feedback as it was received. It may come before what it is about is known, or weeks after. */
+/** Feedback as it was received. It may arrive before its target is recorded, or weeks later. */
 export interface ReceivedSignal {
   readonly id: Id;
   /** Two signals with one key are one signal. Unique within a store. */
   readonly key?: string;
   readonly kind: SignalKind;
   readonly channel: string;
-  /** At least one; of a preference, all that were compared. */
+  /** At least one target; for a preference, every compared one. */
   readonly about: readonly Target[];
   readonly value?: number;
-  /** Of a preference: index in `about`. */
+  /** For a preference: index in `about` of the preferred target. */
   readonly best?: number;
-  /** Of a comment or critique, a correction (the right reply), a reaction (its name, such as "thumbs_up"). */
+  /** Text of a comment, critique or correction (the right reply), or the name of a reaction, such as "thumbs_up". */
   readonly text?: string;
   /** Who or what gave it: "user", "reviewer:ann", "judge:gpt", "langfuse"… */
   readonly source: string;
   readonly user?: Id;
-  /** Milliseconds since 1970 at which it was given, and at which it arrived. */
+  /** Times at which it was given and at which it arrived, in milliseconds since 1970. */
   readonly at: number;
   readonly received: number;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A served trajectory in the words that learning uses, with all that was said of it. */
+/** A served trajectory as learners use it, with all its feedback. */
 export interface Logged {
-  /** Origin "logged"; the action of each turn is the reply that the next prompt goes on from, else the first. */
+  /** Origin "logged". The action of each turn is the reply that the next prompt continues, else the first reply. */
   readonly trajectory: Trajectory;
   readonly session: Id;
   readonly user?: Id;
-  /** By turn. */
+  /** Response id of each turn. */
   readonly responses: readonly Id[];
-  /** By turn: probability with which its version was chosen to answer. */
+  /** For each turn, the probability with which its version was chosen. */
   readonly propensities: readonly number[];
   readonly signals: readonly Signal[];
   /** One for every turn and channel, answered or not. */
   readonly exposures: readonly Exposure[];
 }
 
-/** Something that can answer: a model upstream, a run's weights, or another version with an artefact applied. Never changed once served. */
+/** A servable backend: an upstream model, a run's weights, or another version with an artefact applied. Immutable once served. */
 export interface Version {
   readonly id: Id;
   readonly name: string;
@@ -108,20 +108,20 @@ export interface Version {
         readonly kind: "upstream";
         /** Base URL with `/v1`. */
         readonly url: string;
-        /** Sent in place of the client's. Default: the client's own. */
+        /** Model name sent upstream. Default: the client's. */
         readonly model?: string;
         /** Environment variable that holds the key; the key itself is stored nowhere. */
         readonly keyEnv?: string;
         /**
-         * It gives token ids and log-probabilities to whoever asks as vLLM has it. Raw: of the model's own distribution; processed:
-         * of the one drawn from, temperature and all. Default: it is not asked.
+         * The server returns token ids and log-probabilities on request, as vLLM does. "raw": of the model's own distribution;
+         * "processed": of the sampling distribution, after temperature and filters. Default: they are not requested.
          */
         readonly exact?: "raw" | "processed";
       }
     | { readonly kind: "run"; readonly folder: string }
-    /** Held by this process alone, by its name. */
+    /** A model in this process, by name. */
     | { readonly kind: "local"; readonly name: string }
-    /** What an artefact of the store says, told to another version, which answers. */
+    /** Another version, which answers with an artefact of the store applied. */
     | {
         readonly kind: "artefact";
         readonly artefact: Id;
@@ -134,30 +134,30 @@ export interface Version {
   readonly created: number;
 }
 
-/** Which versions answer, and how often. The last one made counts. */
+/** Traffic split: the versions that answer and their shares. The most recent split applies. */
 export interface Split {
   readonly id: Id;
-  /** Probabilities by version, all above 0, that add up to 1. */
+  /** Probability of each version: all > 0, with sum 1. */
   readonly shares: Readonly<Record<Id, number>>;
-  /** What is drawn for: all calls of one session or one user go to one version. */
+  /** Unit of assignment: all calls of one session or one user go to the same version. */
   readonly unit: "session" | "user" | "response";
   readonly since: number;
-  /** Why: "candidate begins at 5 %", "guardrail length broken: rolled back"… */
+  /** Reason for the split: "candidate begins at 5 %", "guardrail length broken: rolled back"… */
   readonly why: string;
 }
 
-/** Who may do what. The key itself is never kept: only its SHA-256. */
+/** An API key and its scopes. The key itself is never stored, only its SHA-256. */
 export interface AccessKey {
   readonly id: Id;
   readonly label: string;
   /** Lower-case hexadecimal SHA-256 of the key. */
   readonly hash: string;
   readonly scopes: readonly Scope[];
-  /** Narrower still, for keys handed to browsers: only this session's or response's feedback. */
+  /** Restricts a key for browsers to feedback on this session, response or user. */
   readonly only?: { readonly session?: Id; readonly response?: Id; readonly user?: Id };
   readonly created: number;
   readonly expires?: number;
   readonly revoked?: number;
 }
-/** `chat`: ask for answers. `feedback`: give signals. `traces`: send spans. `read`: see. `admin`: change versions, keys, erase. */
+/** `chat`: request answers. `feedback`: send signals. `traces`: send spans. `read`: read records. `admin`: change versions and keys, erase data. */
 export type Scope = "chat" | "feedback" | "traces" | "read" | "admin";

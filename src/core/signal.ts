@@ -1,13 +1,13 @@
-/** Feedback of every kind, and the record that feedback could have come. */
+/** Feedback signals of every kind, and exposures: records that feedback was possible. */
 import type { Id, Ref } from "./types.ts";
 
 interface SignalBase {
-  /** Channel that the credit slot reads it under, e.g. "outcome", "judge.helpfulness". */
+  /** Channel under which the credit slot reads it, e.g. "outcome", "judge.helpfulness". */
   readonly channel: string;
   readonly about: readonly Ref[];
   /** Who gave it: "environment", "judge:gpt", "user:42"… */
   readonly source: string;
-  /** The exposure that it answers, so that silence is data and never a 0. */
+  /** The exposure that it answers, so that a missing answer is known and is never counted as 0. */
   readonly exposure?: Id;
 }
 
@@ -16,7 +16,7 @@ export type Signal = SignalBase &
     | { readonly kind: "reward"; readonly value: number }
     | { readonly kind: "score"; readonly value: number; readonly text?: string }
     | { readonly kind: "critique"; readonly text: string; readonly value?: number }
-    /** `about[best]` is preferred over the others; `value` is the strength where it was asked for. */
+    /** `about[best]` is preferred over the others; `value` is the strength, where one was requested. */
     | { readonly kind: "preference"; readonly best: number; readonly value?: number }
     | { readonly kind: "correction"; readonly text: string }
     | { readonly kind: "demonstration"; readonly text: string }

@@ -1,4 +1,4 @@
-/** The slots that a method fills. A piece receives typed context and imports no other slot and no engine. */
+/** The slots of a method. A piece receives typed context, and imports no other slot and no engine. */
 import type { Batch, Row } from "./batch.ts";
 import type { Clock, Ctx, StatefulHelper } from "./context.ts";
 import type { Critique } from "./critique.ts";
@@ -9,21 +9,21 @@ import type { Random } from "./random.ts";
 import type { Signal } from "./signal.ts";
 import type { Id, ModelId, Ref, Stats, Task, Trajectory, Unit } from "./types.ts";
 
-/** What a rollout brought home. `rows` are extra rows made by re-rendering; usual rows are made from the trajectories. */
+/** Result of a rollout. `rows` are extra rows made by re-rendering; the usual rows are made from the trajectories. */
 export interface Experience {
   readonly trajectories: readonly Trajectory[];
   readonly units: readonly Unit[];
   readonly rows?: readonly Row[];
-  /** What critics said of trajectories on the way, by trajectory; one that is absent was not criticised, or not intelligibly. */
+  /** Critiques written during the rollout, by trajectory. A trajectory without a (parseable) critique is absent. */
   readonly critiques?: ReadonlyMap<Id, Critique>;
-  /** What the rollout itself measured: rates of keeping, repairing, first-turn accuracy… */
+  /** Measurements of the rollout itself: keep rate, repair rate, first-turn accuracy… */
   readonly stats?: Stats;
 }
 
-/** Notes by name, then trajectory: one number per turn unless the note says otherwise. */
+/** Annotations by name, then trajectory: one number per turn unless the annotation says otherwise. */
 export type Notes = Readonly<Record<string, ReadonlyMap<Id, Float32Array>>>;
 
-/** A named number at a place. */
+/** A number at a position of a trajectory. */
 export interface Credited {
   readonly at: Ref;
   readonly value: number;
@@ -44,7 +44,7 @@ export type Rollout = (ctx: Ctx) => Promise<Experience>;
 export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
 export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
 export type Credit = (evidence: Omit<Evidence, "channels">) => Channels;
-/** Makes steps, or writes a memory. What it reports has been averaged. */
+/** Makes optimiser steps, or writes a memory. Returns averaged stats. */
 export type Update = (
   ctx: Ctx,
   batch: Batch,
@@ -52,22 +52,22 @@ export type Update = (
   evidence: Evidence,
 ) => Promise<Stats>;
 
-/** Baselines and normalises. State is plain data and is checkpointed. */
+/** An advantage estimator: baselines and normalisation. Its state is plain data and is checkpointed. */
 export interface Advantage<State extends Json = Json> {
   readonly name: string;
   init(): State;
-  /** @param soFar what the estimators before it in the list made; what it returns takes its place, so it adds to it. */
+  /** @param soFar advantages of the earlier estimators in the list. The returned advantages replace them, so include them. */
   apply(evidence: Evidence, state: State, soFar: Advantages | undefined): Advantaged<State>;
 }
 export interface Advantaged<State extends Json = Json> {
   readonly advantages: Advantages;
   readonly next: State;
   readonly stats: Stats;
-  /** Further per-token numbers for the objective, by name (a group's deviation, a mask…); they become `Batch.columns`. */
+  /** Additional named per-token numbers for the objective (a group's deviation, a mask…); they become `Batch.columns`. */
   readonly columns?: Readonly<Record<string, Advantages>>;
 }
 
-/** Chooses what to practise next and learns from how it went. Owns all mutable state per task. */
+/** Chooses the training tasks of each iteration and updates its state from the results. Owns all mutable state per task. */
 export interface Data<State extends Json = Json> {
   readonly name: string;
   init(tasks: readonly Task[]): State;
@@ -90,40 +90,40 @@ export interface Slots {
   readonly update: Update;
 }
 
-/** How a frozen model of a run follows the policy. */
+/** How a frozen model of a run is updated from the policy. */
 export interface FrozenRule {
-  /** Share of the policy that is blended in after each iteration: 0 keeps it, 1 copies the policy. Default 0. */
+  /** Share of the policy that is blended in after each iteration: 0 keeps the frozen weights, 1 copies the policy. Default 0. */
   readonly blend?: number;
 }
 
-/** Where a further model of a run begins. */
+/** Initial weights of an auxiliary model. */
 export interface ModelRule {
   readonly from: "policy" | "fresh";
   readonly heads?: readonly string[];
 }
 
-/** @param random the helper's own stream. Pieces know what it takes and gives; the run only keeps it. */
+/** Makes a helper. Its types are known to the method's pieces; the run only stores it. @param random stream of the helper alone. */
 export type MakeHelper = (random: Random) => StatefulHelper<never, never, unknown>;
 
-/** A choice in each slot. Built with `method()`, which fills what is not named from the GRPO baseline. */
+/** A piece for each slot. Built with `method()`, which fills unnamed slots from the GRPO baseline. */
 export interface Method {
   readonly id: string;
   readonly family: string;
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
-  /** It learns without weights, and selects by itself what it learnt. */
+  /** It learns without weights, and selects among its artefacts itself. */
   readonly weightFree?: true;
-  /** Texts that its pieces say to the policy beside the environment's, critiques included: their words join the lexicon. */
+  /** Texts, critiques included, that its pieces send to the policy in addition to the environment's; their words join the vocabulary. */
   readonly says?: readonly string[];
-  /** Frozen models that its pieces ask for by name: taken from the policy at the start, blended after each iteration. */
+  /** Frozen models that its pieces use by name: copied from the policy at the start, blended after each iteration. */
   readonly frozen?: Readonly<Record<string, FrozenRule>>;
-  /** Further models that its pieces ask for by name. */
+  /** Auxiliary models that its pieces use by name. */
   readonly models?: Readonly<Record<ModelId, ModelRule>>;
-  /** Learned helpers that its pieces ask for by name, each made anew for a run. */
+  /** Learned helpers that its pieces use by name, made anew for each run. */
   readonly helpers?: Readonly<Record<string, MakeHelper>>;
   readonly slots: Slots;
-  /** Phases replace some slots from a given iteration of the method on, for good or until before a later one. */
+  /** Phases replace some slots from iteration `from` of the method on, permanently or up to but not including iteration `until`. */
   readonly phases?: readonly {
     readonly name: string;
     readonly from: number;

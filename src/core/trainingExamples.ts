@@ -1,9 +1,9 @@
-/** What served traffic teaches: conversations with what was said of them, and what follows from that by itself. */
+/** Training examples from served traffic: conversations with their feedback, and examples derived from feedback. */
 import type { Logged } from "./served.ts";
 import type { Signal } from "./signal.ts";
 import type { Id, Task, Trajectory } from "./types.ts";
 
-/** What something was made from, so that it can be found again, and goes when that goes. Each id once. */
+/** The sources of a derived item, for tracing and for erasure together with its sources. Each id occurs once. */
 export interface Provenance {
   readonly sessions: readonly Id[];
   readonly users: readonly Id[];
@@ -13,7 +13,7 @@ export interface Provenance {
 
 interface LessonBase {
   readonly id: Id;
-  /** What was asked: of a conversation its first prompt, of a single reply all that was said before it. */
+  /** The prompt: for a conversation its first prompt, for a single reply everything before it. */
   readonly task: Task;
   readonly from: Provenance;
 }
@@ -30,9 +30,9 @@ export type ServedLesson = LessonBase &
         readonly rejected: Trajectory;
         readonly strength: number;
       }
-    /** A reply that somebody wrote as the right one. */
+    /** A reply that a person wrote as the correct one. */
     | { readonly kind: "demonstration"; readonly source: string; readonly shown: Trajectory }
-    /** A single reply that was found good or bad. */
+    /** A single reply that was rated good or bad. */
     | {
         readonly kind: "verdict";
         readonly channel: string;
@@ -44,7 +44,7 @@ export type ServedLesson = LessonBase &
 export type LessonKind = ServedLesson["kind"];
 export const lessonKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
 
-/** The trajectories of a lesson; of a pair the chosen one first. */
+/** The trajectories of a training example; for a pair, the chosen one comes first. */
 export function trajectoriesOf(lesson: ServedLesson): readonly Trajectory[] {
   switch (lesson.kind) {
     case "conversation":
@@ -58,7 +58,7 @@ export function trajectoriesOf(lesson: ServedLesson): readonly Trajectory[] {
   }
 }
 
-/** What was said, at its places in those trajectories. A demonstration says by itself all that it says; a verdict is 1 or 0. */
+/** The feedback signals of a training example, on its trajectories. A demonstration has none; a verdict is 1 or 0. */
 export function signalsOf(lesson: ServedLesson): readonly Signal[] {
   switch (lesson.kind) {
     case "conversation":
@@ -78,7 +78,7 @@ export function signalsOf(lesson: ServedLesson): readonly Signal[] {
 }
 
 const mark = "logged/";
-/** The id of a task that people asked in production. */
+/** The task id of a prompt from production. */
 export const loggedTask = (id: Id): Id => mark + id;
-/** Whether a task is one of people's: what is known of it stays in the production store, and is copied into no run. */
+/** Whether a task comes from production. Its data stays in the production store and is copied into no run. */
 export const isLogged = (task: Id): boolean => task.startsWith(mark);

@@ -1,10 +1,10 @@
-/** The vocabulary of the whole system: what is asked, what was done, how it ended. */
+/** Core types: tasks, turns, trajectories and how they end. */
 import type { Json } from "./json.ts";
 
 export type Id = string;
-/** Who acts in an episode: "agent" alone, or "white" and "black", "proposer" and "solver"… */
+/** Role in an episode: "agent" alone, or "white" and "black", "proposer" and "solver"… */
 export type Role = string;
-/** Which of a run's models, e.g. "policy", "critic". */
+/** Name of a model of the run, e.g. "policy", "critic". */
 export type ModelId = string;
 /** Named numbers of one kind of measurement. A name that is absent was not measured; it is never a 0. */
 export type Stats = Record<string, number>;
@@ -22,7 +22,7 @@ export interface Message {
   readonly name?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;
-  /** Tools offered to the policy from here on. They stand where a chat template puts them, else after the content. */
+  /** Tools offered to the policy from here on. The chat template decides where they appear; without one, after the content. */
   readonly tools?: readonly Tool[];
 }
 
@@ -33,24 +33,24 @@ export interface Tool {
   readonly parameters: Json;
 }
 
-/** What tasks carry beside their prompt, where nobody says more: any JSON. */
+/** Default type of task metadata: any JSON. */
 export type Metadata = Readonly<Record<string, Json>>;
 
 /**
- * What is asked. Task *state* (accuracy history, last seen) belongs to the data slot.
+ * A task. Task *state* (accuracy history, last seen) belongs to the data slot.
  * @typeParam Meta the author's own type of the metadata: a plain interface whose values are JSON.
  */
 export interface Task<Meta extends object = Metadata> {
   readonly id: Id;
   readonly prompt: readonly Message[];
-  /** The gold answer, where there is one. */
+  /** The reference (gold) answer, if any. */
   readonly reference?: string;
   readonly metadata: Readonly<Meta>;
-  /** Seeds everything random in the environment of this task. */
+  /** Seed of all randomness in this task's environment. */
   readonly seed: number;
 }
 
-/** How an episode ended. A limit that cut it off is kept apart from an end; a failure is nobody's reward. */
+/** How an episode ended. Truncation by a limit is distinct from a regular end; a failed episode gives no reward. */
 export type Ending =
   | { readonly kind: "done"; readonly reason: string; readonly success?: boolean }
   | { readonly kind: "truncated"; readonly limit: "turns" | "tokens" | "seconds"; readonly at: number }
@@ -66,25 +66,25 @@ export type Span = readonly [from: number, to: number];
 /** For each token of an action, the ids that were allowed there. */
 export type AllowedTokens = readonly Int32Array[];
 
-/** Why a generation stopped: the model's end, a stop string, the token limit, or cut from outside. */
+/** Why a generation stopped: end-of-sequence token, stop string, token limit, or cut from outside. */
 export type StopReason = "eos" | "stop" | "length" | "cut";
 
-/** What a token policy read and wrote, exactly as sampled. Action ids are never re-made from text. */
+/** The exact token ids of a turn, as sampled. Action ids are never recomputed from text. */
 export interface TurnTokens {
   readonly prompt: Int32Array;
   readonly action: Int32Array;
-  /** ln p(token) at temperature 1 over the full vocabulary, [action]: what training compares with. */
+  /** ln p(token) at temperature 1 over the full vocabulary, [action]. Training compares with it. */
   readonly logp: Float32Array;
-  /** ln p(token) under the distribution really drawn from, [action]: what importance ratios use. */
+  /** ln p(token) under the sampling (behaviour) distribution, [action]. Importance ratios use it. */
   readonly behaviour: Float32Array;
-  /** Entropy in nats of the full distribution, [action], where the sampler gave it. */
+  /** Entropy in nats of the full distribution, [action], where the sampler returned it. */
   readonly entropy?: Float32Array;
   readonly allowed?: AllowedTokens;
-  /** 1 where a token was forced and is no choice of the policy, [action]. */
+  /** 1 where a token was forced and not chosen by the policy, [action]. */
   readonly forced?: Uint8Array;
 }
 
-/** One action of one role: its whole prompt, what it did, and what came of it. */
+/** One action of one role: its whole prompt, the action, and the result. */
 export interface Turn {
   readonly role: Role;
   readonly model: ModelId;
@@ -96,15 +96,15 @@ export interface Turn {
   /** Named parts of the action, e.g. `thought`, `call`. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
   readonly stop: StopReason;
-  /** Named rewards that the environment paid for this action; true and shaped ones apart. */
+  /** Named rewards that the environment gave for this action; true and shaped rewards have separate names. */
   readonly rewards: Readonly<Record<string, number>>;
-  /** Lessons, cases or examples of an artefact that its prompt shows. */
+  /** Ids of the lessons, cases or examples of an artefact that its prompt contains. */
   readonly shown?: readonly Id[];
-  /** What the environment said about this action, if it is feedback rather than an observation. */
+  /** The environment's feedback text on this action, as distinct from an observation. */
   readonly text?: string;
   /** Equal keys mean equal states of the environment before the action. */
   readonly stateKey?: string;
-  /** Wall-clock duration of the action. Reported, never trained on: it is not reproducible. */
+  /** Wall-clock duration of the action in milliseconds. Reported but never trained on, since it is not reproducible. */
   readonly ms: number;
 }
 
@@ -127,22 +127,22 @@ export interface Trajectory {
   };
 }
 
-/** What is compared: one trajectory by default; a pair, a data set, a plan. */
+/** A unit of comparison: one trajectory by default, or a pair, a data set, a plan. */
 export interface Unit {
   readonly id: Id;
-  /** Units with equal keys are compared with each other. Computed after the rollout. */
+  /** Units of equal group are compared with each other. Set after the rollout. */
   readonly group: Id;
   readonly members: readonly Id[];
 }
 
-/** A place: a whole trajectory, one of its turns, or a span of action tokens within a turn. */
+/** A reference to a whole trajectory, one of its turns, or a span of action tokens within a turn. */
 export interface Ref {
   readonly trajectory: Id;
   readonly turn?: number;
   readonly span?: Span;
 }
 
-/** True when the episode ended by itself and the environment called it a success. */
+/** True when the episode reached a regular end and the environment reported success. */
 export function succeeded(t: Trajectory): boolean {
   return t.end.kind === "done" && t.end.success === true;
 }
@@ -154,7 +154,7 @@ export function actionTokens(t: Trajectory): number {
   return n;
 }
 
-/** Everything that the environment paid, over all turns and names. */
+/** Sum of the environment's rewards, over all turns and names. */
 export function paid(t: Trajectory): number {
   let sum = 0;
   for (const turn of t.turns) for (const reward of Object.values(turn.rewards)) sum += reward;

@@ -2,13 +2,13 @@ import { signalValue } from "../core/signal.ts";
 import type { Credit, Credited } from "../core/slots.ts";
 
 /**
- * Every signal that carries a number counts for the turn that it is about; one about a whole trajectory counts for its
- * last turn, since nothing was known before. Preferences carry none.
+ * Credits each signal with a number to the turn that it is about; a signal about a whole trajectory is credited to the
+ * last turn, since it was unknown before. Preferences carry no number.
  */
 export function perTurn(): Credit {
   return ({ signals, trajectories }) => {
     const last = new Map(trajectories.map((t) => [t.id, t.turns.length - 1]));
-    // a channel has whatever name its giver chose, also one that every object has something of
+    // a Map, since a channel's name may be that of an inherited object property
     const channels = new Map<string, Credited[]>();
     for (const signal of signals) {
       const value = signalValue(signal);

@@ -1,10 +1,10 @@
 import { signalValue } from "../core/signal.ts";
 import type { Credit, Credited } from "../core/slots.ts";
 
-/** Every signal that carries a number counts for the whole trajectory that it is about. Preferences carry none. */
+/** Credits each signal with a number to the whole trajectory that it is about. Preferences carry no number. */
 export function toTrajectory(): Credit {
   return ({ signals }) => {
-    // a channel has whatever name its giver chose, also one that every object has something of
+    // a Map, since a channel's name may be that of an inherited object property
     const channels = new Map<string, Credited[]>();
     for (const signal of signals) {
       const value = signalValue(signal);

@@ -7,9 +7,9 @@ import type { Task, Trajectory } from "../core/types.ts";
 
 /** Settings of {@link chatCritic}. */
 export interface ChatCriticOptions {
-  /** What makes an attempt good, in words. */
+  /** Criteria of a good attempt, in words. */
   readonly instructions?: string;
-  /** Whether it is shown the task's reference answer, which it is told not to give away. Default false. */
+  /** Whether the critic's prompt contains the reference answer, with the instruction not to reveal it. Default false. */
   readonly showsReference?: boolean;
 }
 
@@ -28,9 +28,9 @@ const written = z.object({
 });
 
 /**
- * A critic behind any provider: it reads the whole attempt and answers with a verdict, the turn to go back to, quotes, and
- * advice. An answer that does not fit after one repair, a turn that is not there, or a provider that fails is silence:
- * counted under "judge.failures". An empty purse ends the run.
+ * A critic that is a chat model of any provider: it reads the whole attempt and answers with a verdict, the first wrong
+ * turn, quotes, and advice. An answer that does not fit after one repair, a turn that does not exist, or a provider failure
+ * gives no critique and counts under "judge.failures". A spent budget stops the run.
  */
 export function chatCritic(chat: Chat, options: ChatCriticOptions = {}): Critic {
   return async (ctx, t, random) => {

@@ -10,8 +10,8 @@ const written = z.object({
 });
 
 /**
- * A judge behind any provider, in the form that `judged` takes: a score in [0, 1] by a rubric in words. Reasons come
- * before the number. Undefined where no answer fits, or the provider fails; each call has a seed of its own.
+ * A judge that is a chat model of any provider, for use with `judged`: a score in [0, 1] by a rubric in words. The reason
+ * comes before the score. Undefined where no answer fits, or the provider fails. Each call has its own seed.
  */
 export function chatJudge(
   chat: Chat,

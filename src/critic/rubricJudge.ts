@@ -5,7 +5,7 @@ import type { Candidate, Rubric, RubricJudge } from "../core/rubrics.ts";
 
 /** Settings of {@link chatRubricJudge}. */
 export interface ChatRubricJudgeOptions {
-  /** Rubrics of a library that are read at once; of a larger one the judge is first asked for those that matter. Default 8. */
+  /** Largest number of rubrics per judgement; from a larger library the judge first selects the relevant ones. Default 8. */
   readonly routed?: number;
 }
 
@@ -19,9 +19,9 @@ const written = z.object({
 });
 
 /**
- * A frozen judge behind any provider that goes by a library: of a large one the rubrics that matter for what was asked
- * are chosen first, each tool's prompt is answered for every candidate, and then all candidates are scored together, with
- * reasons before numbers. Undefined where no answer fits, or the provider fails.
+ * A frozen judge that applies a rubric library through a chat model of any provider. From a large library it first selects
+ * the rubrics relevant to the request. It answers each tool's prompt for every candidate, then scores all candidates
+ * together, with reasons before scores. Undefined where no answer fits, or the provider fails.
  */
 export function chatRubricJudge(
   chat: Chat,
@@ -48,7 +48,7 @@ export function chatRubricJudge(
   };
 }
 
-/** The rubrics that the judge asks for; the first ones where it asks for none that are there. */
+/** The rubrics that the judge selects; the first ones where it selects none that exist. */
 async function route(
   chat: Chat,
   rubrics: readonly Rubric[],
@@ -65,7 +65,7 @@ async function route(
   return (found.length > 0 ? found : rubrics).slice(0, most);
 }
 
-/** What the tools find in a candidate; a tool that fails finds nothing. */
+/** The tools' findings on a candidate; a tool that fails finds nothing. */
 async function analysed(
   chat: Chat,
   tools: readonly Rubric[],

@@ -9,7 +9,7 @@ export interface ScriptedCriticOptions {
   readonly detail?: CritiqueDetail;
 }
 
-/** The environment's own templates, true with a given probability: a critic whose worth is known. */
+/** A critic of known accuracy: it uses the environment's own templates, which are true with a given probability. */
 export function scriptedCritic({ accuracy = 1, detail = "hint" }: ScriptedCriticOptions = {}): Critic {
   return (ctx, trajectory, random) =>
     ctx.critique(trajectory, {

@@ -6,19 +6,20 @@ import type { Id } from "../core/types.ts";
 
 /** Settings of {@link heldBack}. */
 export interface HeldBackOptions {
-  /** Tasks held back: drawn once, at most half of all. */
+  /** Number of tasks to hold back, drawn once; at most half of all tasks. */
   readonly tasks: number;
 }
 
-/** Ids of what is held back, and the state of what chooses among the rest. */
+/** Ids of the held-back tasks, and the state of the data piece that chooses among the rest. */
 export type HeldBackState<State extends Json> = Readonly<Record<string, Json>> & {
   readonly held: readonly Id[];
   readonly each: State | null;
 };
 
 /**
- * Keeps some tasks out of practice for the whole run, so that what was learnt on the others can be selected on them. An
- * iteration's tasks are those that `each` chooses from the rest, and after them all that are held back, in one order: `isHeldBack` tells them apart.
+ * Excludes some tasks from training for the whole run and uses them as a validation set for selecting artefacts. An
+ * iteration's tasks are those that `each` chooses from the rest, followed by all held-back ones in a fixed order;
+ * `isHeldBack` distinguishes them.
  */
 export function heldBack<State extends Json>(
   each: Data<State>,

@@ -4,20 +4,20 @@ import type { Id, Task } from "../core/types.ts";
 
 /** Settings of {@link uniform}. */
 export interface UniformOptions {
-  /** Tasks practised per iteration. Default 8. */
+  /** Training tasks per iteration. Default 8. */
   readonly tasks?: number;
 }
 
-/** Where in which pass over the tasks we are. */
+/** The current pass over the tasks, and the position in it. */
 export interface UniformState extends Readonly<Record<string, number | readonly Id[]>> {
   readonly epoch: number;
   /** Ids of this pass, in order. */
   readonly order: readonly Id[];
-  /** How many of them have been practised. */
+  /** Number of tasks of this pass that were used. */
   readonly cursor: number;
 }
 
-/** Shuffled passes over the tasks: every task comes once before any comes again. Never one twice in an iteration. */
+/** Shuffled passes over the tasks: every task is used once before any is repeated, and never twice in an iteration. */
 export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<UniformState> {
   return {
     name: "uniform",
@@ -30,7 +30,7 @@ export function uniform({ tasks: perIteration = 8 }: UniformOptions = {}): Data<
       while (practice.size < wanted) {
         if (cursor >= order.length) {
           order = shuffled([...byId.keys()], random.split("pass", epoch));
-          // what this iteration already has waits until the end of the new pass
+          // tasks already in this iteration move to the end of the new pass
           order = [...order.filter((id) => !practice.has(id)), ...order.filter((id) => practice.has(id))];
           epoch++;
           cursor = 0;

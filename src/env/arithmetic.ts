@@ -1,4 +1,4 @@
-/** Sums and small stories with one whole number for an answer, which is judged exactly. */
+/** Arithmetic problems, as sums or small stories, with one whole number as the answer, which is checked exactly. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import type { Environment } from "./environment.ts";
@@ -7,14 +7,14 @@ import { type Tried, tried } from "./tries.ts";
 
 /** Settings of {@link arithmetic}. */
 export interface ArithmeticOptions {
-  /** Answers until the episode is over. Default 3. */
+  /** Largest number of answers per episode. Default 3. */
   readonly turns?: number;
   /** Default 1. */
   readonly seed?: number;
 }
 
 const sizes: Readonly<Record<string, number>> = { train: 200, validation: 50, test: 100, longer: 100 };
-/** Beyond what four numbers below ten with at most one product come to, also when they are worked out wrongly. */
+/** Above every value of four numbers below ten with at most one product, wrong calculations included. */
 const largest = 250;
 const names = ["ann", "ben", "eva", "tom"];
 const things = ["apples", "books", "coins", "eggs"];
@@ -25,7 +25,7 @@ interface Problem {
   readonly sum: string;
 }
 
-/** `3 + 4 * 2`: so many numbers, at most one product. */
+/** A sum of `length` numbers with at most one product, e.g. `3 + 4 * 2`. */
 function drawnSum(length: number, random: Random): Problem {
   const product = random.below(length);
   let sum = String(random.below(10));
@@ -57,7 +57,7 @@ function worth(sum: string): number {
   return "value" in read && read.value.below === 1 ? read.value.above : Number.NaN;
 }
 
-/** From left to right, products or not, and the last number added whatever its sign: two usual mistakes. */
+/** Computes from left to right without precedence, and adds the last number whatever its sign: two common mistakes. */
 function careless(sum: string): number {
   const [first, ...rest] = sum.split(" ");
   let value = Number(first);
@@ -69,7 +69,7 @@ function careless(sum: string): number {
   return value;
 }
 
-/** What is said about an answer; "right" where it is. */
+/** Feedback on an answer; "right" for a right one. */
 function verdict(task: Task, said: string): string {
   if (!/^-?\d{1,9}$/.test(said)) return "not a whole number";
   const more = Number(said) - Number(task.reference);
@@ -82,15 +82,15 @@ function judge(task: Task, reply: string): Tried {
 }
 
 /**
- * Each turn is an answer, one whole number; the first right one ends the episode, and others are told to be too high or too
- * low, which is seen next (after the last turn it is the step's text). `outcome` is 1 or 0, at the end. Half of the tasks
- * are sums, half are stories; those of the split "longer" have one number more than any that is practised. The flawed
- * player works from left to right, products or not, adds the last number in any case, and repeats itself.
+ * Each turn is an answer, one whole number; the first right one ends the episode. The next observation says whether a wrong
+ * answer is too high or too low (after the last turn, the step's text says it). `outcome` is 1 or 0, at the end. Half of the
+ * tasks are sums, half are stories; those of the split "longer" have one number more than any training task. The flawed
+ * player computes from left to right without precedence, always adds the last number, and repeats its answer.
  */
 export function arithmetic(options: ArithmeticOptions = {}): Environment {
   const { turns = 3, seed = 1 } = options;
 
-  /** All tasks of all splits, no two alike. */
+  /** All tasks of all splits, without duplicates. */
   const all = new Map<string, readonly Task[]>();
   const known = new Set<string>();
   for (const [split, size] of Object.entries(sizes)) {

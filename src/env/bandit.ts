@@ -1,9 +1,9 @@
-/** Bandits with known expected rewards, for exact gradients: one with two arms, one whose best arm a word tells. */
+/** Bandits with known expected rewards, for exact gradients: one with two arms, and a contextual one. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
-/** What each action pays on average; it pays 1 with this probability and 0 otherwise. */
+/** Mean reward of each action, which pays 1 with this probability and 0 otherwise. */
 export type Means = Readonly<Record<string, number>>;
 
 /** Settings of {@link bandit}. */
@@ -25,24 +25,24 @@ const colours: Readonly<Record<string, Means>> = {
   grey: { left: 0.6, middle: 0.3, right: 0.5 },
 };
 
-/** Two arms and one state: the smallest thing that learns. */
+/** Two arms and one state: the smallest learning problem. */
 export function bandit({ means = { left: 0.3, right: 0.7 } }: BanditOptions = {}): Environment {
   return armed("bandit", "pull one of two arms; one pays more often", { pull: means });
 }
 
-/** The context word tells which arm pays most. */
+/** The context word determines which arm has the highest mean reward. */
 export function contextualBandit({ means = colours }: ContextualBanditOptions = {}): Environment {
   return armed("contextual-bandit", "open one of three doors; which one pays depends on the colour", means);
 }
 
-/** What the arms pay in a task, as its metadata say: `means` by action, in expectation. */
+/** Mean reward of each arm in a task, from `metadata.means`. */
 export const meansOf = (task: Task): Means => task.metadata.means as Means;
 
 function bestOf(task: Task): string {
   return Object.entries(meansOf(task)).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
 }
 
-/** Own entries only: "constructor" is not an arm. */
+/** Draws the reward of an arm. Reads own properties only, so that "constructor" is not an arm. */
 function payOf(task: Task, arm: string, random: Random): number | undefined {
   const means = meansOf(task);
   if (!Object.hasOwn(means, arm)) return undefined;
@@ -111,7 +111,7 @@ function armed(name: string, summary: string, contexts: Readonly<Record<string, 
     start: async (task, random) => start(task, random),
     lexicon: () => [...words, ...arms, usage],
     expert: bestOf,
-    /** Pay is drawn once, when the arm is pulled: the verdict is what was paid. */
+    /** The reward is drawn once, when the arm is pulled, so `verify` returns the recorded one. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

@@ -1,4 +1,4 @@
-/** Codes of several words, each right or wrong by itself: what a critic can point at, and a bare score cannot. */
+/** Codes of several words, each right or wrong independently: a critique can point at a wrong word, a scalar score cannot. */
 import { randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, templated } from "./critiques.ts";
@@ -7,19 +7,19 @@ import { oneReply } from "./oneReply.ts";
 
 /** Settings of {@link codewords}. */
 export interface CodewordsOptions {
-  /** Codes practised; as many others nobody practises. Default 16. */
+  /** Number of training codes, and of held-out codes. Default 16. */
   readonly questions?: number;
   /** Words of a code. Default 4. */
   readonly length?: number;
   /** Words to choose from. Default 10. */
   readonly vocabulary?: number;
-  /** What pays: the share of places with the right word, or all of them right and nothing else. Default "share". */
+  /** Reward: the share of positions with the right word ("share"), or 1 only if all are right ("whole"). Default "share". */
   readonly pay?: "share" | "whole";
-  /** Whether each wrong word is named with its place after a reply, as in "not w3 at 2 , w1 at 4". Default false. */
+  /** Whether feedback after a reply names each wrong word with its position, as in "not w3 at 2 , w1 at 4". Default false. */
   readonly says?: boolean;
-  /** Wrong places that a critique which gives answers helps with. Default 1. */
+  /** Number of wrong positions that a critique with detail "answer" corrects. Default 1. */
   readonly remedies?: number;
-  /** Whether all questions look the same and want the same code, which a test question wants as well. Default false. */
+  /** Whether all questions, test questions included, look the same and have the same code. Default false. */
   readonly same?: boolean;
   /** Default 1. */
   readonly seed?: number;
@@ -28,7 +28,7 @@ export interface CodewordsOptions {
 /** The right words of a task, in order. */
 export const codeOf = (task: Task): readonly string[] => task.metadata.code as readonly string[];
 
-/** Question `q7` wants a code of words out of `w0`, `w1`…; each place has one right word. The whole code is the success. */
+/** Question `q7` has a code of words out of `w0`, `w1`…; each position has one right word. Success needs the whole code. */
 export function codewords(options: CodewordsOptions = {}): Environment {
   const { questions = 16, length = 4, vocabulary = 10, pay = "share", remedies = 1, seed = 1 } = options;
   const { says = false, same = false } = options;
@@ -88,7 +88,7 @@ export function codewords(options: CodewordsOptions = {}): Environment {
   };
 }
 
-/** Each wrong word with its place, from 1; undefined where there is none. What is no word of a code stays unnamed. */
+/** Each wrong word with its position, from 1; undefined where there is none. Words outside the vocabulary are not named. */
 function blamed(
   code: readonly string[],
   said: readonly string[],

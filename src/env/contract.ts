@@ -1,4 +1,4 @@
-/** Checks what an environment returns, where it returns it: types do not bind JavaScript, nor a cast. */
+/** Runtime checks of an environment's return values, since types do not constrain JavaScript code or casts. */
 import { z } from "zod";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Environment, Step } from "./environment.ts";
@@ -44,7 +44,7 @@ const step = z.strictObject({
   end: ending.optional(),
 });
 
-/** What people write who know other libraries, and what it is called here. */
+/** Field names of other libraries, with their names here. */
 const names: Readonly<Record<string, string>> = {
   reward: "rewards: { outcome: … }",
   score: "rewards: { outcome: … }",
@@ -57,14 +57,14 @@ const names: Readonly<Record<string, string>> = {
   feedback: "text: …",
 };
 
-/** @throws WhetstoneError `environment.broken` that names the field, where `act` returned something else than a step. */
+/** @throws WhetstoneError `environment.broken`, naming the field, where `act` did not return a step. */
 export function requireStep(value: unknown): Step {
   const read = step.safeParse(value);
   if (read.success) return value as Step;
   throw broken("act()", value, read.error, "a step: { rewards?, text?, end? }");
 }
 
-/** @throws WhetstoneError `environment.broken` where `observe` returned something else, or a role that was not declared. */
+/** @throws WhetstoneError `environment.broken` where `observe` did not return a turn, or its role is not declared. */
 export function requireTurn(value: unknown, { roles }: Pick<Environment, "roles">): Turn {
   const read = turn.safeParse(value);
   if (!read.success)
@@ -78,7 +78,7 @@ export function requireTurn(value: unknown, { roles }: Pick<Environment, "roles"
   });
 }
 
-/** @throws WhetstoneError `environment.broken` where `start` returned no episode. */
+/** @throws WhetstoneError `environment.broken` where `start` did not return an episode. */
 export function requireEpisode<E>(value: E): E {
   const has = (name: string): boolean =>
     typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function";
@@ -113,7 +113,7 @@ function broken(where: string, value: unknown, error: z.ZodError, expected: stri
   });
 }
 
-/** A value as it is shown in one line. */
+/** A value as one line of text. */
 export function briefly(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "function") return "a function";

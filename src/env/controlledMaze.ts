@@ -1,4 +1,4 @@
-/** Mazes whose difficulty has two knobs: how long the shortest way is, and how often it turns. */
+/** Mazes with two difficulty parameters: length P and number of turns C of the shortest path. */
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { type Ability, defineEnvironment, type Environment } from "./environment.ts";
@@ -12,16 +12,16 @@ export interface ControlledMazeOptions {
   readonly levels?: readonly MazeLevel[];
   /** Mazes of each level in each split. Default 20. */
   readonly perLevel?: number;
-  /** Draws of walls to open beyond a spanning tree, so that several ways may lead to the goal. Default 0. */
+  /** Number of random walls to open beyond a spanning tree, so that several paths may lead to the goal. Default 0. */
   readonly loops?: number;
   /**
-   * What is answered: the whole way at once, from a picture ("route"), or a move at a time, seeing the ways on and where
-   * the goal lies, as one who walks there ("steps"). Default "route".
+   * Form of the answer. "route": the whole path at once, from a picture of the maze. "steps": one move at a time, where the
+   * agent sees the open ways and the direction of the goal. Default "route".
    */
   readonly shape?: "route" | "steps";
-  /** Moves that may be made beyond P. Default 6. */
+  /** Number of moves allowed beyond P. Default 6. */
   readonly slack?: number;
-  /** What a route is paid for being a list of moves. Default 0.1. */
+  /** Format reward of a route that is a list of moves. Default 0.1. */
   readonly format?: number;
   /** Where the mazes come from. Default 1. */
   readonly seed?: number;
@@ -36,12 +36,12 @@ const fiveLevels: readonly MazeLevel[] = [
 ];
 
 /**
- * A way from start to goal, as a list of moves or move by move. Every way that runs into no wall is right, not only a
- * shortest one; what comes after the goal does not count. Each task says its `level`, and its P and C as `path` and
- * `turns`. Rewards: `outcome` 1 or 0 at the end, and `format` for a route in which every word is a move. The first step
- * into a wall, or a word that is no move, ends the walk. The flawed player goes where the goal lies as the crow flies.
+ * A path from start to goal, as a list of moves or move by move. Every path without a collision is right, not only a shortest
+ * one; moves after the goal are ignored. A task's metadata hold its `level`, and its P and C as `path` and `turns`. Rewards:
+ * `outcome` 1 or 0 at the end, and `format` for a route in which every word is a move. The first step into a wall, or a word
+ * that is no move, ends the walk. The flawed player always moves in the straight-line direction of the goal.
  * Paper: "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries".
- * @throws WhetstoneError `option.range` where no maze of a level's size is like that.
+ * @throws WhetstoneError `option.range` where no maze of a level's size has its P and C.
  */
 export function controlledMaze(options: ControlledMazeOptions = {}): Environment {
   const { levels = fiveLevels, perLevel = 20, loops = 0, seed = 1 } = options;

@@ -1,4 +1,4 @@
-/** Reach a number with the numbers given: sums that are read exactly, never run. */
+/** Countdown: reach a target with given numbers. Expressions are parsed exactly and never evaluated as code. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import type { Environment } from "./environment.ts";
@@ -7,7 +7,7 @@ import { type Tried, tried } from "./tries.ts";
 
 /** Settings of {@link countdown}. */
 export interface CountdownOptions {
-  /** Sums until the episode is over. Default 3. */
+  /** Largest number of answers per episode. Default 3. */
   readonly turns?: number;
   /** Numbers given. Default 3; the split "unseen" has one more. */
   readonly numbers?: number;
@@ -23,7 +23,7 @@ const operators = ["+", "-", "*", "/"] as const;
 const numbersOf = (task: Task): readonly number[] => task.metadata.numbers as readonly number[];
 const targetOf = (task: Task): number => Number(task.metadata.target);
 
-/** What is said about a sum; "right" where it is. */
+/** Feedback on a sum; "right" for a right one. */
 function verdict(task: Task, said: string): string {
   const read = readSum(said);
   if ("wrong" in read) return `cannot be taken : ${read.wrong}`;
@@ -40,7 +40,7 @@ function verdict(task: Task, said: string): string {
   return more === 0 ? "right" : more > 0 ? "is too high" : "is too low";
 }
 
-/** A sum of these numbers with whole values all along, as text, and what it comes to. */
+/** A sum of these numbers whose intermediate values are all whole, as text, with its value. */
 function built(
   numbers: readonly number[],
   random: Random,
@@ -69,15 +69,15 @@ function judge(task: Task, reply: string): Tried {
 }
 
 /**
- * Each turn is a sum over the given numbers, every one used exactly once, with + - * / and brackets; it is read as exact
- * fractions. The first one that comes to the target ends the episode; after others, what is wrong with them is seen next
- * (after the last turn it is the step's text). `outcome` is 1 or 0, at the end. Every task has a solution. The flawed
- * player tries them in their order with two operators drawn at random.
+ * Each turn is a sum over the given numbers, every one used exactly once, with + - * / and brackets; it is computed with
+ * exact fractions. The first one that equals the target ends the episode. The next observation says what is wrong with a
+ * sum (after the last turn, the step's text says it). `outcome` is 1 or 0, at the end. Every task has a solution. The flawed
+ * player uses the numbers in order with two random operators.
  */
 export function countdown(options: CountdownOptions = {}): Environment {
   const { turns = 3, numbers: given = 3, seed = 1 } = options;
 
-  /** All tasks of all splits, no two alike. */
+  /** All tasks of all splits, without duplicates. */
   const all = new Map<string, readonly Task[]>();
   const known = new Set<string>();
   for (const [split, size] of Object.entries(sizes)) {

@@ -1,4 +1,4 @@
-/** Chat models in place of scripted counterparts: who answers questions, buys cars, plays black. */
+/** Chat models as counterparts of an agent, in place of scripted ones: oracle, car buyer, chess opponent. */
 
 import { givesAway } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
@@ -8,11 +8,11 @@ import type { Opponent } from "./chess/game.ts";
 import type { Oracle } from "./guessing/guessing.ts";
 
 /**
- * Speaks for somebody: what the agent says is what it hears, and the other way round. It fits wherever a world takes a
- * counterpart, whether that one hears the last words or the whole conversation.
+ * A chat model that plays the other party of a conversation, with user and assistant roles swapped. It fits every world
+ * option for a counterpart, whether that gets the last message or the whole conversation.
  *
  * @example carDealer({ buyer: counterpart(chat, (task) => `You want to buy a car. ${task.reference}`) })
- * @param who what it is told of itself and its aims; the agent never sees it.
+ * @param who its system prompt: its identity and aims, which the agent never sees.
  */
 export function counterpart(
   chat: Chat,
@@ -28,17 +28,17 @@ export function counterpart(
   };
 }
 
-/** What one party says, the other hears; instructions to the agent are not for its counterpart. */
+/** Swaps the roles of user and assistant messages; drops system messages, which are meant for the agent. */
 function swapped({ role, content }: Message): Message[] {
   if (role === "assistant") return [{ role: "user", content }];
   return role === "user" ? [{ role: "assistant", content }] : [];
 }
 
-/** What is said in place of an answer that gives the thing away. */
+/** Replaces an answer that reveals the hidden thing. */
 const withheld = "i can not say";
 
 /**
- * Answers questions about the hidden thing of `twentyQuestions` and `guessMyCity`. An answer in which its name stands is
+ * Answers questions about the hidden thing of `twentyQuestions` and `guessMyCity`. An answer that contains its name is
  * withheld.
  * @example twentyQuestions({ answerer: chatAnswerer(chat) })
  */
@@ -64,7 +64,7 @@ const tempers: Readonly<Record<Temper, string>> = {
 };
 
 /**
- * Buys from the agent of `carDealer`, with the wish and the temper of the task.
+ * The buyer of `carDealer`, with the task's car, limit and temper.
  * @example carDealer({ buyer: chatBuyer(chat) })
  */
 export const chatBuyer = (chat: Chat): Buyer =>

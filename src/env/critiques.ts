@@ -1,23 +1,23 @@
-/** Templates that critiques come from, true or misleading: what environments that criticise share. */
+/** Critique templates, true or misleading, which environments with critiques share. */
 import type { Critique, CritiqueWish } from "../core/critique.ts";
 import { shuffled } from "../core/random.ts";
 
-/** A part of an attempt that is right or wrong by itself: an action, or a word of one. */
+/** A part of an attempt that is right or wrong independently: an action, or a word of one. */
 export interface Part {
   readonly turn: number;
   /** Characters [from, to) of the turn's action. */
   readonly from: number;
   readonly to: number;
   readonly good: boolean;
-  /** What it is called, e.g. "step 2"; "" where there is no other. */
+  /** Its name, e.g. "step 2"; "" for the only part. */
   readonly name: string;
-  /** What would have been right there. */
+  /** The right action there. */
   readonly better: string;
-  /** What would have been wrong there. */
+  /** Wrong actions there. */
   readonly worse: readonly string[];
 }
 
-/** What an environment knows about an attempt. */
+/** An environment's assessment of an attempt. */
 export interface Review {
   readonly verdict: NonNullable<Critique["verdict"]>;
   readonly parts: readonly Part[];
@@ -25,7 +25,7 @@ export interface Review {
 
 const spoken = { success: "right", inefficient: "right but too long", failure: "wrong" } as const;
 
-/** Every word of the templates but those of names and remedies, and numbers up to `steps`. */
+/** Every word of the templates except names and remedies, and the numbers up to `steps`. */
 export const critiqueWords = (steps: number): readonly string[] => [
   ...Object.values(spoken),
   "at : ,",
@@ -37,10 +37,11 @@ export const critiqueWords = (steps: number): readonly string[] => [
  *
  *     "verdict"   wrong
  *     "hint"      wrong at step 2                         the first wrong part
- *     "answer"    wrong at step 2 : go north              the first wrong parts, each with what would have been right
+ *     "answer"    wrong at step 2 : go north              the first wrong parts, each with the right action
  *
- * A misleading one blames parts that were right, or any where there are none, and names what would have been wrong; see {@link CritiqueWish}. Marks and the turn come with a hint.
- * @param remedies at how many parts an answer helps. Default 1.
+ * A misleading critique blames right parts, or any part where none is right, and names wrong actions; see
+ * {@link CritiqueWish}. Details "hint" and "answer" include marks and the turn.
+ * @param remedies number of parts that an "answer" corrects. Default 1.
  */
 export function templated(review: Review, wish: CritiqueWish, remedies = 1): Critique {
   const { right, detail, random } = wish;
@@ -65,7 +66,7 @@ function misled(verdict: Review["verdict"], detail: CritiqueWish["detail"]): Rev
   return verdict === "failure" && detail === "verdict" ? "success" : "failure";
 }
 
-/** The parts to blame, in their order; a misleading critique blames any of the right ones. */
+/** The parts to blame, in order; for a misleading critique, right ones. */
 function blamedParts(parts: readonly Part[], { right, random }: CritiqueWish): readonly Part[] {
   const apt = parts.filter((part) => part.good !== right);
   return right ? apt : shuffled(apt.length > 0 ? apt : parts, random.split("blame"));

@@ -1,8 +1,8 @@
 import { WhetstoneError } from "../core/errors.ts";
 
 /**
- * Checks a setting of an environment at the door.
- * @param where environment and setting, e.g. "textMaze: side". @param expected what fits, in words.
+ * Validates a setting of an environment.
+ * @param where environment and setting, e.g. "textMaze: side". @param expected the valid values, in words.
  * @throws WhetstoneError `option.range` unless it fits.
  */
 export function demand(fits: boolean, where: string, got: unknown, expected: string): void {
@@ -11,10 +11,10 @@ export function demand(fits: boolean, where: string, got: unknown, expected: str
     where,
     got: JSON.stringify(got) ?? String(got),
     expected,
-    mend: "Correct it, or leave it out.",
+    mend: "Correct the setting, or leave it out.",
   });
 }
 
-/** Whether something is a whole number from `low` to `high`. */
+/** Whether a value is a whole number from `low` to `high`. */
 export const isWhole = (value: number, low: number, high: number): boolean =>
   Number.isInteger(value) && value >= low && value <= high;

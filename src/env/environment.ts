@@ -1,4 +1,4 @@
-/** The environment contract: makes an episode for a task; an episode takes actions and returns observations. */
+/** The environment contract: an environment starts an episode for a task; an episode takes actions and returns observations. */
 
 import type { Critique, CritiqueWish } from "../core/critique.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -16,54 +16,54 @@ import type {
   TurnTokens,
 } from "../core/types.ts";
 
-/** What one role sees next. `messages` extend its conversation; nothing that it saw before is repeated. */
+/** The next observation of a role. `messages` extend its conversation; earlier ones are not repeated. */
 export interface Observation {
   readonly messages: readonly Message[];
   /**
-   * True: `messages` are the whole conversation, in place of the task's prompt and all that was said. Its tokens are made
-   * anew, so that what is trained on is cut here, unless they happen to go on from the last action. Where it is said at
-   * all, a conversation that the model's codec refuses fails the episode and not the run.
+   * True: `messages` replace the whole conversation, including the task's prompt. The conversation is tokenised again, so the
+   * training row is cut here, unless the new tokens continue those of the last action. Where the field is set (true or
+   * false), a conversation that the model's codec rejects fails the episode and not the run.
    */
   readonly whole?: boolean;
-  /** Shorter than the limit on actions, in tokens. */
+  /** Token limit of this action, below the environment's limit. */
   readonly maxTokens?: number;
-  /** Texts that end the action. */
+  /** Stop strings of the action. */
   readonly stop?: readonly string[];
   readonly stateKey?: string;
-  /** The only actions allowed now, as texts, where the environment can list them. */
+  /** The legal actions as texts, where the environment can list them. */
   readonly legal?: readonly string[];
 }
 
-/** What an action led to. */
+/** Result of an action. */
 export interface Step {
   /** Named rewards for the acting role's action; true and shaped ones under different names. */
   readonly rewards?: Readonly<Record<string, number>>;
-  /** Feedback in words about the action, if it is not part of the next observation. */
+  /** Feedback text on the action, if it is not part of the next observation. */
   readonly text?: string;
   readonly end?: Ending;
 }
 
-/** What an action gets after the end: nothing happens any more. */
+/** Result of an action after the end of an episode: it has no effect. */
 export const alreadyOver: Step = { end: { kind: "done", reason: "already over", success: false } };
 
 export interface Action {
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly stop: StopReason;
-  /** What a token policy read and wrote, for environments that hand it on. */
+  /** Token ids of a token policy, for environments that forward them. */
   readonly sampled?: SampledAction;
 }
 
 /** An action as tokens. */
 export interface SampledAction {
   readonly tokens: TurnTokens;
-  /** The text of each action token by itself; special tokens have none. */
+  /** The text of each action token alone; "" for special tokens. */
   pieces(): readonly string[];
 }
 
-/** One play of a task. `observe` and `act` may be asynchronous; each call waits for the one before. */
+/** One episode of a task. `observe` and `act` may be asynchronous; each call waits for the previous one. */
 export interface Episode {
-  /** Whose turn it is and what that role sees; called once before every action. */
+  /** The role to act and its observation; called once before every action. */
   observe(): Promise<{ readonly role: Role; readonly observation: Observation }>;
   act(action: Action): Promise<Step>;
   /** A copy in the same state, where the environment declares `fork`. */
@@ -73,17 +73,17 @@ export interface Episode {
 
 export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
 
-/** A scripted player: sees what the policy sees, plus the task. Same random stream, same actions. */
+/** A scripted player. It gets the policy's conversation and the task. Equal random streams give equal actions. */
 export type Player<Meta extends object = Metadata> = (
   task: Task<Meta>,
   conversation: readonly Message[],
   random: Random,
 ) => string;
 
-/** A named set of tasks. "train" is practised, "validation" selects checkpoints, every other name is held out. */
+/** A named set of tasks. "train" is for training, "validation" selects checkpoints, every other name is held out. */
 export type SplitName = string;
 
-/** @typeParam Meta what the metadata of its tasks is: see {@link defineEnvironment}. */
+/** @typeParam Meta type of its tasks' metadata; see {@link defineEnvironment}. */
 export interface Environment<Meta extends object = Metadata> {
   readonly name: string;
   /** One line for lists. */
@@ -94,46 +94,46 @@ export interface Environment<Meta extends object = Metadata> {
   readonly splits: readonly SplitName[];
   readonly limits: {
     readonly turns: number;
-    /** Longest action, in tokens of the policy's own tokenizer. */
+    /** Largest length of an action, in tokens of the policy's own tokenizer. */
     readonly actionTokens: number;
-    /** Default 60. A hanging episode costs itself only. */
+    /** Limit on the environment's own time per episode, in seconds; beyond it, the episode fails and not the run. Default 60. */
     readonly seconds?: number;
   };
   /** Deterministic: the same split and count give the same tasks. */
   tasks(split: SplitName): readonly Task<Meta>[];
   /**
-   * @param random this episode's own stream, for environments that are stochastic. One that declares `replay` draws from
+   * @param random stream of this episode, for stochastic environments. An environment that declares `replay` must draw from
    *   `task.seed` alone.
    */
   start(task: Task<Meta>, random: Random): Promise<Episode>;
-  /** Texts from which a small tokenizer for this environment can be made: every word that can occur. */
+  /** Texts with every word that can occur, from which a word-level tokenizer for this environment is built. */
   readonly lexicon?: () => readonly string[];
   /** Solves every task. */
   readonly expert?: Player<Meta>;
-  /** Plays with systematic gaps: demonstrations for a warm start that leaves something to learn. */
+  /** Plays with systematic mistakes: demonstrations for a warm start that leaves room for improvement. */
   readonly flawed?: Player<Meta>;
-  /** The environment's own verdict on a finished trajectory, as named rewards. Total: never throws on garbage. */
+  /** The environment's own rewards of a finished trajectory, by name. Must not throw, whatever the trajectory contains. */
   verify?(task: Task<Meta>, trajectory: Trajectory): Promise<Readonly<Record<string, number>>>;
   /**
-   * Probability in [0, 1] that the first of two finished trajectories is preferred; 1 less it with the two swapped. Need
-   * not follow from any scores: preferences may run in circles. Total, as `verify` is.
+   * Probability p in [0, 1] that the first of two finished trajectories is preferred; swapped arguments give 1 − p.
+   * Preferences may be intransitive. Must not throw, like `verify`.
    */
   prefer?(task: Task<Meta>, first: Trajectory, second: Trajectory): Promise<number>;
   /**
-   * A critique of a finished trajectory from a template: a true one, or a misleading one where that is wished. The same
-   * random stream, the same critique. Total, as `verify` is.
+   * A templated critique of a finished trajectory, true or misleading as `wish` requests. Equal random streams give equal
+   * critiques. Must not throw, like `verify`.
    */
   critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueWish): Promise<Critique>;
-  /** Texts with every word of its critiques that the lexicon lacks. A run learns them where its method uses critics. */
+  /** Texts with every word of its critiques that the lexicon lacks. A run adds them to the vocabulary where its method uses critics. */
   readonly critiqueLexicon?: () => readonly string[];
 }
 
 /**
- * Checks the fields of an environment and returns it. What they do is checked by `whetstone validate`.
+ * Checks the fields of an environment and returns it. `whetstone validate` checks its behaviour.
  *
- * `defineEnvironment<Meta>` names the type of the tasks' metadata, which `tasks`, `start`, `verify` and the scripted players
- * then share without a cast. Meta may be an interface; its values have to be JSON.
- * @throws WhetstoneError `config.invalid` that names the field.
+ * `defineEnvironment<Meta>` sets the type of the tasks' metadata, which `tasks`, `start`, `verify` and the scripted players
+ * then share without a cast. Meta may be an interface; its values must be JSON.
+ * @throws WhetstoneError `config.invalid`, naming the field.
  * @example
  * interface Parcel { readonly weight: number }
  * defineEnvironment<Parcel>({ …, start: async (task) => weigh(task.metadata.weight) });
@@ -143,7 +143,7 @@ export function defineEnvironment<Meta extends object>(
   environment: Environment<Meta>,
 ): Environment<Meta> & Environment;
 export function defineEnvironment(environment: Environment): Environment {
-  // whoever writes JavaScript, or casts, can hand over anything
+  // JavaScript callers and casts may pass anything
   const e = (environment ?? {}) as { readonly [K in keyof Environment]?: unknown };
   const called = isText(e.name) ? `environment "${e.name}"` : "environment";
   const limits = (typeof e.limits === "object" && e.limits !== null ? e.limits : {}) as Record<

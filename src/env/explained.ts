@@ -1,4 +1,4 @@
-/** Any environment with its rules said first: for agents that can read, and that nobody has trained in it. */
+/** Adds a system message with rules to any environment, for language models that were not trained in it. */
 import type { Environment } from "./environment.ts";
 
 /** The same tasks, with a system message of these rules before each prompt. */

@@ -1,6 +1,6 @@
-/** Sums over whole numbers, read without evaluating any text as code. */
+/** Parses and evaluates arithmetic expressions over whole numbers, without running text as code. */
 
-/** A fraction in lowest terms, below never 0 or negative. */
+/** A fraction in lowest terms; `below` is positive. */
 export interface Fraction {
   readonly above: number;
   readonly below: number;
@@ -8,14 +8,14 @@ export interface Fraction {
 
 export type Read =
   | { readonly value: Fraction; readonly numbers: readonly number[] }
-  /** What kept it from being read. */
+  /** Why it could not be evaluated. */
   | { readonly wrong: "no sum" | "too long" | "divides by zero" | "too large" };
 
 const longest = 200;
 
 /**
- * The value of a sum of whole numbers with + - * / and brackets, * and / first, from left to right, and the numbers in it
- * as they are written. Exact: values are fractions. Total: whatever cannot be read says why.
+ * The value of an expression of whole numbers with + - * / and brackets, with the usual precedence, and the numbers that
+ * occur in it. Values are exact fractions. Never throws: for an invalid text it returns the reason.
  */
 export function readSum(text: string): Read {
   const tokens = text.match(/\d+|[-+*/()]/g) ?? [];
@@ -65,7 +65,7 @@ export function readSum(text: string): Read {
     : { wrong: "too large" };
 }
 
-/** In lowest terms; 0 below stays, for a division by zero, and goes through all that follows. */
+/** Reduces a fraction. A denominator of 0 (division by zero) is kept and propagates. */
 function fraction(above: number, below: number): Fraction {
   if (below === 0) return { above: 1, below: 0 };
   const shared = divisor(Math.abs(above), Math.abs(below)) * Math.sign(below);

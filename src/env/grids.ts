@@ -1,4 +1,4 @@
-/** Square grids with walls between their cells: what mazes share. Cells are row × side + column. */
+/** Square grids with walls between cells, which mazes share. A cell's index is row × side + column. */
 import { type Random, shuffled } from "../core/random.ts";
 
 /** Clockwise. */
@@ -12,17 +12,17 @@ const moves: Readonly<Record<Direction, readonly [column: number, row: number]>>
   west: [-1, 0],
 };
 
-/** The direction after so many quarter turns clockwise. */
+/** The direction after a number of clockwise quarter turns. */
 export const turned = (from: Direction, quarters: number): Direction =>
   directions[(directions.indexOf(from) + quarters + 4) % 4]!;
 
-/** A grid of cells: which directions are open from each of them. */
+/** A grid: the open directions of each cell. */
 export interface Grid {
   readonly side: number;
   readonly open: readonly (readonly Direction[])[];
 }
 
-/** The cell in a direction, walls or no walls; undefined outside of the grid. */
+/** The neighbouring cell in a direction, ignoring walls; undefined outside the grid. */
 export function beside(cell: number, direction: Direction, side: number): number | undefined {
   const [dc, dr] = moves[direction];
   const column = (cell % side) + dc;
@@ -30,11 +30,11 @@ export function beside(cell: number, direction: Direction, side: number): number
   return column < 0 || row < 0 || column >= side || row >= side ? undefined : row * side + column;
 }
 
-/** The cell that a step through an open way leads to; undefined where a wall is. */
+/** The cell after a step in a direction; undefined where a wall is. */
 export const stepped = ({ open, side }: Grid, cell: number, direction: Direction): number | undefined =>
   open[cell]?.includes(direction) ? beside(cell, direction, side) : undefined;
 
-/** A spanning tree by depth-first search, and so many walls opened that there may be loops; some draws open nothing. */
+/** A maze: a spanning tree by depth-first search, with up to `loops` random walls opened; some draws open nothing. */
 export function carved(side: number, loops: number, random: Random): Grid {
   const open = Array.from({ length: side * side }, () => new Set<Direction>());
   const join = (cell: number, d: Direction, next: number): void => {
@@ -61,7 +61,7 @@ export function carved(side: number, loops: number, random: Random): Grid {
   return { side, open: open.map((o) => directions.filter((d) => o.has(d))) };
 }
 
-/** Steps from each cell to a goal; infinite where there is no way. */
+/** Number of steps from each cell to a goal; infinite where there is no path. */
 export function distances(grid: Grid, goal: number): readonly number[] {
   const steps = grid.open.map(() => Number.POSITIVE_INFINITY);
   steps[goal] = 0;
@@ -77,7 +77,7 @@ export function distances(grid: Grid, goal: number): readonly number[] {
   return steps;
 }
 
-/** Directions in which a goal lies, as the crow flies. */
+/** Directions that lead towards a goal, ignoring walls. */
 export function towards(cell: number, goal: number, side: number): readonly Direction[] {
   const columns = (goal % side) - (cell % side);
   const rows = Math.floor(goal / side) - Math.floor(cell / side);

@@ -1,4 +1,4 @@
-/** Any environment, played by somebody whose weights nobody can touch: what is learnt is the hint that it is given. */
+/** Directional stimulus prompting: a black-box model plays any environment, and the policy learns to write its hint. */
 import { applied } from "../common/artefacts/applyArtefact.ts";
 import type { Guide } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
@@ -8,22 +8,22 @@ import type { Ending, Message, Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Player } from "./environment.ts";
 
-/** What the black box is asked. */
+/** A request to the black box. */
 export interface GuidedRequest {
   readonly task: Task;
-  /** All that it sees, the hint included. */
+  /** The whole conversation, including the hint. */
   readonly messages: readonly Message[];
-  /** As the guide wrote it; "" where it wrote nothing. */
+  /** The guide's hint; "" where it wrote none. */
   readonly hint: string;
-  /** Of this reply alone. */
+  /** Seed of this reply alone. */
   readonly seed: number;
 }
 
-/** Plays under a hint. Nothing of it is seen but its words. */
+/** A model that plays with a hint; only its replies are visible. */
 export type BlackBox = (asked: GuidedRequest) => string | Promise<string>;
 
 /**
- * Any model that talks, as the black box. Equal requests are answered from its cache, where it has one.
+ * A chat model as the black box. Equal requests are answered from its cache, where it has one.
  * @example guided(tickets(), { blackBox: chatBlackBox(chat, { temperature: 0.7 }), words })
  */
 export const chatBlackBox =
@@ -34,26 +34,26 @@ export const chatBlackBox =
 /** Settings of {@link guided}. */
 export interface GuidedOptions {
   readonly blackBox: BlackBox;
-  /** How the hint stands in the black box's prompt. Default "Hint: {hint}". */
+  /** Template of the hint in the black box's prompt. Default "Hint: {hint}". */
   readonly frame?: Guide["frame"];
-  /** Plays under each hint, over which its reward is averaged. Default 1. */
+  /** Number of plays per hint, over which the reward is averaged. Default 1. */
   readonly plays?: number;
-  /** Longest hint, in tokens. Default 16. */
+  /** Largest length of a hint, in tokens. Default 16. */
   readonly hintTokens?: number;
   /** Texts with every word of hints that the environment's lexicon lacks. */
   readonly words?: readonly string[];
-  /** Writes hints to begin with, e.g. words of the reference that stand in the question: what a warm start imitates. */
+  /** Writes pseudo hints for a warm start to imitate, e.g. words of the reference that occur in the question. */
   readonly pseudoHint?: Player;
 }
 
 /**
- * The same tasks, for a guide: it sees what is asked first, and its one action is a hint. Then the black box plays the
- * whole episode, under the hint and framed as a guide's hint is when it is served. `outcome` is what its plays were paid,
+ * The same tasks, for a guide: it sees the first observation, and its one action is a hint. Then the black box plays the
+ * whole episode with the hint, framed as in serving. `outcome` is the mean reward of its plays,
  *
- *     R = 1/k Σ_j (sum of the rewards of play j)          k plays, each with a stream of its own
+ *     R = 1/k Σ_j (sum of the rewards of play j)          k plays, each with its own random stream
  *
- * and the success is that of the first play, as it would be with one. `text` is what the black box said in it. An empty
- * hint adds nothing to the prompt. A play that fails fails the episode.
+ * and the success is that of the first play. `text` holds the black box's replies in the first play. An empty hint adds
+ * nothing to the prompt. A failed play fails the episode.
  * Paper: "Guiding Large Language Models via Directional Stimulus Prompting".
  * @throws WhetstoneError `config.invalid` for an environment of several roles, `option.range`.
  */

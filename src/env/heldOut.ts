@@ -1,4 +1,4 @@
-/** Which of a list are practised, which choose checkpoints, which are held out. */
+/** Splits a list into training, validation and test items. */
 import { type Random, shuffled } from "../core/random.ts";
 
 const shares: Readonly<Record<string, readonly [from: number, to: number]>> = {
@@ -9,7 +9,7 @@ const shares: Readonly<Record<string, readonly [from: number, to: number]>> = {
 
 export const heldOutSplits: readonly string[] = Object.keys(shares);
 
-/** Seven tenths of the items for "train", one for "validation", two for "test", in drawn order; nothing for other names. */
+/** 70 % of the items for "train", 10 % for "validation", 20 % for "test", in random order; none for other names. */
 export function itemsOf<T>(items: readonly T[], split: string, random: Random): readonly T[] {
   const share = Object.hasOwn(shares, split) ? shares[split] : undefined;
   if (share === undefined) return [];

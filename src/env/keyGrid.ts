@@ -1,4 +1,4 @@
-/** A grid with a key and a door: fetch the one, then go to the other. */
+/** A grid with a key and a door: fetch the key, then go to the door. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "./environment.ts";
@@ -9,11 +9,11 @@ import { machine } from "./machine.ts";
 export interface KeyGridOptions {
   /** Cells along each side. Default 6. */
   readonly side?: number;
-  /** Draws of walls to open beyond a spanning tree. Default one for each cell. */
+  /** Number of random walls to open beyond a spanning tree. Default: one per cell. */
   readonly loops?: number;
   /** Default 40. */
   readonly turns?: number;
-  /** Where walls, key and door come from. Default 1. */
+  /** Seed of walls, key and door. Default 1. */
   readonly seed?: number;
 }
 
@@ -24,10 +24,10 @@ interface State {
 }
 
 /**
- * One grid, in which every task begins in another cell; half of the cells are practised, the others are the test.
- * Entering the key's cell takes the key, entering the door's cell with it ends the episode and pays 1 (`outcome`). All
- * that is seen is where one stands and whether one has the key, and that is the whole state. A step into a wall changes
- * nothing. Nothing is random. The flawed player takes every second step at random.
+ * One grid, in which every task begins in another cell; half of the cells are for training, the others for the test.
+ * Entering the key's cell takes the key; entering the door's cell with it ends the episode and pays 1 (`outcome`). The
+ * observation is the position and whether the agent has the key, which is the whole state. A step into a wall changes
+ * nothing. Deterministic. The flawed player takes every second step at random.
  */
 export function keyGrid(options: KeyGridOptions = {}): Environment {
   const { side = 6, loops = side * side, turns = 40, seed = 1 } = options;
@@ -111,7 +111,7 @@ export function keyGrid(options: KeyGridOptions = {}): Environment {
   });
 }
 
-/** Walls, key and door such that every task can be done within the turns; drawn again until they are. */
+/** Draws walls, key and door until every task can be solved within the turn limit. */
 function layout(side: number, loops: number, turns: number, random: Random) {
   for (let tried = 0; ; tried++) {
     const stream = random.split("try", tried);

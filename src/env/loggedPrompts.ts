@@ -1,4 +1,4 @@
-/** What people asked in production, as tasks: to be learnt from, not to be played. */
+/** Production prompts as tasks. Training tasks are replayed and cannot be played. */
 
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -9,22 +9,22 @@ import { defineEnvironment, type Environment } from "./environment.ts";
 /** Settings of {@link loggedPrompts}. */
 export interface LoggedPromptsOptions {
   /**
-   * Where what was learnt is measured: its splits other than "train" are the held-out ones, and its texts join the
-   * lexicon. Default: a tenth of the prompts are held out.
+   * Environment for evaluation: its splits other than "train" are the held-out ones, and its texts join the vocabulary.
+   * Default: a tenth of the prompts are held out.
    */
   readonly measured?: Environment;
-  /** Longest reply to a held-out prompt, in tokens. Default 256. */
+  /** Largest length of a reply to a held-out prompt, in tokens. Default 256. */
   readonly actionTokens?: number;
 }
 
-/** One prompt of so many is held out. */
+/** One prompt in this many is held out. */
 const heldOutOf = 10;
 
 /**
- * The prompts of lessons. Nobody is there to go on with a conversation of the past, so that episodes of "train" cannot be
- * started: a rollout replays them. Held-out prompts, "test", are replied to once, and a reply succeeds where it is one
- * that people wanted: a correction, a demonstration, what they preferred or called good, up to blanks. Only prompts with
- * such a reply are among them, so that a rate of success is one of agreeing with people.
+ * The prompts of training examples. A past conversation cannot be continued, so episodes of "train" cannot be started; a
+ * rollout replays them. Held-out prompts, "test", get one reply, which succeeds where it equals, up to blanks, a reply that
+ * users wanted: a correction, a demonstration, or a preferred or well rated reply. Only prompts with such a reply are
+ * included, so the success rate is the rate of agreement with users.
  */
 export function loggedPrompts(
   lessons: readonly ServedLesson[],
@@ -59,9 +59,9 @@ export function loggedPrompts(
 function unplayable(task: Id): WhetstoneError {
   return new WhetstoneError("capability.missing", {
     where: `task "${task}"`,
-    got: "a wish to play it",
-    expected: "a rollout that replays it: its conversation was led by somebody who is not there any more",
-    mend: "Take rollout: replayed(lessons), or train with --from-feedback, which does.",
+    got: "an attempt to play it",
+    expected: "a rollout that replays it, since a past conversation cannot be continued",
+    mend: "Use rollout: replayed(lessons), or train with --from-feedback.",
   });
 }
 
@@ -79,7 +79,7 @@ function oneReply(wanted: ReadonlySet<string>) {
   };
 }
 
-/** By task, what people are known to have wanted as a reply. */
+/** The replies that users are known to have wanted, by task. */
 function wantedReplies(lessons: readonly ServedLesson[]): ReadonlyMap<Id, ReadonlySet<string>> {
   const wanted = new Map<Id, Set<string>>();
   for (const lesson of lessons) {

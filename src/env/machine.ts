@@ -1,16 +1,16 @@
-/** Episodes of one agent whose whole state is one immutable value: forks come for free. */
+/** Single-agent episodes whose whole state is one immutable value, so that forks are free. */
 import type { Random } from "../core/random.ts";
 import { alreadyOver, type Episode, type Observation, type Step } from "./environment.ts";
 
 /** The rules of a small world. Both functions are pure. */
 export interface Rules<State> {
-  /** What the agent sees before it acts. */
+  /** The observation before an action. */
   see(state: State): Observation;
-  /** @param action without blanks around it. @param random this turn's own stream. */
+  /** @param action trimmed. @param random stream of this turn alone. */
   act(state: State, action: string, random: Random): Step & { readonly next: State };
 }
 
-/** Plays a world from a state. Turn k draws from `random.split("turn", k)`, so that a fork goes on as the original would. */
+/** An episode that starts from a state. Turn k draws from `random.split("turn", k)`, so that a fork continues exactly as the original would. */
 export function machine<State>(
   rules: Rules<State>,
   start: State,

@@ -1,4 +1,4 @@
-/** A small text maze: the agent sees which ways are open and where the goal lies, and walks there. */
+/** A small text maze: the agent sees the open ways and the direction of the goal, and walks there. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, type Review, templated, wholeAction } from "./critiques.ts";
@@ -36,7 +36,7 @@ function view({ open, goal }: Maze, cell: number): string {
   return `open : ${open[cell]!.join(" ")} ; goal : ${towards(cell, goal, side).join(" ")}`;
 }
 
-/** Walks as far as the text says; the cell in which it ends. Anything but an open direction changes nothing. */
+/** The cell after the moves of an action text. Anything except an open direction changes nothing. */
 function walk({ open }: Maze, cell: number, action: string): number {
   const d = directionIn(action);
   return d !== undefined && open[cell]!.includes(d) ? beside(cell, d, side)! : cell;
@@ -47,7 +47,7 @@ function directionIn(action: string): Direction | undefined {
   return directions.find((d) => d === word);
 }
 
-/** The cells that a conversation has led through. */
+/** The cells visited in a conversation. */
 function trail(task: Task, conversation: readonly Message[]): readonly number[] {
   const maze = mazeOf(task);
   const cells = [maze.start];
@@ -55,7 +55,7 @@ function trail(task: Task, conversation: readonly Message[]): readonly number[] 
   return cells;
 }
 
-/** Takes a shortest way. */
+/** Takes a shortest path. */
 const expert: Player = (task, conversation) => {
   const maze = mazeOf(task);
   const cell = trail(task, conversation).at(-1)!;
@@ -89,12 +89,12 @@ function review(task: Task, trajectory: Trajectory): Review {
   return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
-/** Share of the mazes in which the flawed player goes around. */
+/** Share of the mazes in which the flawed player goes around walls. */
 const spares = 0.1;
 
 /**
- * Lacks going around: always goes towards the goal, and where a wall is in the way runs into it again and again. In a
- * tenth of the mazes, which no feature tells, it goes around as the expert does.
+ * Cannot go around walls: it always moves towards the goal, and runs into a wall in the way again and again. In a tenth of
+ * the mazes, which no feature identifies, it goes around as the expert does.
  */
 const flawed: Player = (task, conversation, random) => {
   const maze = mazeOf(task);
@@ -106,7 +106,7 @@ const flawed: Player = (task, conversation, random) => {
   return `go ${wanted.find((d) => maze.open[cells.at(-1)!]!.includes(d)) ?? wanted[0] ?? "north"}`;
 };
 
-/** True where going towards the goal is enough. */
+/** True where moving towards the goal suffices. */
 function straightforward(maze: Maze): boolean {
   let cell = maze.start;
   while (cell !== maze.goal) {

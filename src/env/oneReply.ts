@@ -1,33 +1,33 @@
-/** What environments of a single reply share: a question, an answer of a few words, a verdict. */
+/** Shared by single-reply environments: a question, an answer of a few words, and its outcome. */
 
 import type { Json } from "../core/json.ts";
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "./environment.ts";
 
-/** What a reply is worth. */
+/** The outcome of a reply. */
 export interface Judged {
   readonly rewards: Readonly<Record<string, number>>;
   readonly success: boolean;
-  /** What is said about it, if anything. */
+  /** Feedback text, if any. */
   readonly text?: string;
 }
 
 export interface OneReplyOptions {
   readonly name: string;
   readonly summary: string;
-  /** Questions practised, `q0`, `q1`…; as many others nobody practises. */
+  /** Number of training questions, `q0`, `q1`…, and of held-out questions. */
   readonly questions: number;
-  /** Longest reply, in words. */
+  /** Largest length of a reply, in words. */
   readonly length: number;
   /** Words to reply with. */
   readonly words: readonly string[];
   readonly seed: number;
   /** By the number of the question. */
-  /** What a question is asked in, where several are to look the same. Default: a word of its own, `q7`. */
+  /** Text of a question, so that several may look the same. Default: its own word, `q7`. */
   readonly ask?: (question: number) => string;
   readonly metadata?: (question: number) => Readonly<Record<string, Json>>;
-  /** Total: also for texts that are no answer. */
+  /** Must not throw, also for texts that are no answer. */
   judge(task: Task, reply: string): Judged;
   expert(task: Task): string;
 }
@@ -81,7 +81,7 @@ export function oneReply(options: OneReplyOptions): Environment {
   });
 }
 
-/** Every sequence of so many words, as text, the last word changing fastest. */
+/** Every sequence of `length` words, as text; the last word changes fastest. */
 export function allSequences(words: readonly string[], length: number): string[] {
   let out = [""];
   for (let k = 0; k < length; k++) {

@@ -10,42 +10,41 @@ export interface PagesOptions {
   readonly pages?: number;
   /** Links on each page. Default 4. */
   readonly links?: number;
-  /** Tasks practised; as many others nobody practises. Default 4. */
+  /** Number of training tasks, and of held-out tasks. Default 4. */
   readonly tasks?: number;
   /** Default 12. */
   readonly turns?: number;
-  /** Where links and tasks come from. Default 1. */
+  /** Seed of links and tasks. Default 1. */
   readonly seed?: number;
 }
 
 const titles =
   "home search cart account orders help offers news stores jobs terms gifts brands wishes returns about";
 
-/** Where the only link away from the site leads. */
+/** Target of the only link that leaves the site. */
 const away = "elsewhere";
 
 interface State {
   readonly page: string;
   readonly filled: boolean;
-  /** Whether anything was said of the last action; it stands above the page. */
+  /** Message about the last action, if any; shown above the page. */
   readonly notice: string;
   readonly turn: number;
 }
 
 /**
- * Fill the field on one page, then submit on another. Links are numbered; one page has a link that leads away from the
- * site, from where every link leads home. What is said of an action that came to nothing begins with "invalid" where
- * there is no such action or link, with "error" where the page refuses it, and with "away" where it left the site.
- * Reward: `outcome` 1 or 0 at the end. The state's key is the page and the field; a task's `milestones` are the keys of
- * the states on the way that it cannot do without. Nothing is random. The flawed player follows links at random, but
- * knows the forms when it sees them.
+ * Fill the field on one page, then submit on another. Links are numbered; one page has a link that leaves the site, from
+ * where every link leads home. The message about an action without effect begins with "invalid" where there is no such
+ * action or link, with "error" where the page refuses it, and with "away" where it left the site. Reward: `outcome` 1 or 0
+ * at the end. The state key is the page and the field; a task's `milestones` are the keys of the states that every solution
+ * passes through. Deterministic. The flawed player follows links at random, but uses the forms when it sees them.
  */
 export function pages(options: PagesOptions = {}): Environment {
   const { pages: count = 12, links = 4, tasks = 4, turns = 12, seed = 1 } = options;
   const names = titles.split(" ").slice(0, count);
   const site = siteOf(names, links, seed);
   const sizes: Readonly<Record<string, number>> = { train: tasks, test: tasks };
-  // pairs of pages that nobody else is asked for
+  // distinct pairs of pages, one per task
   const pairs = shuffled(
     names.flatMap((form) =>
       names.flatMap((desk) => (form === desk || form === names[0] ? [] : [{ form, desk }])),
@@ -153,7 +152,7 @@ const notices = {
   away: "away : another site",
 };
 
-/** Links at random such that every page can be reached from every other; the last link of the last page leads away. */
+/** Random links such that every page can be reached from every other; the last link of the last page leaves the site. */
 function siteOf(names: readonly string[], links: number, seed: number): Site {
   for (let tried = 0; ; tried++) {
     const random = randomStream("pages").split(seed, "site", tried);
@@ -175,7 +174,7 @@ function siteOf(names: readonly string[], links: number, seed: number): Site {
   }
 }
 
-/** Clicks from one page to another; infinite where there is no way. */
+/** Number of clicks from one page to another; infinite where there is no path. */
 function distance(site: Site, from: string, to: string): number {
   const seen = new Map([[from, 0]]);
   for (const [page, far] of seen) {
@@ -191,7 +190,7 @@ function view(site: Site, form: string, desk: string, { page, filled, notice }: 
   return `${notice === "" ? "" : `${notice} ; `}${task} ; ${there}`;
 }
 
-/** What an action leads to, and whether it was the right submission. */
+/** The next state, and whether the action was the right submission. */
 function after(
   site: Site,
   { form, desk }: { readonly form: string; readonly desk: string },
@@ -218,7 +217,7 @@ function after(
   return goes({ page: to, notice: to === away ? notices.away : "" });
 }
 
-/** The page and the field of what was seen last. */
+/** The page and the field of the last observation. */
 function lastPage(conversation: readonly Message[]): Pick<State, "page" | "filled"> {
   const seen = conversation.findLast(({ role }) => role === "user")?.content ?? "";
   const [, page = "", field = ""] = /page : (\w+) ; field : (\w+)/.exec(seen) ?? [];

@@ -1,4 +1,4 @@
-/** An app made of screens: icons lead from screen to screen, and a named screen is to be found. */
+/** GUI navigation: icons lead from screen to screen of an app, and the agent has to find a named screen. */
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/types.ts";
 import { type App, appOf, width } from "./apps/app.ts";
@@ -22,19 +22,19 @@ export interface ScreensOptions {
   readonly screens?: number;
   /** Icons on each screen, 2 to 9. Default 4. */
   readonly icons?: number;
-  /** Share of the screens without any icon, from which back alone leads on. Default 0.5. */
+  /** Share of screens without icons, which only "back" leaves. Default 0.5. */
   readonly leaves?: number;
-  /** Apps that are practised in. Default 4. */
+  /** Number of training apps. Default 4. */
   readonly apps?: number;
-  /** Apps of each kind that nobody practises in. Default 6. */
+  /** Number of held-out apps of each kind. Default 6. */
   readonly unseen?: number;
-  /** Tasks in each app practised in; there and in unseen ones, a third as many are asked later. Default 24. */
+  /** Training tasks in each training app; every held-out split has a third as many per app. Default 24. */
   readonly perApp?: number;
-  /** How an icon is meant: by a point within its box, as in "click 3 7", or by its name, as in "click moon". Default "point". */
+  /** How actions refer to an icon: by a point within its box, as in "click 3 7", or by its name, as in "click moon". Default "point". */
   readonly pointing?: Pointing;
-  /** Whether every action is also paid `onPath`, 1 or 0, for being on a shortest way. Default false. */
+  /** Whether every action also gets the reward `onPath`, 1 or 0, for being on a shortest path. Default false. */
   readonly rateSteps?: boolean;
-  /** Where apps and tasks come from. Default 1. */
+  /** Seed of apps and tasks. Default 1. */
   readonly seed?: number;
 }
 
@@ -44,13 +44,13 @@ const names = "star leaf drop moon sun key bell lamp cup tree".split(" ");
 const otherNames = "rose boat fish coin bird rock wave fire snow seed".split(" ");
 
 /**
- * One task: from a screen to another, by "click", "back" and "finish". A click on no icon, and what is no action,
- * changes nothing; back returns to the screen before; finish ends the episode, and is right on the screen asked for.
- * Icons that were clicked before are marked as tried. Rewards: `outcome` 1 or 0 at the end, and with `rateSteps` also
- * `onPath`, 1 for a step on any shortest way, going back included, and for a finish at its end, else 0. An episode of a task d actions long may
- * take 2 d + 5. Nothing is random. Splits: "train", in the same apps "validation" and "test" with other pairs of
- * screens, "unseen graph" with other apps, and "unseen icons" with other apps and names. The flawed player clicks at
- * random and finishes where it should.
+ * A task is to go from one screen to another, by "click", "back" and "finish". A click beside all icons, or an invalid
+ * action, changes nothing; "back" returns to the previous screen; "finish" ends the episode, and is right on the target
+ * screen. Icons that were clicked before are marked as tried. Rewards: `outcome` 1 or 0 at the end, and with `rateSteps` also
+ * `onPath`, 1 for a step on any shortest path, going back included, and for a finish at its end, else 0. A task whose
+ * shortest solution has d actions allows 2 d + 5. Deterministic. Splits: "train"; in the same apps "validation" and "test"
+ * with other pairs of screens; "unseen graph" with other apps; "unseen icons" with other apps and names. The flawed player
+ * clicks at random and finishes correctly.
  * Paper: "GUI Exploration Lab: Enhancing Screen Navigation in Agents via Multi-Turn Reinforcement Learning".
  */
 export function screens(options: ScreensOptions = {}): Environment {

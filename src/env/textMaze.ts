@@ -1,4 +1,4 @@
-/** Mazes walked from every cell, seen with or without where one stands. */
+/** Mazes with every cell as a start, observed with or without the agent's position. */
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
@@ -11,15 +11,15 @@ import { machine, type Rules } from "./machine.ts";
 export interface TextMazeOptions {
   /** Cells along each side, 2 to 10. Default 5. */
   readonly side?: number;
-  /** Draws of walls to open beyond a spanning tree. Default 4. */
+  /** Number of random walls to open beyond a spanning tree. Default 4. */
   readonly loops?: number;
   /** Different mazes. Default 20. */
   readonly layouts?: number;
-  /** "place": where one stands, where the goal lies, and the open ways; "walls": the open ways alone. Default "place". */
+  /** Observation. "place": the positions of agent and goal, and the open ways; "walls": the open ways alone. Default "place". */
   readonly sees?: "place" | "walls";
-  /** Steps until the walk is cut off. Default 50. */
+  /** Step limit of an episode. Default 50. */
   readonly turns?: number;
-  /** Where the mazes come from. Default 1. */
+  /** Seed of the mazes. Default 1. */
   readonly seed?: number;
 }
 
@@ -36,10 +36,10 @@ const wall = "a wall is there";
 const noMove = "say go and a direction";
 
 /**
- * A task is a maze and a cell to begin in; all cells of a maze belong to one split. Moves are `go north`…; one into a wall
- * goes nowhere, which the text says. Rewards: `cost`, −1 for every move that does not arrive, and at the end `outcome`.
- * With walls alone many cells look alike. The expert takes a shortest way; the flawed player does so at every second
- * move, by chance, and moves at random otherwise.
+ * A task is a maze and a start cell; all cells of a maze belong to one split. Moves are `go north`…; a move into a wall has no
+ * effect, and the text says so. Rewards: `cost`, −1 for every move that does not reach the goal, and at the end `outcome`.
+ * With "walls", many cells look the same. The expert takes a shortest path; the flawed player does so with probability ½ at
+ * each move, and moves at random otherwise.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
  * @throws WhetstoneError `option.range`.
  */

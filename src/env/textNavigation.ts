@@ -1,4 +1,4 @@
-/** A house of rooms, of which only the one that the agent stands in is seen: find a thing and bring it somewhere. */
+/** Household navigation: the agent sees only the room that it is in, and has to find a thing and bring it to another room. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task } from "../core/types.ts";
 import { demand, isWhole } from "./demand.ts";
@@ -16,11 +16,11 @@ import { machine, type Rules } from "./machine.ts";
 export interface TextNavigationOptions {
   /** Rooms along each side of the house, 2 or 3. Default 3. */
   readonly side?: number;
-  /** Things lying about, 1 to 8, of which one is wanted. Default 3. */
+  /** Number of things, 1 to 8, one of which is the wanted one. Default 3. */
   readonly things?: number;
-  /** Actions until the walk is cut off. Default 40. */
+  /** Action limit of an episode. Default 40. */
   readonly turns?: number;
-  /** Where the houses come from. Default 1. */
+  /** Seed of the houses. Default 1. */
   readonly seed?: number;
 }
 
@@ -32,7 +32,7 @@ interface House extends Grid {
   readonly rooms: readonly string[];
   readonly things: readonly { readonly name: string; readonly cell: number }[];
   readonly start: number;
-  /** Where the first of the things is wanted. */
+  /** Target room of the first thing. */
   readonly target: number;
 }
 const houseOf = (task: Task): House => task.metadata as unknown as House;
@@ -41,7 +41,7 @@ interface State {
   readonly cell: number;
   readonly turn: number;
   readonly carried: string | undefined;
-  /** Cells of what is not carried, by name. */
+  /** Cells of the things that are not carried, by name. */
   readonly lying: Readonly<Record<string, number>>;
 }
 
@@ -64,7 +64,7 @@ const legalIn = (house: House, state: State): readonly string[] => [
   ...(state.carried === undefined ? here(state).map((name) => `take ${name}`) : [`drop ${state.carried}`]),
 ];
 
-/** What an action changes, or why it can not be done. */
+/** The state after an action, or the reason why it is impossible. */
 function changed(house: House, state: State, action: string): Omit<State, "turn"> | string {
   const { cell, carried, lying } = state;
   const [verb, word = "", ...rest] = action.trim().toLowerCase().split(/\s+/);
@@ -101,11 +101,11 @@ const isDone = ({ things, target }: House, { lying }: Pick<State, "lying">): boo
   lying[things[0]!.name] === target;
 
 /**
- * The prompt says what is wanted and what is seen: `bring the apple to the cellar . in the hall ; ways : …`. Actions are
- * `go north`, `take apple`, `drop apple`; one thing can be carried at a time. Where a way leads, and where the thing and
- * the room are, has to be found out. Rewards: `cost`, −1 for every action that does not finish, and at the end `outcome`.
- * The text says why something can not be done. The expert knows the house; the flawed player wanders, takes the thing if
- * it comes past it, and drops it where it is wanted.
+ * The prompt gives the goal and the first observation: `bring the apple to the cellar . in the hall ; ways : …`. Actions are
+ * `go north`, `take apple`, `drop apple`; the agent can carry one thing at a time. It has to explore the house to find the
+ * thing and the room. Rewards: `cost`, −1 for every action that does not finish, and at the end `outcome`. The text says
+ * why an action is impossible. The expert knows the house; the flawed player walks at random, takes the thing if it finds
+ * it, and drops it in the target room.
  * Paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models".
  * @throws WhetstoneError `option.range`.
  */
@@ -174,7 +174,7 @@ export function textNavigation(options: TextNavigationOptions = {}): Environment
 
 const sizes: Readonly<Record<string, number>> = { train: 300, validation: 50, test: 100 };
 
-/** The first thing lies anywhere but where it is wanted. */
+/** A random house; the first thing is never in its target room. */
 function makeHouse(side: number, things: number, random: Random): House {
   const grid = carved(side, 2, random);
   const [target, away, start] = shuffled([...grid.open.keys()], random);
@@ -189,7 +189,7 @@ function makeHouse(side: number, things: number, random: Random): House {
   };
 }
 
-/** What these actions lead to; nothing changes once it is done. */
+/** The state after these actions; later actions change nothing once the task is done. */
 const after = (house: House, actions: readonly string[]): State =>
   actions.reduce((state, action) => {
     if (isDone(house, state)) return state;
@@ -200,7 +200,7 @@ const after = (house: House, actions: readonly string[]): State =>
 const actionsIn = (conversation: readonly Message[]): string[] =>
   conversation.flatMap((m) => (m.role === "assistant" ? [m.content] : []));
 
-/** What there is to do with the wanted thing right here, or where to go for it. */
+/** The action on the wanted thing in this room, or the cell to go to. */
 function errand(house: House, { cell, carried, lying }: State): string | { readonly goal: number } {
   const wanted = house.things[0]!.name;
   if (carried === wanted) return cell === house.target ? `drop ${wanted}` : { goal: house.target };

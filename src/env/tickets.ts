@@ -6,27 +6,28 @@ import { defineEnvironment, type Environment } from "./environment.ts";
 
 /** Settings of {@link tickets}. */
 export interface TicketsOptions {
-  /** Things that can be broken, 1 to 200, each a set of three symptoms with one plan that mends it. Default 30. */
+  /** Number of faults, 1 to 200; each is a set of three symptoms with one plan that repairs it. Default 30. */
   readonly faults?: number;
   /** Symptoms that faults are made of, 9 to 40. Default 12. */
   readonly symptoms?: number;
   /** Plans to choose from, 2 to 26. Default 10. */
   readonly plans?: number;
-  /** People who write, each with twelve words of their own. Default 15. */
+  /** Number of writers, each with twelve words of their own. Default 15. */
   readonly writers?: number;
-  /** Tickets practised. Default 600; a fifth as many for validation, as many again for the test. */
+  /** Number of training tickets; validation and test have a fifth as many each. Default 600. */
   readonly tickets?: number;
   /** Default 1. */
   readonly seed?: number;
 }
 
-/** The plan that mends a task's fault. */
+/** The plan that repairs a task's fault. */
 export const planOf = (task: Task): string => task.reference ?? "";
 
 /**
  * A ticket is the three symptoms of its fault among ten of its writer's twelve words, shuffled; the reply is a plan, one
- * word, and the right one pays `outcome` 1. Two tickets of one writer share two thirds of their words and as a rule
- * nothing else, two of one fault a fifth, and all that matters. The faults of all splits are the same, the tickets differ.
+ * word, and the right one pays `outcome` 1. Two tickets of one writer share two thirds of their words, usually none of them
+ * relevant; two tickets of one fault share a fifth, all of them relevant. All splits have the same faults and different
+ * tickets.
  * @throws WhetstoneError `option.range`.
  */
 export function tickets(options: TicketsOptions = {}): Environment {
@@ -108,7 +109,7 @@ function triples<T>(of: readonly T[]): (readonly [T, T, T])[] {
   );
 }
 
-/** So many different words of three syllables. */
+/** Distinct invented words of three syllables. */
 function inventedWords(count: number, random: Random): readonly string[] {
   const syllables = [..."bdfgklmnprstvz"].flatMap((c) => [..."aeiou"].map((v) => c + v));
   const out = new Set<string>();

@@ -1,21 +1,21 @@
-/** Chains of typed tools: which ones, in which order, turn the inputs into what the task asks for. */
+/** Tool composition: choose typed tools, in the right order, that turn the inputs into the requested output. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Message, Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode, type Step } from "./environment.ts";
 
 /** Settings of {@link toolChains}. */
 export interface ToolChainsOptions {
-  /** Tasks of each split; each asks for another chain. Default 16; at most half of the chains that there are. */
+  /** Tasks per split, each with another chain; at most half of all chains. Default 16. */
   readonly tasks?: number;
-  /** Most tools of a chain, 2 to 4. Default 4. */
+  /** Largest number of tools in a chain, 2 to 4. Default 4. */
   readonly longest?: number;
-  /** Inputs that every chain is run on. Default 4. */
+  /** Number of inputs that every chain is run on. Default 4. */
   readonly inputs?: number;
-  /** Which chains are asked for, and the inputs. Default 1. */
+  /** Seed of the chains and the inputs. Default 1. */
   readonly seed?: number;
 }
 
-/** What a tool takes or gives: a line of text, a list of words, or a number. All are written as words. */
+/** Type of a tool's input or output: a line of text, a list of words, or a number. All are written as words. */
 type Kind = "text" | "words" | "number";
 
 interface ChainTool {
@@ -28,7 +28,7 @@ interface ChainTool {
 
 const numbers = ["zero", "one", "two", "three", "four", "five", "six"];
 
-/** Eight of them; each is harmless on whatever it is given. */
+/** The eight tools; none throws on any input. */
 const tools = {
   upper: {
     takes: "text",
@@ -57,13 +57,13 @@ const tools = {
 
 type ToolName = keyof typeof tools;
 const names = Object.keys(tools).filter((name): name is ToolName => name in tools);
-/** All that can be said: the tools' names, and the end of the chain. */
+/** All actions: the tools' names, and the end of the chain. */
 export const chainWords: readonly string[] = [...names, "stop"];
 const isTool = (word: string): word is ToolName => Object.hasOwn(tools, word);
 
 const fruit = ["pear", "apple", "fig", "plum", "kiwi"];
 
-/** What a chain gives, and its kind; undefined where a tool is given what it does not take. */
+/** The output of a chain and its kind; undefined where the chain is ill-typed. */
 function ran(chain: readonly ToolName[], input: readonly string[]) {
   let [kind, words]: [Kind, readonly string[]] = ["text", input];
   for (const name of chain) {
@@ -81,7 +81,7 @@ const kindAfter = (chain: readonly ToolName[]): Kind | undefined => ran(chain, [
 const fitting = (chain: readonly ToolName[]): readonly ToolName[] =>
   names.filter((name) => tools[name].takes === kindAfter(chain));
 
-/** Share of places at which two outputs have the same word, of the longer one's; 0 where their kinds differ. */
+/** Share of positions with the same word in both outputs, relative to the longer one; 0 where their kinds differ. */
 function agreement(a: ReturnType<typeof ran>, b: ReturnType<typeof ran>): number {
   if (!a || !b || a.kind !== b.kind) return 0;
   const length = Math.max(a.words.length, b.words.length);
@@ -90,7 +90,7 @@ function agreement(a: ReturnType<typeof ran>, b: ReturnType<typeof ran>): number
   return length === 0 ? 1 : same / length;
 }
 
-/** Well-typed chains of up to `longest` tools, the shortest for what they make of the inputs, shorter ones first. */
+/** Well-typed chains of up to `longest` tools, shorter ones first; among chains with equal outputs, only the shortest. */
 function allChains(
   longest: number,
   inputs: readonly (readonly string[])[],
@@ -115,7 +115,7 @@ const inputsOf = (task: Task): readonly (readonly string[])[] =>
   (task.metadata.inputs as readonly string[]).map((text) => text.split(" "));
 const chainOf = (task: Task): readonly ToolName[] => (task.reference ?? "").split(" ").filter(isTool);
 
-/** What a chain is worth: the mean agreement with the reference chain over all inputs, −1 where it is ill-typed. */
+/** Reward of a chain: the mean agreement with the reference chain over all inputs, −1 where it is ill-typed. */
 function worth(task: Task, chain: readonly ToolName[]): number {
   if (kindAfter(chain) === undefined) return -1;
   const inputs = inputsOf(task);
@@ -123,23 +123,23 @@ function worth(task: Task, chain: readonly ToolName[]): number {
   return sum / inputs.length;
 }
 
-/** An input of four words, of which one stands there twice. */
+/** An input of four words, one of which occurs twice. */
 function line(random: Random): string {
   const some = shuffled(fruit, random).slice(0, 3);
   return shuffled([...some, some[random.below(3)]!], random).join(" ");
 }
 
-/** How many tools a conversation has chosen. */
+/** Number of tools chosen in a conversation. */
 const made = (conversation: readonly Message[]): number =>
   conversation.filter((m) => m.role === "assistant").length;
 
 /**
  * One tool a turn, then `stop`, which runs the chain on every input of the task. `outcome` is the mean over inputs of
- * the share of places at which the result is what the reference chain gives, in 0…1, and −1 for a chain with a tool
- * that is given what it does not take: that ends the episode at once, as does a word that is no tool. Full agreement
- * is success, by whatever chain. What fits next is `legal`: whoever is held to it makes no ill-typed chain. Only
- * the kind at hand is seen; what a tool does is not told. The flawed player leaves out the last tool of the chain. After the paper "OpenAGI: When LLM Meets Domain Experts", with functions on words in the place of its
- * models.
+ * the share of positions at which the result equals that of the reference chain, in [0, 1], and −1 for an ill-typed chain,
+ * which ends the episode at once, as does a word that is no tool. Full agreement is success, with any chain. The
+ * observation lists the well-typed next tools as `legal`, so a constrained policy makes no ill-typed chain. It shows only
+ * the current kind, not what tools do. The flawed player leaves out the last tool of the chain. After the paper "OpenAGI:
+ * When LLM Meets Domain Experts", with functions on words in place of its models.
  */
 export function toolChains(options: ToolChainsOptions = {}): Environment {
   const { tasks = 16, longest = 4, inputs = 4, seed = 1 } = options;

@@ -1,4 +1,4 @@
-/** Several tries at one task: the first right one ends the episode, and what is said about others is seen next. */
+/** Several tries at one task: the first right reply ends the episode, and feedback on a wrong one is the next observation. */
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import {
@@ -10,20 +10,20 @@ import {
   type Step,
 } from "./environment.ts";
 
-/** What a reply was worth, and what is said about it. */
+/** Rewards of a reply, and the feedback on it. */
 export interface Tried {
-  /** `outcome` is 1 where the reply is right; the others are partial. */
+  /** `outcome` is 1 where the reply is right; other rewards are partial. */
   readonly rewards: Readonly<Record<string, number>> & { readonly outcome: 0 | 1 };
   readonly text: string;
 }
 
 export interface TriesOptions {
   readonly task: Task;
-  /** Replies until the episode is over. */
+  /** Largest number of replies per episode. */
   readonly turns: number;
-  /** Whether the partial rewards are paid as well, every turn; `outcome` is paid at the end. Default false. */
+  /** Whether partial rewards are given too, every turn; `outcome` is given at the end. Default false. */
   readonly partial?: boolean;
-  /** Total: also for what is no answer. */
+  /** Must not throw, also for texts that are no answer. */
   readonly judge: (task: Task, reply: string) => Tried | Promise<Tried>;
 }
 
@@ -34,7 +34,7 @@ interface SoFar {
 }
 
 /**
- * An episode of tries. What is said about a reply is the next observation, and the step's text where none follows.
+ * An episode of tries. Feedback on a reply is the next observation, or the step's text after the last reply.
  */
 export function tries(options: TriesOptions, from: SoFar = { made: 0, over: false, said: "" }): Episode {
   const { task, turns, judge, partial = false } = options;
@@ -70,11 +70,11 @@ export function tries(options: TriesOptions, from: SoFar = { made: 0, over: fals
 export interface TriedWorld
   extends Pick<Environment, "name" | "summary" | "splits" | "tasks" | "flawed" | "lexicon">,
     Omit<TriesOptions, "task"> {
-  /** Longest reply. */
+  /** Largest length of a reply, in tokens. */
   readonly actionTokens: number;
 }
 
-/** Every environment of this kind: its expert says the reference, and `verify` judges the last reply. */
+/** Makes an environment of this kind: its expert replies with the reference, and `verify` judges the last reply. */
 export function tried({ turns, partial, judge, actionTokens, ...world }: TriedWorld): Environment {
   return defineEnvironment({
     ...world,
@@ -90,6 +90,6 @@ export function tried({ turns, partial, judge, actionTokens, ...world }: TriedWo
   });
 }
 
-/** Makes the slip that the task's metadata names, in three of five tasks, always the same ones, at every try. */
+/** Makes the mistake in the task's metadata at every try, in a fixed three fifths of the tasks. */
 export const slipping: Player = ({ seed, metadata, reference = "" }) =>
   randomStream(seed).split("careless").below(5) < 3 ? String(metadata.slip) : reference;

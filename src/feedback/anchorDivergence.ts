@@ -7,11 +7,11 @@ import { actionTokens, type Ref } from "../core/types.ts";
 export interface AnchorDivergenceOptions {
   /** Name of the frozen model. Default "reference". */
   readonly from?: string;
-  /** Price per nat; or one for each turn, the last for all later ones, each turn paying for itself. Default 0.01. */
+  /** Penalty per nat; or one per turn, where the last applies to all later turns and each turn gets its own signal. Default 0.01. */
   readonly coefficient?: number | readonly number[];
   /**
-   * Lets the coefficient follow the divergence that is measured, mean over an iteration's units. Needs one coefficient,
-   * which it begins with. Default: it stays.
+   * Adapts the coefficient to the measured divergence, the mean over an iteration's units. Needs a single coefficient, which
+   * is the initial value. Default: the coefficient is constant.
    */
   readonly target?: {
     readonly nats: number;
@@ -23,17 +23,16 @@ export interface AnchorDivergenceOptions {
 }
 
 /**
- * What a trajectory pays for going away from a frozen model, as a reward beside the outcome: no gradient flows through
- * it, and baselines see it.
+ * KL penalty to a frozen model, as a reward beside the outcome: no gradient flows through it, and baselines include it.
  *
  *     value = −coefficient · Σ_t (ln π_old(t) − ln π_anchor(t))          over the action tokens, at temperature 1
  *
  * One signal for each trajectory of a unit that has tokens, or for each of its turns. Its expectation is −coefficient
- * times the divergence of the whole sequence, or of the turn; a single sample may gain. With a target,
+ * times the divergence of the whole sequence, or of the turn; a single sample may be positive. With a target,
  *
  *     e = clip((KL − nats) / nats, −0.2, 0.2),   then   coefficient ← coefficient · (1 + gain · e)
  *
- * once per iteration and for the next one on; KL is the mean of the sums above. It is kept in the run's memory.
+ * once per iteration, for the next one; KL is the mean of the sums above. The run's memory keeps the coefficient.
  * Papers: "Fine-Tuning Language Models from Human Preferences"; turn by turn: "Training Language Models to Self-Correct
  * via Reinforcement Learning".
  */
@@ -42,8 +41,8 @@ export function anchorDivergence(options: AnchorDivergenceOptions = {}): Feedbac
   if (target && typeof coefficient !== "number") {
     throw new WhetstoneError("config.invalid", {
       where: "anchorDivergence",
-      got: "a coefficient for each turn, and a target",
-      expected: "one coefficient, where it is to follow a target",
+      got: "one coefficient per turn together with a target",
+      expected: "a single coefficient when a target is set",
       mend: "Give one number as the coefficient, or leave the target out.",
     });
   }
@@ -81,6 +80,6 @@ export function anchorDivergence(options: AnchorDivergenceOptions = {}): Feedbac
   };
 }
 
-/** The coefficient after one iteration, for what was measured in it. */
+/** The coefficient after one iteration, given the measured divergence. */
 const moved = (coefficient: number, measured: number, nats: number, gain = 0.1): number =>
   coefficient * (1 + gain * Math.min(0.2, Math.max(-0.2, (measured - nats) / nats)));

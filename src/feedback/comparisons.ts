@@ -6,14 +6,14 @@ import type { Trajectory } from "../core/types.ts";
 /** Settings of {@link comparisons}. */
 export interface ComparisonsOptions {
   /**
-   * Who is compared within a group. "neighbours": the first with the second, the third with the fourth…, so that pairs
-   * are independent; one left over is not compared. "all": everyone with everyone. "extremes": the one that is preferred
-   * most on average with the one that is preferred least. Default "neighbours".
+   * Pairs within a group. "neighbours": the first with the second, the third with the fourth…, so that pairs are independent;
+   * a leftover attempt is not compared. "all": every pair. "extremes": the attempt with the highest mean preference against
+   * the one with the lowest. Default "neighbours".
    */
   readonly pairs?: "neighbours" | "all" | "extremes";
   /**
-   * "drawn": one vote, drawn with the oracle's probability. "likelier": the likelier one wins, and a tie says nothing.
-   * "expected": the likelier one wins, and the signal's value is how likely; a tie is a win of the first by 1/2.
+   * "drawn": one label, sampled with the judge's probability. "likelier": the likelier one wins, and a tie gives no signal.
+   * "expected": the likelier one wins, and the signal's value is its probability; a tie is a win of the first with value 1/2.
    * Default "drawn".
    */
   readonly label?: "drawn" | "likelier" | "expected";
@@ -22,8 +22,8 @@ export interface ComparisonsOptions {
 }
 
 /**
- * Asks the environment which of two attempts at a task is preferred: one `preference` signal for each pair compared.
- * A group of one, and a pair that the environment fails to judge, give none.
+ * Asks the environment which of two attempts at a task is better: one `preference` signal for each compared pair. A group
+ * of one, and a pair that the environment fails to judge, give none.
  */
 export function comparisons(options: ComparisonsOptions = {}): Feedback {
   const { pairs = "neighbours", label = "drawn", channel = "preference" } = options;

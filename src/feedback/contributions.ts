@@ -4,26 +4,26 @@ import type { Signal } from "../core/signal.ts";
 import type { Feedback } from "../core/slots.ts";
 import type { Trajectory, Turn } from "../core/types.ts";
 
-/** Named numbers; a name that is absent is a 0. */
+/** Named numbers; an absent name counts as 0. */
 type Features = Readonly<Record<string, number>>;
 
 /** Settings of {@link contributions}. */
 export interface ContributionsOptions {
   /** The helper that learns what a turn contributes. Default "progress". */
   readonly helper?: string;
-  /** What the helper sees of a turn. Default: one feature for its state and action together. */
+  /** The helper's features of a turn. Default: one feature for its state and action together. */
   readonly features?: (turn: Turn) => Features;
-  /** Named rewards that make the outcome. Default "outcome" alone. */
+  /** Named rewards whose sum is the outcome. Default "outcome" alone. */
   readonly rewards?: readonly string[];
-  /** Iterations whose episodes teach the helper and nothing else. Default 20. */
+  /** Number of first iterations that only fit the helper. Default 20. */
   readonly explore?: number;
-  /** Whether the helper goes on learning, from each batch before it judges it. Default false. */
+  /** Whether the helper is fitted to each later batch too, before it scores that batch. Default false. */
   readonly refit?: boolean;
-  /** Learn from so many turns of an episode at a time, drawn so many times. Default: all turns, once. */
+  /** Fit on `steps` sampled turns of an episode, `draws` times. Default: all turns, once. */
   readonly sample?: { readonly steps: number; readonly draws: number };
-  /** α, what a contribution is worth. Default 1. */
+  /** α, the weight of a contribution. Default 1. */
   readonly weight?: number;
-  /** What a turn that changed nothing is fined, in the unit of the outcome. Default 0. */
+  /** Penalty for a turn that changed nothing, in units of the outcome. Default 0. */
   readonly fine?: number;
   /** The named reward that says whether a turn changed something, 1 or 0. Default "executable". */
   readonly executable?: string;
@@ -32,15 +32,16 @@ export interface ContributionsOptions {
 }
 
 /**
- * Outcomes taken apart into what each turn contributed, by a helper that is asked for nothing but their sum:
+ * Redistributes outcomes to turns: a helper learns per-turn contributions that only have to add up to the outcome.
  *
  *     fitted on   Σ_t features(t) → R                                all T turns of an episode at once
  *           or    mean of features over K turns drawn → R / T        with `sample`: K turns without replacement
  *     r_t = α · c(features of turn t) − fine · [turn t changed nothing]
  *
- * While it explores there are no signals, so nothing is trained; afterwards the helper stays as it is, unless it is
- * refitted. It must have seen better and worse outcomes: where all are equal, every turn is worth the same. A turn whose
- * environment does not say whether it changed something is not fined. Failed episodes teach nothing and get no signal.
+ * During the first `explore` iterations there are no signals, so the policy is not trained; afterwards the helper stays
+ * fixed, unless it is refitted. It needs different outcomes: where all are equal, every turn gets the same value. A turn
+ * for which the environment does not report whether it changed something has no penalty. Failed episodes are not used for
+ * fitting and get no signal.
  * Papers: "SPA-RL: Reinforcing LLM Agents via Stepwise Progress Attribution"; K turns at a time: "Latent Reward:
  * LLM-Empowered Credit Assignment in Episodic Reinforcement Learning".
  */

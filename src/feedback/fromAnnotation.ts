@@ -2,13 +2,13 @@ import type { Feedback } from "../core/slots.ts";
 
 /** Settings of {@link noted}. */
 export interface NotedOptions {
-  /** A note with one number per turn. */
+  /** Name of a note with one number per turn. */
   readonly note: string;
   /** Default: named after the note. */
   readonly channel?: string;
 }
 
-/** What an annotation noted about each turn, as that turn's reward. NaN is no reward. */
+/** Turns a per-turn annotation into rewards of the turns. NaN gives no reward. */
 export function noted({ note, channel = note }: NotedOptions): Feedback {
   return async (_ctx, { trajectories }, notes) =>
     trajectories.flatMap((t) =>

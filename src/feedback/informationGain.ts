@@ -9,12 +9,12 @@ export interface InformationGainOptions {
 }
 
 /**
- * What each turn has added to the likelihood of an answer, as a reward of that turn:
+ * The increase of an answer's likelihood by each turn, as a reward of that turn:
  *
  *     gain[k] = P[k + 1] − P[k],   k = 0 … turns − 2         P[k]: before turn k
  *
- * So the turn that asked is paid for the reply that it got. The last turn, which answers or is cut off, gets no gain.
- * A trajectory without the note gets none at all, and a turn next to an unknown likelihood (NaN) none for it.
+ * So the turn that asks is rewarded for the reply that it gets. The last turn, which answers or is truncated, gets no
+ * reward. Nor does a trajectory without the note, or a turn next to an unknown likelihood (NaN).
  * Paper: "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents".
  */
 export function informationGain({ note = "gold", channel = "gain" }: InformationGainOptions = {}): Feedback {

@@ -3,30 +3,30 @@ import type { Ctx } from "../core/context.ts";
 import type { Feedback } from "../core/slots.ts";
 import { paid, type Trajectory } from "../core/types.ts";
 
-/** Named numbers of a trajectory; a name that is absent is a 0. */
+/** Named numbers of a trajectory; an absent name counts as 0. */
 type Features = Readonly<Record<string, number>>;
 
 /** Settings of {@link learntReward}. */
 export interface LearntRewardOptions {
-  /** What a reward is predicted from. */
+  /** Features from which the reward is predicted. */
   readonly features: (ctx: Ctx, trajectory: Trajectory) => Features;
-  /** Name of the helper that learns it: from features and what was heard to a reward. Default "reward". */
+  /** Name of the helper that is the reward model. Default "reward". */
   readonly helper?: string;
-  /** What was said of a trajectory, good 1 to bad 0; null: nothing. Default: what was paid, and nothing where no reward has a name. */
+  /** Feedback on a trajectory, from 1 (good) to 0 (bad); null: none. Default: the sum of its rewards, null where it has no rewards. */
   readonly heard?: (trajectory: Trajectory) => number | null;
-  /** Most trajectories, the last ones, that it is fitted to. 0: it is never fitted, since it has been already. Default 4000. */
+  /** Number of most recent trajectories that it is fitted to. 0: it is never fitted, for a pretrained helper. Default 4000. */
   readonly keep?: number;
   /** Default "reward". */
   readonly channel?: string;
 }
 
 /**
- * What a reward model makes of every trajectory, those included of which nobody said a thing: first it is fitted to all
- * that was served so far and what was heard of it, silence kept apart from dislike, then it scores what came now. Rows are
- * kept in the run's memory. A failed episode is neither learnt from nor scored; where the model has no answer yet (NaN)
- * nothing is said.
+ * Scores every trajectory with a learnt reward model, also those without feedback. Each iteration, the model is fitted to
+ * all trajectories so far with their feedback, where missing feedback (null) is distinct from dislike; then it scores the
+ * new ones. The run's memory keeps the rows. Failed episodes are neither fitted nor scored; a prediction of NaN gives no
+ * signal.
  *
- * The helper is one from features and a number or null to a number, such as an observational reward.
+ * The helper maps features to a number and is fitted to numbers or null, such as an observational reward.
  */
 export function learntReward(options: LearntRewardOptions): Feedback {
   const { features, helper = "reward", heard = heardOf, keep = 4000, channel = "reward" } = options;
@@ -53,10 +53,10 @@ export function learntReward(options: LearntRewardOptions): Feedback {
   };
 }
 
-/** Rows as the run's memory keeps them. */
+/** Schema of the rows in the run's memory. */
 const kept = z.array(z.object({ x: z.record(z.string(), z.number()), y: z.number().nullable() }));
 
-/** What was paid over the whole episode; null where nothing was, not even 0. */
+/** Sum of an episode's rewards; null where it has none, not even 0. */
 function heardOf(t: Trajectory): number | null {
   return t.turns.some(({ rewards }) => Object.keys(rewards).length > 0) ? paid(t) : null;
 }

@@ -4,14 +4,14 @@ import type { Feedback } from "../core/slots.ts";
 export interface OutcomeOptions {
   /** Which of the environment's named rewards to add up. Default: all. */
   readonly rewards?: readonly string[];
-  /** What a truncated episode is worth: what it was paid ("paid"), or 0 ("zero"). Default "paid". */
+  /** Outcome of a truncated episode: the sum of its rewards ("paid"), or 0 ("zero"). Default "paid". */
   readonly truncated?: "paid" | "zero";
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * What the environment paid over the whole episode: one signal for each trajectory, none for a failed one.
+ * The sum of the environment's rewards over the episode: one signal per trajectory, none for a failed one.
  *
  *     R = Σ_turns Σ_names reward[name]
  */

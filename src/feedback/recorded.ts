@@ -5,16 +5,16 @@ import { type ServedLesson, signalsOf, trajectoriesOf } from "../core/trainingEx
 
 /** Settings of {@link recorded}. */
 export interface RecordedOptions {
-  /** Channels that are heard. Default: all. */
+  /** Channels that are used. Default: all. */
   readonly channels?: readonly string[];
   /**
-   * What it is worth, by channel, that a reply could have been given feedback and was not. A decision that somebody has
-   * to make: without one, silence says nothing.
+   * Reward, by channel, of a reply that could have received feedback and did not. This is a modelling decision: without it,
+   * missing feedback gives no signal.
    */
   readonly silence?: Readonly<Record<string, number>>;
 }
 
-/** What people said of the lessons that the rollout replayed, and their silence where that is given a worth. */
+/** The users' feedback on the training examples that the rollout replayed, and rewards for missing feedback where configured. */
 export function recorded(lessons: readonly ServedLesson[], options: RecordedOptions = {}): Feedback {
   const { channels, silence = {} } = options;
   return async (_ctx, { trajectories }) => {
@@ -29,7 +29,7 @@ export function recorded(lessons: readonly ServedLesson[], options: RecordedOpti
   };
 }
 
-/** One reward for each exposure on a channel that nobody answered, neither there nor for the conversation as a whole. */
+/** One reward for each exposure without feedback on its channel, neither on the response nor on the whole conversation. */
 function silences({ signals, exposures }: Logged, worth: Readonly<Record<string, number>>): Signal[] {
   const answered = (channel: string, turn: number | undefined): boolean =>
     signals.some(

@@ -12,13 +12,13 @@ export interface TurnRewardsOptions {
   /** One channel for all of them, or one named after each reward. Default "outcome". */
   readonly channel?: string | { readonly perName: true };
   /**
-   * What an episode is worth whose every turn was paid nothing: silence, or a 0 at its last turn, where an estimator
-   * must see it as well. Default "silence".
+   * Signals of an episode without any rewards: none ("silence"), or a 0 at its last turn ("zero"), for estimators that must
+   * include it. Default "silence".
    */
   readonly unpaid?: "silence" | "zero";
 }
 
-/** What the environment paid for each action: one signal per turn and reward. A turn without rewards gets none. */
+/** The environment's rewards for each action: one signal per turn and reward. A turn without rewards gets none. */
 export function turnRewards(options: TurnRewardsOptions = {}): Feedback {
   const { rewards, from = 0, weights = {}, channel = "outcome", unpaid = "silence" } = options;
   return async (_ctx, { trajectories }) => {

@@ -5,22 +5,22 @@ import type { Id } from "../core/types.ts";
 /** Settings of {@link winRates}. */
 export interface WinRatesOptions {
   /**
-   * Whom an attempt is compared with: the other units of its group, or the attempts at its task that are in no unit,
-   * such as an opponent's. Default "group".
+   * What an attempt is compared with: the other units of its group, or the attempts at its task that are in no unit, such as
+   * an opponent's. Default "group".
    */
   readonly against?: "group" | "opponents";
-  /** Taken off the win rate: 1/2 makes a reward of 0 of what wins as often as it loses. Default 0. */
+  /** Subtracted from the win rate: with 1/2, an attempt that wins as often as it loses gets reward 0. Default 0. */
   readonly less?: number;
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * How often the environment's judge prefers an attempt to others at its task: a reward for each unit's trajectory.
+ * Win rate of an attempt against others at its task, by the environment's judge: a reward for each unit's trajectory.
  *
  *     R[y] = mean over y′ of P(y ≻ y′) − less
  *
- * Comparisons that the judge fails count nowhere; without any, an attempt gets no signal. Failed episodes are nobody's
+ * Comparisons that the judge fails are ignored; an attempt without comparisons gets no signal. Failed episodes are no
  * opponents.
  */
 export function winRates(options: WinRatesOptions = {}): Feedback {

@@ -1,10 +1,10 @@
-/** A request and a reply as features: what is said, and what is said to whom. */
+/** Features of a request and a reply: the reply's words, and pairs of a request word and a reply word. */
 import type { Trajectory } from "../core/types.ts";
 import type { Features } from "./ridge.ts";
 
 /**
- * 1 for every word of the reply, and for every pair of a word asked and a word replied, `sleep → routine`: enough for a
- * linear reward to like a word after some requests and not after others. However often it occurs. Empty without a reply.
+ * Binary features: every word of the reply, and every pair of a request word and a reply word, `sleep → routine`. A linear
+ * reward can thus value a word after some requests and not after others. Empty without a reply.
  */
 export function crossedWords(asked: string, replied: string): Features {
   const [from, to] = [wordsIn(asked), wordsIn(replied)];
@@ -13,7 +13,7 @@ export function crossedWords(asked: string, replied: string): Features {
   );
 }
 
-/** {@link crossedWords} of the last turn: what was asked last, and what was replied. Empty without a turn. */
+/** {@link crossedWords} of the last turn: its last prompt message and its reply. Empty without a turn. */
 export function lastCrossed({ turns }: Trajectory): Features {
   const turn = turns.at(-1);
   return crossedWords(turn?.prompt.at(-1)?.content ?? "", turn?.action.content ?? "");

@@ -1,22 +1,22 @@
-/** A critic of observations and utterances for data that somebody else made: it never asks for what was not said there. */
+/** Offline critic of observations and utterances (implicit Q-learning): it never queries utterances outside the data. */
 import { z } from "zod";
 import type { StatefulHelper } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 
-/** What was said where. */
+/** An observation and an utterance. */
 export interface Said {
   readonly observation: string;
   readonly utterance: string;
 }
 
-/** What came of it: the reward of this turn, and what was seen next; null at the end. */
+/** The outcome of a turn: its reward, and the next observation; null at the end. */
 export interface CameOf {
   readonly reward: number;
   readonly next: string | null;
 }
 
-/** Q(o, a) and V(o); an utterance never seen there is worth V(o), an observation never seen 0. */
+/** Q(o, a) and V(o). Q of an unseen utterance is V(o); V of an unseen observation is 0. */
 export interface Worth {
   readonly q: number;
   readonly v: number;
@@ -24,26 +24,26 @@ export interface Worth {
 
 /** Settings of {@link expectileCritic}. */
 export interface ExpectileCriticOptions {
-  /** τ in (0, 1): 0.5 is the mean of what the data did, towards 1 the best of it. Default 0.9. */
+  /** Expectile τ in (0, 1): 0.5 gives the mean over the data's utterances, values towards 1 the best of them. Default 0.9. */
   readonly expectile?: number;
-  /** γ, worth of a reward one turn later, in [0, 1]. Default 0.99. */
+  /** Discount factor γ per turn, in [0, 1]. Default 0.99. */
   readonly discount?: number;
-  /** Step towards a target, in (0, 1]. Default 0.1. */
+  /** Step size towards a target, in (0, 1]. Default 0.1. */
   readonly learningRate?: number;
-  /** Share of Q that each fit blends into its slow copy Q̄, in (0, 1]. Default 0.3. */
+  /** Share of Q that each fit blends into the target network Q̄, in (0, 1]. Default 0.3. */
   readonly blend?: number;
 }
 
 /**
- * Tables of whole texts, learnt from transitions (o, a, r, o′). For every row of a fit in turn, with u = Q̄(o, a) − V(o):
+ * Tables over whole texts, learnt from transitions (o, a, r, o′). For every row of a fit, in order, with u = Q̄(o, a) − V(o):
  *
  *     Q(o, a) ← Q(o, a) + rate · weight · (r + γ V(o′) − Q(o, a))          V(end) = 0
  *     V(o)    ← V(o) + rate · weight · 2 |τ − 1[u < 0]| · u                expectile regression; τ = ½: the mean
  *     then      Q̄ ← (1 − blend) · Q̄ + blend · Q
  *
- * Whatever is seen for the first time begins at its own target, so that costs do not make what is rare look good.
- * V(o) rises to the best that was done at o, not to the best that anybody could say there, so that values stay within
- * what the data has seen. With `next: null` and a return as the reward, Q is the mean of returns (Monte Carlo).
+ * A new entry is initialised at its own target, so that negative rewards do not make rare entries look good. V(o) approaches
+ * the best utterance in the data at o, not the best possible one, so values stay within the support of the data. With
+ * `next: null` and a return as the reward, Q is the mean of returns (Monte Carlo).
  * `fit` reports `rows` and `error`, the mean squared error of Q before each step.
  * Papers: "Offline RL for Natural Language Generation with Implicit Language Q Learning"; "LMRL Gym: Benchmarks for
  * Multi-Turn Reinforcement Learning with Language Models".
@@ -114,14 +114,14 @@ const saved = z.object({
   worths: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])),
 });
 
-/** @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+/** @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
 function read(state: Json): z.infer<typeof saved> {
   const { success, data } = saved.safeParse(state);
   if (success) return data;
   throw new WhetstoneError("checkpoint.damaged", {
     where: "expectileCritic helper",
-    got: "a state of another form",
-    expected: "values and worths",
+    got: "a state in another format",
+    expected: "a state with values and worths",
     mend: "Resume with the method that saved it.",
   });
 }

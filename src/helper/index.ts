@@ -1,4 +1,4 @@
-/** Learned helpers: what methods ask beside the policy. */
+/** Learned helpers: models that methods use beside the policy. */
 export * from "./crossedWords.ts";
 export * from "./expectileCritic.ts";
 export * from "./logisticRegression.ts";

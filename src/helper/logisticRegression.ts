@@ -1,4 +1,4 @@
-/** Logistic regression on named features: what models of comparisons and of reactions are fitted by. */
+/** Logistic regression on named features. Models of comparisons and of reactions are fitted with it. */
 import { z } from "zod";
 import { adamwDefaults, adamwStep } from "../common/statistics/adamw.ts";
 import { logSigmoid, sigmoid } from "../common/statistics/logistic.ts";
@@ -8,30 +8,30 @@ import type { Features } from "./ridge.ts";
 
 /** Settings of {@link fitLogistic}. */
 export interface LogisticOptions {
-  /** λ ≥ 0 of the penalty λ/2 |θ|². Default 1e-3. */
+  /** Strength λ ≥ 0 of the L2 penalty λ/2 |θ|². Default 1e-3. */
   readonly strength?: number;
   /** Passes over all rows of one fit. Default 200. */
   readonly passes?: number;
   /** Step size of Adam, which falls to 0 over the passes. Default 0.05. */
   readonly learningRate?: number;
   /**
-   * What is made small. "squared": Σ w · (σ(θ·x) − y)² / Σ w, bounded also where y lies outside of 0…1, as estimates
-   * without bias may. Default "log".
+   * The minimised loss. "squared": Σ w · (σ(θ·x) − y)² / Σ w, which is bounded also for y outside [0, 1], such as unbiased
+   * estimates. Default "log".
    */
   readonly loss?: "log" | "squared";
 }
 
-/** Something seen: its features, how surely it was a yes (0…1, for the squared loss any number), and how much it counts. */
+/** An observation: its features, its label (probability of "yes" in [0, 1]; any number for the squared loss), and its weight. */
 export interface LogisticRow {
   readonly x: Features;
   readonly y: number;
   readonly weight: number;
 }
 
-/** θ by the names of features; one that was never fitted counts for nothing. */
+/** θ by feature name; a feature that was never fitted has weight 0. */
 export type LogisticWeights = ReadonlyMap<string, number>;
 
-/** Name of the feature that is 1 everywhere: no feature of a text has an empty one. */
+/** Name of the constant feature 1. No text feature has the empty name. */
 export const intercept = "";
 export const withIntercept = (x: Features): Features => ({ ...x, [intercept]: 1 });
 
@@ -43,11 +43,11 @@ export function oddsOf(theta: LogisticWeights, x: Features): number {
 }
 
 /**
- * θ that minimises, from where it stands, or of the squared loss (`loss`),
+ * Minimises, starting from the current θ, the log loss below or the squared loss (`loss`):
  *
  *     Σ w · (−y ln σ(θ·x) − (1 − y) ln σ(−θ·x)) / Σ w + λ/2 |θ|²
  *
- * No intercept; give every row a feature of 1 where one is wanted. Without rows, or where none has a weight, θ stays as it is.
+ * No intercept; give every row a constant feature 1 where one is needed. Without rows, or without any weight, θ is unchanged.
  */
 export function fitLogistic(
   rows: readonly LogisticRow[],
@@ -82,7 +82,7 @@ export function fitLogistic(
   return new Map(names.map((name, i) => [name, theta[i]!]));
 }
 
-/** Mean loss and share of right answers, both weighted; a tie is half right. NaN without any weight. */
+/** Weighted mean loss and accuracy; a tie counts half. NaN without any weight. */
 export function logisticFitness(
   rows: readonly LogisticRow[],
   theta: LogisticWeights,
@@ -97,14 +97,14 @@ export function logisticFitness(
   return total === 0 ? { loss: Number.NaN, accuracy: Number.NaN } : { loss, accuracy: right };
 }
 
-/** Weights as a checkpoint holds them. @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+/** Reads weights from a checkpoint. @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
 export function readWeights(state: Json, where: string): LogisticWeights {
   const { success, data } = z.record(z.string(), z.number()).safeParse(state);
   if (success) return new Map(Object.entries(data));
   throw new WhetstoneError("checkpoint.damaged", {
     where,
-    got: "a state of another form",
-    expected: "numbers by name",
+    got: "a state in another format",
+    expected: "a state of numbers by name",
     mend: "Resume with the method that saved it.",
   });
 }

@@ -1,4 +1,4 @@
-/** A reward learnt from what users said of their own accord: wrong clicks and silences taken into account. */
+/** A reward model for voluntary user feedback. It corrects for label noise (wrong clicks) and selection bias (missing feedback). */
 
 import { sigmoid } from "../common/statistics/logistic.ts";
 import type { Helper, StatefulHelper } from "../core/context.ts";
@@ -14,41 +14,41 @@ import {
 import { propensity } from "./propensity.ts";
 import type { Features } from "./ridge.ts";
 
-/** How often clicks are wrong, both together below 1. */
+/** Rates of label noise; their sum is below 1. */
 export interface FlipRates {
-  /** ρ10: what was bad is called good. */
+  /** ρ10 = P(called good | bad). */
   readonly up: number;
-  /** ρ01: what was good is called bad. */
+  /** ρ01 = P(called bad | good). */
   readonly down: number;
 }
 
 /** Settings of {@link observationalReward}. */
 export interface ObservationalRewardOptions extends LogisticOptions {
-  /** Rates of wrong clicks: given, none at all, or read off the surest items ({@link anchoredFlips}). Default "anchors". */
+  /** Rates of wrong clicks: given, "none", or estimated from the most certain items ({@link anchoredFlips}). Default "anchors". */
   readonly flips?: FlipRates | "anchors" | "none";
   /**
-   * What is done about silence. "none": nothing, learn from those who spoke. "inverse": those who seldom speak count
-   * more. "doublyRobust": besides, what the silent ones would have said is guessed. Default "doublyRobust".
+   * Correction for missing feedback. "none": use only items with feedback. "inverse": inverse propensity weights.
+   * "doublyRobust": also impute the missing feedback. Default "doublyRobust".
    */
   readonly selection?: "none" | "inverse" | "doublyRobust";
-  /** The chance of feedback. Default: {@link propensity}. */
+  /** Model of the probability of feedback. Default: {@link propensity}. */
   readonly propensity?: () => Helper<Features, number, number>;
 }
 
 /**
- * r(x) = σ(b + θ · x) in [0, 1], how good something is, from all that was served: `y` is 1 or 0 where somebody called it
- * good or bad, `null` where nobody said a thing, which is no 0. Each fit begins anew, on the rows given:
+ * r(x) = σ(b + θ · x) in [0, 1], the estimated quality, from all served items: `y` is 1 or 0 for an item called good or bad,
+ * and `null` without feedback (not 0). Each fit starts from scratch, on the rows given:
  *
- *     p(x)        the chance of feedback, from all rows                              (o = 1 where feedback came)
- *     η(x)        P(called good | x), from those with feedback, weighed o/p;  ρ10, ρ01 at its ends
+ *     p(x)        the probability of feedback, from all rows                         (o = 1 where there is feedback)
+ *     η(x)        P(called good | x), from rows with feedback, weighted o/p;  ρ10, ρ01 at its ends
  *     ŷ(l)        (l − ρ10) / (1 − ρ01 − ρ10)
  *     inverse     Σ (o/p) (r − ŷ)² / Σ (o/p)
- *     g(x)        that minimiser: what the silent ones would have said
- *     doubly robust   Σ (r − [g + (o/p) (ŷ − g)])² / N           right if p or g is
+ *     g(x)        that minimiser: the imputed feedback
+ *     doubly robust   Σ (r − [g + (o/p) (ŷ − g)])² / N           consistent if p or g is correct
  *
  * For squared error the noise-aware surrogate [(1 − ρ_other) ℓ(r, l) − ρ_l ℓ(r, 1 − l)] / (1 − ρ01 − ρ10) is (r − ŷ)² up
- * to a constant, and both sums have the slopes of the paper's. r stays in (0, 1) where ŷ does not, so that no loss falls
- * without bound. Without any feedback every prediction is ½.
+ * to a constant, and both sums have the paper's gradients. r stays in (0, 1) where ŷ does not, so that no loss is unbounded
+ * below. Without any feedback every prediction is ½.
  *
  * `fit` reports `rows`, `answered`, `clipped` and `effective` (see {@link propensity}), `flips.up` and `flips.down`.
  * Paper: "CausalRM: Causal-Theoretic Reward Modeling for RLHF from Observational User Feedbacks".
@@ -70,7 +70,7 @@ export function observationalReward(
         const served = rows.map(({ x, y, weight }) => ({ x, y: Number(y !== null), weight }));
         const stats = selection === "none" ? { rows: rows.length } : await chance.fit(served);
         const chances = selection === "none" ? xs.map(() => 1) : await chance.predict(xs);
-        /** Those who spoke, each for all who are like them; what they said, read in some way. */
+        /** Rows with feedback, weighted by inverse propensity, with labels transformed by `read`. */
         const heard = (read: (y: number) => number): LogisticRow[] =>
           rows.flatMap(({ x, y, weight }, i) =>
             y === null ? [] : [{ x, y: read(y), weight: weight / chances[i]! }],
@@ -101,13 +101,13 @@ export function observationalReward(
 }
 
 /**
- * Rates of wrong clicks from anchors, the tenths of all feedback (by weight) that are the surest to be good and the surest
- * to be bad: nobody truly dislikes the first or likes the second, so that what was said against them is noise.
+ * Estimates the rates of wrong clicks from anchors: the tenths of all feedback (by weight) that are most certainly good and
+ * most certainly bad. Feedback against such an item is assumed to be noise.
  *
  *     ρ10 = share of "good" among the lowest tenth by η,   ρ01 = share of "bad" among the highest;   each at most 0.45
  *
- * The paper reads both off η itself, at its least and greatest; a proxy of a fixed form does not level off where the truth
- * does, so that here it only says who the anchors are. 0 and 0 without feedback.
+ * The paper reads both off η itself, at its minimum and maximum. A parametric η does not level off where the true one does,
+ * so here it only selects the anchors. 0 and 0 without feedback.
  */
 export function anchoredFlips(
   rows: readonly { readonly called: number; readonly y: number; readonly weight: number }[],
@@ -125,7 +125,7 @@ export function anchoredFlips(
   };
 }
 
-/** Weighted mean over the first tenth of the weight. */
+/** Weighted mean over the first tenth of the total weight. */
 function shareAmong(
   rows: readonly { readonly y: number; readonly weight: number }[],
   of: (y: number) => number,
@@ -142,13 +142,13 @@ function shareAmong(
 
 const asSaid = (y: number): number => y;
 
-/** Flip rates by a proxy fitted to what was said. */
+/** Flip rates by a proxy model fitted to the feedback. */
 function anchorsOf(heard: readonly LogisticRow[], options: LogisticOptions): FlipRates {
   const proxy = fitted(heard, options);
   return anchoredFlips(heard.map((row) => ({ ...row, called: probability(proxy, row.x) })));
 }
 
-/** Begins anew each time. */
+/** Fits from scratch each time. */
 const fitted = (rows: readonly LogisticRow[], options: LogisticOptions): LogisticWeights =>
   fitLogistic(
     rows.map((row) => ({ ...row, x: withIntercept(row.x) })),

@@ -1,10 +1,10 @@
-/** What was served and what was heard of it, as rows that a reward model is fitted to. */
+/** Served turns and their feedback, as training rows of a reward model. */
 import type { Logged } from "../core/served.ts";
 import { signalValue } from "../core/signal.ts";
 import type { Turn } from "../core/types.ts";
 import type { Features } from "./ridge.ts";
 
-/** Something served, and what was said of it: null, nothing. Silence is a row, and never a 0. */
+/** A served item and its feedback; null without feedback. A row without feedback is kept, and is never a 0. */
 export interface Heard {
   readonly x: Features;
   readonly y: number | null;
@@ -12,9 +12,9 @@ export interface Heard {
 }
 
 /**
- * One row for every turn on which feedback could have come on the channel: its features, and the value of the signal that
- * answers that exposure. Of several the last one counts; one without a number is silence. Turns that were not exposed on
- * the channel are no rows.
+ * One row for every turn with an exposure on the channel: its features, and the value of the signal that answers the
+ * exposure. Among several signals the last one counts; a signal without a number counts as no feedback. Turns without an
+ * exposure on the channel give no row.
  */
 export function heardOn(
   channel: string,

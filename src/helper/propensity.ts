@@ -1,4 +1,4 @@
-/** The chance that somebody says anything of a reply: who is silent is seldom so by chance. */
+/** Propensity model: the probability that a reply receives feedback, since feedback is rarely missing at random. */
 
 import { sigmoid } from "../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../core/context.ts";
@@ -15,19 +15,19 @@ import type { Features } from "./ridge.ts";
 
 /** Settings of {@link propensity}. */
 export interface PropensityOptions extends LogisticOptions {
-  /** Smallest chance that is ever predicted, in (0, 1]: nobody weighs more than 1 over it. Default 0.05. */
+  /** Smallest predicted probability, in (0, 1]: an inverse propensity weight is at most 1 / least. Default 0.05. */
   readonly least?: number;
 }
 
 /**
- * p(x) = σ(b + θ · x), the chance of feedback on something served: rows are all that was served, `y` 1 where feedback came
- * and 0 where none did. Each fit begins anew, on the rows given:
+ * p(x) = σ(b + θ · x), the probability of feedback on a served item: rows are all served items, with `y` 1 for those with
+ * feedback and 0 for the others. Each fit starts from scratch, on the rows given:
  *
  *     Σ w (p(x) − y)² / Σ w + λ/2 |b, θ|²
  *
- * `predict` gives p, at least `least`. `fit` reports `rows`, `answered` (their share), `error` (the mean square above),
- * `clipped` (share of rows whose p was below `least`), and `effective`: how many answers the weights y/p are worth, as a
- * share of those there are, (Σ v)² / (n Σ v²) with v = w/p over the n that answered. Near 0, a few of them decide.
+ * `predict` gives p, at least `least`. `fit` reports `rows`, `answered` (the share with feedback), `error` (the mean square
+ * above), `clipped` (share of rows whose p was below `least`), and `effective`: the effective sample size of the weights
+ * y/p as a share of the n rows with feedback, (Σ v)² / (n Σ v²) with v = w/p. Near 0, a few rows dominate.
  * Paper: "CausalRM: Causal-Theoretic Reward Modeling for RLHF from Observational User Feedbacks".
  */
 export function propensity(options: PropensityOptions = {}): () => StatefulHelper<Features, number, number> {
@@ -36,8 +36,8 @@ export function propensity(options: PropensityOptions = {}): () => StatefulHelpe
     throw new WhetstoneError("option.range", {
       where: "propensity, least",
       got: `${least}`,
-      expected: "a chance above 0, at most 1",
-      mend: "Leave it out for 0.05: no answer then counts more than 20 times.",
+      expected: "a probability above 0 and at most 1",
+      mend: "Leave it out for 0.05, so that no row weighs more than 20.",
     });
   }
   return () => {

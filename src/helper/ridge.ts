@@ -1,27 +1,27 @@
-/** Linear regression that shrinks: small, exact, and the same on every machine. */
+/** Ridge regression: exact, and identical on every machine. */
 import { z } from "zod";
 import type { StatefulHelper } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 
-/** Named numbers; a name that is absent is a 0. */
+/** Named numbers; an absent name counts as 0. */
 export type Features = Readonly<Record<string, number>>;
 
 /** Settings of {@link ridge}. */
 export interface RidgeOptions {
-  /** λ > 0, in the unit of rows: how many unit rows of "0" each feature begins with. Default 1. */
+  /** λ > 0, in units of rows: like λ prior rows per feature with target 0. Default 1. */
   readonly strength?: number;
-  /** Share of what was seen before that each fit keeps, in [0, 1]; below 1 where the rows drift. Default 1. */
+  /** Share of the earlier rows' weight that each fit keeps, in [0, 1]; use a value below 1 for drifting data. Default 1. */
   readonly keep?: number;
 }
 
 /**
- * Ridge regression on everything that it was ever fitted with:
+ * Ridge regression on the rows of all fits so far:
  *
  *     θ = (Σ w x xᵀ + λ I)⁻¹ Σ w x y,   predict(x) = θ · x
  *
- * No intercept; give every row a feature of 1 where one is wanted. Features may turn up at any time; one that was never
- * fitted counts for nothing. It remembers sums and no rows, so its state grows with the square of the features alone.
+ * No intercept; give every row a constant feature 1 where one is needed. New features may appear at any time; one that was
+ * never fitted has weight 0. It stores sums and no rows, so its state grows only with the square of the number of features.
  * `fit` reports `rows` and `error`, the mean squared error on the rows given, after fitting.
  */
 export function ridge(options: RidgeOptions = {}): () => StatefulHelper<Features, number, number> {
@@ -60,7 +60,7 @@ export function ridge(options: RidgeOptions = {}): () => StatefulHelper<Features
   };
 }
 
-/** Row i of `gram` has its entries 0 … i: the rest follows by symmetry. */
+/** Row i of the symmetric matrix `gram` holds its entries 0 … i. */
 interface Sums {
   readonly names: readonly string[];
   readonly gram: readonly (readonly number[])[];
@@ -88,7 +88,7 @@ function added(
   return { names, gram: gram.map((row) => [...row]), moment };
 }
 
-/** θ by Cholesky's decomposition of the sums with λ on the diagonal. */
+/** θ by Cholesky decomposition of the sums with λ added to the diagonal. */
 function solved({ gram, moment }: Sums, strength: number): Float64Array {
   const n = gram.length;
   const lower = gram.map((row) => Float64Array.from(row));
@@ -117,14 +117,14 @@ const sumsSchema = z.object({
   moment: z.array(z.number()),
 });
 
-/** @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+/** @throws WhetstoneError `checkpoint.damaged` where the state does not belong to this kind of helper. */
 function read(state: Json): Sums {
   const { success, data } = sumsSchema.safeParse(state);
   if (success) return data;
   throw new WhetstoneError("checkpoint.damaged", {
     where: "ridge helper",
-    got: "a state of another form",
-    expected: "names, gram and moment",
+    got: "a state in another format",
+    expected: "a state with names, gram and moment",
     mend: "Resume with the method that saved it.",
   });
 }

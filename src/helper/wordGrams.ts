@@ -1,9 +1,9 @@
-/** A text as a bag of words, of pairs of neighbours, and of pairs with one word between them. */
+/** Text features: a bag of words, of bigrams, and of skip-bigrams with one word between. */
 import type { Features } from "./ridge.ts";
 
 /**
- * How often each word, each pair of neighbouring words and each pair around one word occurs, per word of the text times
- * `scale`. Mean-pooled, so that a longer text has no larger features. Empty for no words.
+ * The count of each word, bigram and skip-bigram, divided by the number of words and times `scale`. Mean-pooled, so that a
+ * longer text has no larger features. Empty for a text without words.
  */
 export function wordGrams(words: readonly string[], scale = 1): Features {
   const counts = new Map<string, number>();

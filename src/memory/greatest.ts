@@ -1,6 +1,6 @@
 import type { Id } from "../core/types.ts";
 
-/** Something found, with how well it fits: the more the better. */
+/** A search result with its score; higher is better. */
 export interface Hit {
   readonly id: Id;
   readonly score: number;
@@ -8,11 +8,11 @@ export interface Hit {
 
 export interface Greatest {
   offer(row: number, score: number): void;
-  /** The greatest first; of equals the one that was offered first. */
+  /** In descending order of score; among equals, the one offered first. */
   all(): readonly { readonly row: number; readonly score: number }[];
 }
 
-/** Keeps the `count` greatest of what it is offered, in order. For small counts. */
+/** Top-k selection: keeps the `count` highest scores offered, in order. For small counts. */
 export function greatest(count: number): Greatest {
   const best: { row: number; score: number }[] = [];
   return {

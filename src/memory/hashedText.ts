@@ -1,35 +1,35 @@
-/** Vectors of texts without any model: words and their parts, hashed. */
+/** Text embeddings without a model: hashed words and subwords. */
 import { type Encoder, unitVector } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
 
 /** Settings of {@link hashedText}. */
 export interface HashedTextOptions {
-  /** Numbers in a vector, a power of two of 16 or more. Default 256. */
+  /** Dimension of a vector: a power of two, ≥ 16. Default 256. */
   readonly width?: number;
-  /** Weight of a word's parts beside the whole word's 1. Default 1. */
+  /** Total weight of a word's parts, relative to 1 for the whole word. Default 1. */
   readonly parts?: number;
 }
 
-/** Words that say little of what a text is about, at a tenth of the weight. */
+/** Stop words, with a tenth of the weight. */
 const little = new Set(
   "a an and are as at be been but by can do does for from had has have he her his how i if in into is it its me my no not of on or our s she so t that the their them then there they this to was we were what when which who will with would you your".split(
     " ",
   ),
 );
 
-/** Places of the vector that one feature is added to. */
+/** Number of coordinates that one feature is added to. */
 const places = 4;
 
 /**
- * A text's words, and the runs of three and four letters in each with its ends marked, as a sparse random projection:
+ * A text's words, and the character 3-grams and 4-grams of each with marked ends, as a sparse random projection:
  *
- *     v[h_j(f)] += ± w(f) √n(f)        j = 1 … 4, f: a word or a part of one, n: how often it occurs, signs by hash
+ *     v[h_j(f)] += ± w(f) √n(f)        j = 1 … 4, f: a word or a part of one, n: its count, signs by hash
  *
- * and v / |v|. A word weighs 1, one that says little 0.1, and its parts together `parts` times as much: words with a
- * common stem lie close, and so do words with a slip of the pen. Likeness is of wording, not of meaning; the cosine of two
- * texts is that of their weighted features, give or take 1/√width. Letters of every script count, case does not.
+ * and v / |v|. A word weighs 1, a stop word 0.1, and its parts together `parts` times as much, so words with a common stem or
+ * a typing error lie close. Similarity is lexical, not semantic; the cosine of two texts approximates that of their weighted
+ * features, with an error of about 1/√width. Letters of every script count; case is ignored.
  *
- * No package, no network, no state: equal texts have equal vectors everywhere. Some ten microseconds a word.
+ * Needs no package, network or state: equal texts have equal vectors on every machine. About ten microseconds per word.
  * Papers: "Feature Hashing for Large Scale Multitask Learning"; "Very Sparse Random Projections"; parts of words as in
  * "Enriching Word Vectors with Subword Information".
  */
@@ -39,7 +39,7 @@ export function hashedText(options: HashedTextOptions = {}): Encoder {
     throw new WhetstoneError("option.range", {
       where: "hashedText: width",
       got: `${width}`,
-      expected: "a power of two of 16 or more",
+      expected: "a power of two, at least 16",
       mend: "Choose 256, or 512 for long texts.",
     });
   }
@@ -50,7 +50,7 @@ export function hashedText(options: HashedTextOptions = {}): Encoder {
   };
 }
 
-/** One text's vector of {@link hashedText}. */
+/** The {@link hashedText} vector of one text. */
 export function hashedVector(text: string, { width = 256, parts = 1 }: HashedTextOptions = {}): Float32Array {
   const counts = new Map<string, number>();
   for (const word of wordsIn(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -71,10 +71,10 @@ export function hashedVector(text: string, { width = 256, parts = 1 }: HashedTex
   return unitVector(sums);
 }
 
-/** Words in small letters: runs of letters and digits of any script. */
+/** Lower-case words: runs of letters and digits of any script. */
 export const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Runs of three and four characters of a word with its ends marked; of a very long word, those of its beginning. */
+/** Character 3-grams and 4-grams of a word with marked ends; for a very long word, only those of its beginning. */
 function partsOf(word: string): string[] {
   const marked = `<${word.slice(0, 40)}>`;
   const out: string[] = [];
@@ -90,7 +90,7 @@ function hashOf(text: string): number {
   return h;
 }
 
-/** MurmurHash3's last steps: every bit comes to depend on all of them. */
+/** MurmurHash3's finaliser: every output bit depends on all input bits. */
 function mixed(h: number): number {
   let x = h | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);

@@ -4,15 +4,15 @@ import { type HashedTextOptions, hashedVector } from "./hashedText.ts";
 
 /** Settings of {@link likeness}. */
 export interface LikenessOptions extends HashedTextOptions {
-  /** Cosines up to this are those of texts with nothing in common: they count as 0. Default 0.15. */
+  /** Cosines up to this value occur between unrelated texts and count as 0. Default 0.15. */
   readonly least?: number;
-  /** Texts whose vectors are remembered. Default 10,000. */
+  /** Number of texts whose vectors are cached. Default 10,000. */
   readonly remembered?: number;
 }
 
 /**
  * Ranks the parts of an artefact by the cosine of hashed texts, so that "printers jammed" finds "the printer jams", which
- * shares no whole word with it. 0 where nothing is alike.
+ * shares no whole word with it. 0 for unrelated texts.
  *
  * @example applied(cases, messages, { rank: likeness() })
  */

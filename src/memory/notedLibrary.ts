@@ -1,4 +1,4 @@
-/** A library that a learner keeps in its run's memory, noted as versions of an artefact: for people, and to be told elsewhere. */
+/** Records a learner's library, which lives in the run's memory, as versions of an artefact, for inspection and for use elsewhere. */
 
 import { joinedOrigins, originsIn } from "../common/artefacts/origins.ts";
 import type { CaseMemory, ExperienceLibrary } from "../core/artefact.ts";
@@ -9,8 +9,8 @@ import type { Id } from "../core/types.ts";
 type Library = ExperienceLibrary | CaseMemory;
 
 /**
- * Notes the library as it stands after every `every`th iteration and the last one, made from the version before it, without
- * the parts that give a held-out task away. It is not in force by that; an empty one is no version.
+ * Records the library after every `every`th iteration and after the last one, with the previous version as parent and
+ * without the parts that leak a held-out task. The version does not become current; an empty library is not recorded.
  */
 export function noteLibrary(
   ctx: Pick<Ctx, "clock" | "memory" | "artefacts">,

@@ -1,4 +1,4 @@
-/** Texts found again by their words and by their likeness. */
+/** Retrieval of texts by words and by embeddings. */
 import { type Encoder, packVector, unpackVector } from "../core/encoder.ts";
 import type { Entry, Shelf, Shelved } from "../core/entryStore.ts";
 import type { Id } from "../core/types.ts";
@@ -11,22 +11,22 @@ import { wordIndex } from "./wordIndex.ts";
 export interface RetrievalOptions extends VectorIndexOptions {
   /** Default: {@link hashedText}, which needs no package and no network. */
   readonly encoder?: Encoder;
-  /** Where entries outlive the process, e.g. `openShelf("whetstone.sqlite")`. Default: nowhere. */
+  /** Persistent store of the entries, e.g. `openShelf("whetstone.sqlite")`. Default: none, entries are in memory only. */
   readonly shelf?: Shelf;
-  /** Name of the collection on the shelf. Default "memory". */
+  /** Name of the collection in the store. Default "memory". */
   readonly collection?: string;
 }
 
 export interface SearchOptions {
-  /** Entries to find at the most. Default 10. */
+  /** Largest number of results. Default 10. */
   readonly count?: number;
-  /** What decides: shared words, likeness of vectors, or both. Default "both". */
+  /** Ranking: by shared words, by vector similarity, or by both. Default "both". */
   readonly by?: "words" | "vectors" | "both";
-  /** Which entries come into question. Default: all. */
+  /** Filter of the entries. Default: all. */
   readonly keep?: (entry: Entry) => boolean;
 }
 
-/** An entry with how well it fits: a cosine, a BM25 score, or a sum of reciprocal ranks; comparable within one search only. */
+/** An entry with its score: a cosine, a BM25 score, or a sum of reciprocal ranks; comparable within one search only. */
 export interface Found {
   readonly entry: Entry;
   readonly score: number;
@@ -36,29 +36,29 @@ export interface Retrieval {
   readonly size: number;
   readonly encoder: Encoder;
   get(id: Id): Entry | undefined;
-  /** Adds entries, or puts them in the place of those with their ids; kept on the shelf before they are found. */
+  /** Adds or replaces entries by id. They are persisted before they become searchable. */
   put(entries: readonly Entry[]): Promise<void>;
   delete(ids: readonly Id[]): Promise<void>;
   /** The best first. */
   search(query: string, options?: SearchOptions): Promise<readonly Found[]>;
-  /** Takes in what other processes have put and deleted since. @returns how many changes there were. */
+  /** Applies changes that other processes have made since. @returns the number of changes. */
   refresh(): Promise<number>;
 }
 
-/** In reciprocal rank fusion: the greater, the less the very first places matter. The paper's. */
+/** Constant of reciprocal rank fusion, from the paper: a larger value reduces the advantage of the first ranks. */
 const flatness = 60;
-/** Entries of each ranking that are merged, for each one asked for. */
+/** Number of entries of each ranking that are merged, per requested result. */
 const depth = 5;
-/** Texts that are embedded and written at a time. */
+/** Batch size of embedding and writing. */
 const round = 500;
 
 /**
- * A collection of texts in memory, looked up exactly by words (BM25) and by vectors (see {@link vectorIndex}); with both,
+ * An in-memory collection of texts, searched by words (BM25) and by vectors (see {@link vectorIndex}); with both,
  * by reciprocal rank fusion, which needs no common scale:
  *
  *     score(e) = Σ over rankings 1 / (60 + rank of e)            rank from 1; nothing where a ranking lacks it
  *
- * Incremental; what is on the shelf is read at the start, and embedded anew only where another encoder made its vector.
+ * Incremental. Stored entries are read at the start, and re-embedded only where another encoder made their vectors.
  * Paper: "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods".
  */
 export async function openRetrieval(options: RetrievalOptions = {}): Promise<Retrieval> {
@@ -90,13 +90,13 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
     encoder,
     get: (id) => entries.get(id),
     async put(some) {
-      // of two with one id the later one counts, and it alone is embedded
+      // of two entries with one id, only the later one is kept and embedded
       const last = [...new Map(some.map((entry) => [entry.id, entry])).values()];
       for (let i = 0; i < last.length; i += round) {
         const shelved = await embedded(last.slice(i, i + round));
         const first = await shelf?.put(collection, shelved);
         for (const entry of shelved) take(entry);
-        // nobody else has put anything in between: it need not be read again
+        // no other process has written in between, so these entries need not be read again
         if (first === seen + 1) seen += shelved.length;
       }
     },
@@ -126,7 +126,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
       for (let i = 0; i < foreign.length; i += round)
         for (const entry of await embedded(foreign.slice(i, i + round))) take(entry);
       if ((await shelf.count(collection)) === entries.size) return changes;
-      // all that was ever put is here: the numbers differ where something has been deleted
+      // all stored entries are in memory, so a different count means that another process has deleted some
       const left = new Set(await shelf.ids(collection));
       for (const id of [...entries.keys()]) {
         if (left.has(id)) continue;
@@ -140,7 +140,7 @@ export async function openRetrieval(options: RetrievalOptions = {}): Promise<Ret
   return retrieval;
 }
 
-/** Reciprocal rank fusion, the best first; of equals the one that came first. */
+/** Reciprocal rank fusion, best first; among equals, the one that occurs first. */
 export function fused(rankings: readonly (readonly Hit[])[]): readonly Hit[] {
   const scores = new Map<Id, number>();
   for (const hits of rankings)

@@ -1,4 +1,4 @@
-/** The vectors nearest to one: sketches of bits first, then the vectors themselves. */
+/** Nearest-neighbour search: a shortlist by bit sketches, then a comparison of vectors. */
 import { packVector } from "../core/encoder.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Id } from "../core/types.ts";
@@ -6,31 +6,31 @@ import { greatest, type Hit } from "./greatest.ts";
 
 /** Settings of {@link vectorIndex}. */
 export interface VectorIndexOptions {
-  /** Bits of a sketch for each number of a vector. Default 1. */
+  /** Number of sketch bits per coordinate. Default 1. */
   readonly bits?: number;
-  /** Entries whose vectors are compared, of the nearest sketches. All of them where there are no more. Default 4000. */
+  /** Number of entries with the nearest sketches whose vectors are compared. Up to this many entries, all are compared. Default 4000. */
   readonly shortlist?: number;
 }
 
 export interface VectorIndex {
   readonly size: number;
-  /** Adds it, or takes the place of the one with its id. @param vector of length 1. */
+  /** Adds or replaces an entry. @param vector of length 1. */
   set(id: Id, vector: ArrayLike<number>): void;
   delete(id: Id): boolean;
-  /** The `count` entries of greatest cosine, the best first; of those that `keep` keeps. */
+  /** The `count` entries with the greatest cosine for which `keep` is true, best first. */
   search(vector: ArrayLike<number>, count: number, keep?: (id: Id) => boolean): readonly Hit[];
 }
 
 /**
- * Nearest neighbours by cosine among vectors of length 1, kept as bytes with one scale each: an eighth of a float64's
- * room, an error of about 1/2000 in a cosine. Each has a sketch as well, the signs of its coordinates after random
- * rotations R_1 … R_bits:
+ * Nearest neighbours by cosine among vectors of length 1. Vectors are quantised to bytes with one scale each: an eighth of
+ * the memory of float64, with an error of about 1/2000 in a cosine. Each also has a sketch, the signs of its coordinates
+ * after random rotations R_1 … R_bits:
  *
  *     sketch(v) = sign(R v)        P(a bit of a and b differs) = angle(a, b) / π
  *
- * Looking through all sketches costs a 32nd of looking through vectors; the `shortlist` nearest ones are then compared by
- * their vectors. Up to that many entries the search is exact but for the bytes. Incremental: what is added is found at
- * once, and nothing is ever built anew. A rotation is signs, Walsh–Hadamard, signs, Walsh–Hadamard: n log n steps.
+ * A scan of all sketches costs 1/32 of a scan of all vectors; the `shortlist` nearest entries are then compared by their
+ * vectors. Up to that many entries the search is exact except for quantisation. Incremental: new entries are searchable at
+ * once, and the index is never rebuilt. A rotation is signs, Walsh–Hadamard, signs, Walsh–Hadamard: n log n steps.
  * Papers: "Similarity Estimation Techniques from Rounding Algorithms" (sketches); "Practical and Optimal LSH for Angular
  * Distance" (fast rotations).
  */
@@ -102,8 +102,8 @@ export function vectorIndex(width: number, options: VectorIndexOptions = {}): Ve
     throw new WhetstoneError("option.range", {
       where: "vector index",
       got: `a vector of ${vector.length} numbers`,
-      expected: `${width}, as the others have`,
-      mend: "Use one encoder for everything in an index; after changing it, index the texts anew.",
+      expected: `${width} numbers, the width of the index`,
+      mend: "Use one encoder for all entries of an index; after changing it, rebuild the index.",
     });
   };
 
@@ -128,7 +128,7 @@ export function vectorIndex(width: number, options: VectorIndexOptions = {}): Ve
     delete(id) {
       const row = rowOf.get(id);
       if (row === undefined) return false;
-      // the last one moves into the gap
+      // the last row moves into the gap
       const last = ids.length - 1;
       const moved = ids[last]!;
       ids[row] = moved;
@@ -158,7 +158,7 @@ function grown<T extends Int8Array | Float32Array | Int32Array>(from: T, to: T):
   return to;
 }
 
-/** ±1 by a fixed generator (xorshift32), so that sketches are the same everywhere. */
+/** ±1 by a fixed generator (xorshift32), so that sketches are the same on every machine. */
 function signsOf(length: number, round: number): Float32Array {
   let x = Math.imul(round + 1, 0x9e3779b1) | 1;
   return Float32Array.from({ length }, () => {

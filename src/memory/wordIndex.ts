@@ -1,26 +1,26 @@
-/** Texts by the words that they hold, the rare ones first. */
+/** Inverted index with BM25 ranking. */
 import type { Id } from "../core/types.ts";
 import { greatest, type Hit } from "./greatest.ts";
 import { wordsIn } from "./hashedText.ts";
 
 /** Settings of {@link wordIndex}. */
 export interface WordIndexOptions {
-  /** k1, how soon further occurrences of a word count no more. Default 1.2. */
+  /** k1, the saturation of term frequency. Default 1.2. */
   readonly saturation?: number;
-  /** b, how much a long text's words count less, in [0, 1]. Default 0.75. */
+  /** b, the strength of length normalisation, in [0, 1]. Default 0.75. */
   readonly length?: number;
 }
 
 export interface WordIndex {
   readonly size: number;
-  /** Adds it, or takes the place of the one with its id. */
+  /** Adds or replaces a text. */
   set(id: Id, text: string): void;
   delete(id: Id): boolean;
-  /** At most `count` texts that hold any of the words, the best first; of those that `keep` keeps. */
+  /** At most `count` texts with any of the words for which `keep` is true, best first. */
   search(query: string, count: number, keep?: (id: Id) => boolean): readonly Hit[];
 }
 
-/** Where a word occurs: rows in rising order, and how often. */
+/** Posting list of a word: rows in ascending order, with term frequencies. */
 interface Postings {
   rows: Int32Array;
   times: Uint8Array;
@@ -28,12 +28,12 @@ interface Postings {
 }
 
 /**
- * Okapi BM25 over words in small letters:
+ * Okapi BM25 over lower-case words:
  *
  *     score(d, q) = Σ_{w in q} ln(1 + (N − n_w + ½) / (n_w + ½)) · t (k1 + 1) / (t + k1 (1 − b + b |d| / mean |d|))
  *
- * with t how often w occurs in d (255 at the most), n_w the texts that hold w, |d| in words. What is deleted stays in the
- * lists, where it is passed over and still counts for n_w, until half of them is dead: then they are swept. Incremental.
+ * with t the count of w in d (at most 255), n_w the number of texts with w, |d| in words. Deleted texts stay in the posting
+ * lists, are skipped and still count for n_w, until half of the rows are deleted; then the lists are compacted. Incremental.
  * Paper: "The Probabilistic Relevance Framework: BM25 and Beyond".
  */
 export function wordIndex({ saturation = 1.2, length: b = 0.75 }: WordIndexOptions = {}): WordIndex {

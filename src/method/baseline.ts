@@ -9,7 +9,7 @@ import { multiTurn } from "../rollout/multiTurn.ts";
 import { minibatches } from "../update/minibatches.ts";
 import type { Settings } from "./settings.ts";
 
-/** Every slot of the baseline, for a run's settings. */
+/** All slots of the baseline, built from a run's settings. */
 export function grpoSlots(s: Settings): Slots {
   return {
     data: uniform({ tasks: s.tasks }),

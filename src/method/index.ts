@@ -1,4 +1,4 @@
-/** What methods are made of. */
+/** Building blocks of methods. */
 export {
   type Diagnosis,
   type Difference,

@@ -13,9 +13,9 @@ export type SlotChoices = {
     : Slots[S];
 };
 
-/** What a method's file says. */
+/** A method as its author declares it. */
 export interface Difference {
-  /** The card's id; docs link the paper. */
+  /** Id of the method in the catalogue; the docs link its paper. */
   readonly id: string;
   readonly family: string;
   /** One line for lists, under 100 characters. */
@@ -24,17 +24,17 @@ export interface Difference {
   readonly paper?: string;
   /** How it works and why that should help, in two to five sentences. */
   readonly mechanism?: string;
-  /** The mathematics that differ from the baseline, as plain text, one line a formula, with every symbol said. */
+  /** The mathematics that differ from the baseline, as plain text, one formula per line, with every symbol defined. */
   readonly equation?: string;
-  /** Where defaults and constants come from: the paper, its code, or us. */
+  /** Source of defaults and constants: the paper, its code, or Whetstone. */
   readonly source?: string;
   /** The method that it is checked against. Default "grpo". */
   readonly baseline?: string;
-  /** What it asks of the model beyond sampling tokens and training. */
+  /** Capabilities that it needs beyond sampling tokens and training. */
   readonly needs?: readonly Capability[];
-  /** It learns without weights: any model that talks will do. */
+  /** It learns without weights: any chat model works. */
   readonly weightFree?: true;
-  /** Texts that its pieces say to the policy, such as instructions; an empty list where critiques alone are said. */
+  /** Texts that its pieces send to the policy, such as instructions; an empty list where they send critiques alone. */
   readonly says?: readonly string[];
   /** Defaults that this method changes. */
   readonly defaults?: Partial<Settings>;
@@ -47,7 +47,7 @@ export interface Difference {
   readonly phases?: readonly Phase[] | ((settings: Settings) => readonly Phase[]);
 }
 
-/** Slots that replace others from one iteration on, and until before another where that is said. */
+/** Slots that replace others from iteration `from` on, and before iteration `until` where that is set. */
 export interface Phase {
   readonly name: string;
   readonly from: number;
@@ -59,15 +59,15 @@ export interface Phase {
 export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"> {
   /** A diagnostic tests a law and trains nothing. */
   readonly kind: "method" | "diagnostic";
-  /** Of a diagnostic: what is predicted of what. One sentence. */
+  /** For a diagnostic: the prediction that it tests. One sentence. */
   readonly law?: string;
   readonly needs: readonly Capability[];
-  /** Settings where nothing else is said. */
+  /** Default settings. */
   readonly defaults: Settings;
   /** Names of the slots that differ from the baseline. */
   readonly differs: readonly (keyof Slots)[];
   /**
-   * The method with a run's own settings.
+   * Builds the method with a run's settings.
    * @throws WhetstoneError `config.invalid` for a diagnostic, `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
    */
   build(settings?: Partial<Settings>): Method;
@@ -106,13 +106,13 @@ export function method(difference: Difference): Recipe {
   };
 }
 
-/** What the file of a diagnostic says. Its mathematics is in `src/diagnose`, its measurement in its check. */
+/** A diagnostic as its author declares it. Its mathematics is in `src/diagnose`, its measurement in its check. */
 export interface Diagnosis
   extends Pick<Difference, "id" | "family" | "summary" | "paper" | "mechanism" | "equation" | "source"> {
   readonly law: string;
 }
 
-/** A law of the catalogue: tested by its check, never trained. */
+/** A diagnostic of the catalogue: its check tests a law; it is never trained. */
 export function diagnostic(about: Diagnosis): Recipe {
   return {
     ...about,
@@ -125,7 +125,7 @@ export function diagnostic(about: Diagnosis): Recipe {
         where: `method "${about.id}"`,
         got: "a diagnostic, which tests a law",
         expected: "a method, which can be trained",
-        mend: `Run whetstone check ${about.id} to see the law tested, or choose a method.`,
+        mend: `Run whetstone check ${about.id} to test the law, or choose a method.`,
       });
     },
   };

@@ -1,8 +1,8 @@
-/** Finds methods by what they are about: names, papers, mechanisms, mathematics and slots. No network, no model. */
+/** Searches methods by name, paper, mechanism, mathematics and slots. Uses no network and no model. */
 import MiniSearch from "minisearch";
 import type { Recipe } from "./method.ts";
 
-/** Words that people use, and words that papers use for the same. */
+/** Groups of synonyms: everyday words and the words of papers. */
 const kin: readonly (readonly string[])[] = [
   ["exploration", "entropy", "diversity", "novelty", "collapse"],
   ["credit", "attribution", "turn", "step", "process"],
@@ -33,7 +33,7 @@ function widened(query: string): string[] {
   return [...new Set([...words, ...near.flat()])];
 }
 
-/** @returns methods about the query, the best first; none when nothing is. */
+/** @returns the matching methods, best first; empty when none matches. */
 export function searchMethods(query: string, among: readonly Recipe[]): readonly Recipe[] {
   const index = new MiniSearch<{ readonly id: string }>({
     fields: ["id", "family", "summary", "paper", "mechanism", "equation", "slots"],
@@ -46,7 +46,7 @@ export function searchMethods(query: string, among: readonly Recipe[]): readonly
   index.addAll(among.map(({ differs, ...m }) => ({ ...m, slots: differs.join(" ") })));
   const own = new Set(query.toLowerCase().split(/[^\p{L}\p{N}*-]+/u));
   const found = index.search(widened(query).join(" "), {
-    // what was really asked for counts more than what is akin to it
+    // the query's own words count more than their synonyms
     boostTerm: (term) => (own.has(term) ? 1 : 0.25),
   });
   const byId = new Map(among.map((m) => [m.id, m]));

@@ -1,4 +1,4 @@
-/** What a run may set of any method, with the defaults for small agents trained from scratch. */
+/** Settings of any method, with defaults for small agents trained from scratch. */
 
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -6,31 +6,31 @@ import type { StepRule } from "../core/model.ts";
 import type { Schedule } from "../update/minibatches.ts";
 
 export interface Settings {
-  /** Tasks practised per iteration. */
+  /** Training tasks per iteration. */
   readonly tasks: number;
   /** Attempts at each task. */
   readonly groupSize: number;
-  /** Sampling temperature while practising. */
+  /** Sampling temperature during training. */
   readonly temperature: number;
-  /** How a gradient becomes a step: AdamW, or plain descent, where theory is about the gradient itself. */
+  /** Optimiser: AdamW, or plain gradient descent, for theory about the gradient itself. */
   readonly optimiser: StepRule["optimiser"] & string;
-  /** Step size of AdamW. Right for a small transformer; a table of logits wants about 0.1, LoRA about 1e-5. */
+  /** AdamW step size. The default suits a small transformer; a table of logits needs about 0.1, LoRA about 1e-5. */
   readonly learningRate: number;
   /** Step size of a critic or reward model as a multiple of the policy's, in methods that have one. */
   readonly criticRate: number;
   readonly schedule: Schedule["shape"] & string;
-  /** Optimiser steps until the full step size. */
+  /** Warm-up: optimiser steps until the full step size. */
   readonly warmUp: number;
   /** Passes over each batch. */
   readonly epochs: number;
   /** Optimiser steps per pass. */
   readonly minibatches: number;
-  /** How far a probability ratio may go below and above 1. */
+  /** Clip range of the probability ratio, below and above 1. */
   readonly clipLow: number;
   readonly clipHigh: number;
-  /** Added to AdamW's denominator. Gradients below it are noise, which a smaller one would blow up. */
+  /** Added to AdamW's denominator. Gradients below it are noise, which a smaller value would amplify. */
   readonly epsilon: number;
-  /** Largest gradient norm. */
+  /** Largest global gradient norm. */
   readonly gradientClip: number;
   readonly weightDecay: number;
 }
@@ -44,15 +44,15 @@ interface SettingRow<T> {
   readonly oneOf?: readonly string[];
 }
 
-/** Step sizes beyond it are slips of a key. Plain gradient ascent on tables takes up to a million; AdamW far less than one. */
+/** Largest accepted step size; a larger one is a typing error. Plain gradient ascent on tables takes up to 1e6, AdamW far less than 1. */
 export const highestRate = 1e9;
 
-/** Every setting with its help and its range; a missing or surplus row is a compile error. */
+/** Every setting with its help text and range; a missing or surplus row is a compile error. */
 export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Settings[K]> } = {
-  tasks: { help: "tasks practised per iteration", fallback: 16, low: 1, high: 1e6, whole: true },
+  tasks: { help: "training tasks per iteration", fallback: 16, low: 1, high: 1e6, whole: true },
   groupSize: { help: "attempts at each task", fallback: 8, low: 1, high: 1e5, whole: true },
-  temperature: { help: "sampling temperature while practising", fallback: 1, low: 0, high: 100 },
-  optimiser: { help: "how a gradient becomes a step", fallback: "adamw", oneOf: ["adamw", "sgd"] },
+  temperature: { help: "sampling temperature during training", fallback: 1, low: 0, high: 100 },
+  optimiser: { help: "optimiser algorithm", fallback: "adamw", oneOf: ["adamw", "sgd"] },
   learningRate: { help: "step size", fallback: 5e-4, low: 0, high: highestRate },
   criticRate: {
     help: "step size of a critic or reward model, as a multiple of the policy's",
@@ -93,7 +93,7 @@ export const defaultSettings: Settings = {
   weightDecay: settingRows.weightDecay.fallback,
 };
 
-/** The settings themselves, once each is known and within its range. */
+/** Validates settings: every name must be known and every value within its range. */
 export function settingsOf(settings: Settings): Settings {
   const known = Object.entries(settingRows);
   for (const [name, value] of Object.entries(settings)) {
@@ -111,7 +111,7 @@ export function settingsOf(settings: Settings): Settings {
   return settings;
 }
 
-/** What was expected instead, if the value is wrong. */
+/** Description of the expected value, if the value is wrong. */
 function wrong(value: unknown, { low, high, whole, oneOf }: SettingRow<unknown>): string | undefined {
   if (oneOf)
     return typeof value === "string" && oneOf.includes(value) ? undefined : `one of ${oneOf.join(", ")}`;

@@ -6,11 +6,11 @@ import { deadGroupsOf, type Normaliser, rowOfTarget, scales, type Totals, totals
 
 /** Settings of {@link clippedRatio}. */
 export interface ClippedRatioOptions {
-  /** How far the ratio may go from 1 before it stops counting; below and above apart if wished. Default 0.2. */
+  /** Clip range of the ratio around 1, or separate ranges below and above. Default 0.2. */
   readonly clip?: number | { readonly low: number; readonly high: number };
-  /** Column of factors on both distances, above 0; a ratio of several tokens takes that of its first. Without one it is 1. */
+  /** Column with a factor > 0 of both clip ranges; a ratio of several tokens uses that of its first. Default: 1. */
   readonly widths?: string;
-  /** What one ratio is made of: a token, a turn's tokens, or a row's tokens. Default "token". */
+  /** The tokens of one ratio: a token, a turn, or a row. Default "token". */
   readonly level?: "token" | "turn" | "sequence";
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
@@ -18,24 +18,24 @@ export interface ClippedRatioOptions {
   readonly deadGroups?: "count" | "leaveOut";
 }
 
-/** What `prepare` finds out once for a minibatch. */
+/** Values that `prepare` computes once per minibatch. */
 export interface ClippedRatioAux {
   readonly totals: Totals;
   readonly dead: ReadonlySet<string>;
 }
 
-/** The column of log-probabilities that ratios are taken against: as sampled, or scored where that is unknown. */
+/** Column with the old log-probabilities of the ratios: as sampled, or scored where those are unknown. */
 export const oldColumn = "old.logp";
 
 /**
  * Clipped importance ratios (PPO, GRPO).
  *
- *     ρ = exp(mean over its tokens of (logp − old)),   old: the distribution really drawn from
+ *     ρ = exp(mean over its tokens of (logp − old)),   old: the sampling (behaviour) distribution
  *     loss = −Σ_a w[a]/N · min(ρ[a] · A[a], clamp(ρ[a], 1 − low, 1 + high) · A[a])
  *
  * At level "token" the mean is over one token; "turn" and "sequence" follow "Group Sequence Policy Optimization", a
  * sequence being one row. Rewritten rows have no old log-probabilities: they are scored before the first step. A token
- * that stays without one is left out and counted.
+ * that still has none is left out and counted.
  *
  * Stats, as sums: tokens, clipFraction, ratio, kl (k3 from the old policy to this one), unknown.
  * Papers: "Proximal Policy Optimization Algorithms"; "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in
@@ -132,7 +132,7 @@ function* segments(batch: Batch, level: "token" | "turn" | "sequence"): Generato
   }
 }
 
-/** Behaviour log-probabilities; rows that lack some are scored by the model that they train, as it is now. */
+/** Behaviour log-probabilities; rows that lack some are scored by the current model that they train. */
 export async function oldLogp(ctx: Ctx, batch: Batch): Promise<Float32Array> {
   const old_A = batch.behaviour_A.slice();
   const lacking = new Map<string, number[]>();

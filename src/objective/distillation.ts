@@ -9,33 +9,32 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 
 /** Settings of {@link distillation}. */
 export interface DistillationOptions {
-  /** Which divergence between teacher and student; see `core/divergence.ts`. Default `{ jensenShannon: 0.5 }`. */
+  /** Divergence between teacher and student; see `common/statistics/divergence.ts`. Default `{ jensenShannon: 0.5 }`. */
   readonly divergence?: DivergenceKind;
   /** Name of the teacher. Default "teacher". */
   readonly teacher?: string;
   /**
-   * A frozen model that is the teacher and reads the very rows that are learnt from, asked for so many of its likeliest
-   * ids (all there are, if fewer). Default: none, an estimator has brought what the teacher says.
+   * A frozen model as the teacher: it scores the training rows themselves and returns its `topk` most probable ids (the
+   * whole vocabulary, if smaller). Default: none; an estimator provides the teacher's columns.
    */
   readonly asks?: { readonly frozen: string; readonly topk: number };
-  /** Weighs each token by its importance ratio, held at this number; no gradient goes through it. Default: no weights. */
+  /** Weights each token by its importance ratio, truncated at this number, without gradient. Default: no weights. */
   readonly importance?: number;
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
-  /** Multiplies the loss, where it stands beside others. Default 1. */
+  /** Factor of the loss. Default 1. */
   readonly coefficient?: number;
 }
 
 /**
- * Follows a teacher's whole next-token distribution at the tokens that the student wrote itself.
+ * On-policy distillation: matches a teacher's next-token distribution at tokens that the student wrote itself.
  *
  *     loss = coefficient · Σ_a w[a]/N · ω[a] · D(q[a], p[a]),   ω = sg(min(exp(logp − old), importance))
  *
- * D runs over the teacher's ids and a bucket for all the others. Its gradient reaches every word the teacher spoke of,
- * also those not written. Only the step at hand is asked about: what a token does to later ones is left to an estimator.
- * The teacher's columns come from an estimator (`teacherGap`, `disagreementToGo`), or from a frozen model. A token about which the teacher said
- * nothing is left out, also of the normaliser, and counted as unknown; so is one without a ratio, which the normaliser
- * still counts.
+ * D runs over the teacher's ids and a bucket for all others, so its gradient reaches every id of the teacher, also those not
+ * written. D covers the current step alone: effects of a token on later ones are left to an estimator. The teacher's columns
+ * come from an estimator (`teacherGap`, `disagreementToGo`) or from a frozen model. A token without teacher values is left
+ * out, also of the normaliser, and counted as unknown; so is one without a ratio, which the normaliser still counts.
  *
  * Stats, as sums: tokens, divergence (nats), unknown.
  * Papers: "Reinforcement Learning via Self-Distillation"; forward: "Reinforcement Learning from Rich Feedback with
@@ -85,7 +84,7 @@ export function distillation(options: DistillationOptions = {}): Objective<Total
   };
 }
 
-/** What a frozen model says at every target of a batch. */
+/** A frozen model's columns for every target of a batch. */
 async function saidBy(
   of: Frozen,
   batch: Batch,
@@ -96,7 +95,7 @@ async function saidBy(
   return hindsightColumnsOf(teacher, present(outputs.topk, "distillation", "most probable ids"));
 }
 
-/** Whether the teacher said anything about a token. */
+/** Whether the teacher has values at a token. */
 const speaks =
   ({ k, logp }: HindsightRows) =>
   (a: number): boolean =>

@@ -11,7 +11,7 @@ export interface EntropyBonusOptions {
 }
 
 /**
- * A reward for staying undecided, from the whole distribution at each action token.
+ * Entropy bonus, from the full distribution at each action token.
  *
  *     loss = −coefficient · Σ_a w[a]/N · H[a]
  *

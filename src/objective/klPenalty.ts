@@ -4,7 +4,7 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 
 /** Settings of {@link klPenalty}. */
 export interface KlPenaltyOptions {
-  /** Name of the frozen model to stay near. Default "reference". */
+  /** Name of the frozen reference model. Default "reference". */
   readonly to?: string;
   /** Default 0.01. */
   readonly coefficient?: number;
@@ -18,7 +18,7 @@ export interface KlPenaltyOptions {
 }
 
 /**
- * A penalty on going away from a frozen model, estimated on the tokens at hand.
+ * KL penalty to a frozen model, estimated on the batch's tokens.
  *
  *     loss = coefficient · Σ_a w[a]/N · k(logp[a] − reference[a])
  *

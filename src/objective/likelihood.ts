@@ -5,12 +5,12 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 export interface LikelihoodOptions {
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
-  /** Multiplies the loss, where it stands beside others. Default 1. */
+  /** Factor of the loss. Default 1. */
   readonly coefficient?: number;
 }
 
 /**
- * Negative log-likelihood of the action tokens, whatever their advantage: imitation, warm starts, replayed successes.
+ * Negative log-likelihood of the action tokens; advantages are ignored. For imitation, warm starts, replayed successes.
  *
  *     loss = −coefficient · Σ_a w[a]/N · logp[a]
  *

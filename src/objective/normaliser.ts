@@ -1,26 +1,26 @@
-/** How a sum over tokens becomes a loss: said aloud in every objective. */
+/** Normalisers: how a sum over tokens becomes a loss. Every objective states its own. */
 import { type Batch, rowCount } from "../core/batch.ts";
 import type { Id } from "../core/types.ts";
 
 /**
  * - "tokens": the mean over all tokens of the batch; long rows weigh more.
- * - "rows": the mean over rows of each row's mean; every row weighs the same, its tokens less the longer it is.
+ * - "rows": the mean over rows of each row's mean; all rows weigh the same, so tokens of longer rows weigh less.
  * - "trajectories": the mean over trajectories of the mean over all tokens of each, whatever rows they are cut into.
  * - { constant }: the sum divided by rows × constant; no token's weight depends on any length.
  */
 export type Normaliser = "tokens" | "rows" | "trajectories" | { readonly constant: number };
 
-/** Whole-batch counts that parts of it are scaled by. */
+/** Counts over the whole batch, which scale its parts. */
 export interface Totals {
-  /** Sum of the weights that count. */
+  /** Sum of the weights of counted tokens. */
   readonly tokens: number;
-  /** Rows with any weight that counts. */
+  /** Number of rows with a counted token. */
   readonly rows: number;
-  /** Sum of the weights that count by trajectory, of those that have any. */
+  /** Sum of the weights of counted tokens, by trajectory. */
   readonly trajectories: ReadonlyMap<Id, number>;
 }
 
-/** Which tokens train: those with a weight, without the ones that `counts` refuses. */
+/** Totals over tokens with a weight for which `counts` is true. */
 export function totalsOf(batch: Batch, counts: (a: number) => boolean = () => true): Totals {
   let tokens = 0;
   let rows = 0;
@@ -39,7 +39,7 @@ export function totalsOf(batch: Batch, counts: (a: number) => boolean = () => tr
 }
 
 /**
- * What each token's loss is multiplied by: its weight over the normaliser, 0 where it does not count.
+ * The factor of each token's loss: its weight over the normaliser, 0 where it does not count.
  * @param totals of the whole batch, so that parts add up.
  * @returns shape [A].
  */
@@ -71,7 +71,7 @@ function divisorOf(normaliser: Normaliser, totals: Totals, own: number): number 
   return totals.rows * normaliser.constant;
 }
 
-/** Groups in which no token has an advantage: they teach nothing. */
+/** Groups in which every advantage is 0, so that they give no gradient. */
 export function deadGroupsOf(batch: Batch): ReadonlySet<string> {
   const dead = new Set(batch.rows.map((row) => row.group));
   batch.rows.forEach((row, r) => {

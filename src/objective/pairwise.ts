@@ -8,32 +8,32 @@ import type { ModelId } from "../core/types.ts";
 
 /** Settings of {@link pairwise}. */
 export interface PairwiseOptions {
-  /** The model that learns. Default: the one that acted. */
+  /** The model to train. Default: the one that acted. */
   readonly model?: ModelId;
-  /** What a pair's margin h costs; see {@link pairwise}. Default "logistic". */
+  /** Loss of a pair's margin h; see {@link pairwise}. Default "logistic". */
   readonly loss?: PairLoss;
-  /** Strength β of the pull towards what log-probabilities are taken against, > 0. Default 0.1. */
+  /** Strength β > 0 of the regularisation towards the reference. Default 0.1. */
   readonly beta?: number;
   /**
-   * What log-probabilities are taken against: shares of frozen models by name, and `sampled` for the policy as it was
-   * when it sampled. {} takes them as they are. A function may choose anew in each iteration. Default { reference: 1 }.
+   * The reference of the log-ratios: shares of frozen models by name, and `sampled` for the policy at sampling time. {} uses
+   * no reference. A function may choose anew in each iteration. Default { reference: 1 }.
    */
   readonly against?: Shares | ((ctx: Ctx) => Shares);
   /**
-   * λ, how much of the rejected side counts in the margin, in (0, 1]; "anchored" takes 1 where S(chosen) ≥ 0, and −1 where
-   * the chosen side has become less likely, so that both sides are raised. No gradient goes through the sign. Default 1.
+   * Weight λ of the rejected side in the margin, in (0, 1]; "anchored" uses 1 where S(chosen) ≥ 0, and −1 where the chosen
+   * side has become less likely, so that both sides are raised. No gradient goes through the sign. Default 1.
    */
   readonly rejected?: number | "anchored";
-  /** ε of "reverseKl": the share of doubt left in a label. Default 0.001. */
+  /** ε of "reverseKl": the label smoothing. Default 0.001. */
   readonly doubt?: number;
-  /** What holds pairs together in one part of the batch: pairs lie within groups, or anywhere. Default "group". */
+  /** Unit that micro-batching keeps whole: "group" where pairs lie within groups, "batch" where they may lie anywhere. Default "group". */
   readonly together?: "group" | "batch";
 }
 
 /** Shares of models by name. */
 export type Shares = Readonly<Record<string, number>>;
 
-/** A loss of the margin. */
+/** Loss of the margin. */
 export type PairLoss = "logistic" | "squared" | "reverseKl";
 
 interface Aux {
@@ -52,7 +52,7 @@ interface Aux {
  *     "reverseKl"   f(h) = KL((q, 1 − q) ‖ (1 − ε, ε)),  q = σ(β h)
  *     loss = 1/P Σ_pairs p · f(h) + (1 − p) · f(h with the sides swapped)        p: strength of the label, P: pairs
  *
- * Sums over tokens, never means. Pairs come from the columns of `core/pairs.ts`. A pair with a token whose
+ * Sums over tokens, never means. Pairs come from the columns of `common/tokens/pairs.ts`. A pair with a token whose
  * log-probability under `sampled` is unknown is left out and counted.
  *
  * Stats, as sums: pairs, accuracy (h > 0), margin (h, nats), raised (λ < 0), unknown (pairs).

@@ -5,27 +5,27 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 
 /** Settings of {@link policyGradient}. */
 export interface PolicyGradientOptions {
-  /** The model that learns. Default: the one that acted. */
+  /** The model to train. Default: the one that acted. */
   readonly model?: ModelId;
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
-  /** Multiplies the loss, where it stands beside others. Default 1. */
+  /** Factor of the loss. Default 1. */
   readonly coefficient?: number;
-  /** Weighs each token by its importance ratio, held between 1 − low and 1 + high. Default: no weights. */
+  /** Weights each token by its importance ratio, clamped to [1 − low, 1 + high]. Default: no weights. */
   readonly importance?: { readonly low: number; readonly high: number };
 }
 
 /**
- * The score-function estimator: its gradient at the policy that sampled is that of the expected reward.
+ * The score-function (REINFORCE) estimator: at the sampling policy, its gradient is that of the expected reward.
  *
  *     loss = −coefficient · Σ_a w[a]/N · A[a] · logp[a]
  *
- * With `importance` it also serves samples of an older policy. No gradient goes through the weight, and a weight at its
- * bound still teaches, other than in {@link clippedRatio}, where such a token falls silent:
+ * With `importance` it also works on samples of an older policy. No gradient goes through the weight, and a token with a
+ * clamped weight still has a gradient, unlike in {@link clippedRatio}:
  *
  *     loss = −coefficient · Σ_a w[a]/N · sg(clamp(ρ[a], 1 − low, 1 + high)) · A[a] · logp[a],    ρ = exp(logp − old)
  *
- * `old` is the distribution really drawn from; a token without one is left out and counted.
+ * `old` is the sampling (behaviour) distribution; a token without one is left out and counted.
  *
  * Stats, as sums: tokens; with `importance` also ratio, clipFraction (weights at a bound), unknown.
  * Papers: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning"; importance:

@@ -6,17 +6,17 @@ import type { Origin } from "../core/types.ts";
 /** Settings of {@link restricted}. */
 export interface RestrictedOptions {
   /**
-   * What the loss is normalised by: its own rows, so that its weight beside others does not depend on how many they are;
-   * or the whole batch, so that losses on disjoint rows add up to one over all of them. Default "own".
+   * Normaliser of the loss. "own": its own rows, so that its weight among other losses does not depend on their number.
+   * "batch": the whole batch, so that losses on disjoint rows add up to one loss over all of them. Default "own".
    */
   readonly normalise?: "own" | "batch";
 }
 
 /**
- * A loss on some rows alone, e.g. one for what was sampled beside another for what was demonstrated. To the loss the other
- * tokens have no weight: they give nothing, and count in no normaliser unless told. Its columns are made of its own rows;
- * elsewhere they have no value (NaN).
- * @param rows origins of the rows that count, or which rows count.
+ * A loss on some rows alone, e.g. one for sampled rows beside another for demonstrated ones. All other tokens get weight 0:
+ * they give no loss and count in no normaliser, except with `normalise: "batch"`. Its columns are computed for its own rows
+ * and are NaN elsewhere.
+ * @param rows origins of the rows that count, or a predicate.
  */
 export function restricted<Aux>(
   objective: Objective<Aux>,

@@ -6,13 +6,13 @@ import { type Normaliser, scales, type Totals, totalsOf } from "./normaliser.ts"
 
 /** Settings of {@link valueRegression}. */
 export interface ValueRegressionOptions {
-  /** The model that learns. Default "critic". */
+  /** The model to train. Default "critic". */
   readonly model?: ModelId;
-  /** Its head. Default "value". */
+  /** Its value head. Default "value". */
   readonly head?: string;
-  /** Column of the batch with the targets; NaN where there is none, so that a critic of turns has one per turn. Default "return". */
+  /** Batch column with the targets; NaN at tokens without one, so that a turn-level critic has one target per turn. Default "return". */
   readonly column?: string;
-  /** Multiplies the loss, where it stands beside others of the same model. Default 1. */
+  /** Factor of the loss. Default 1. */
   readonly coefficient?: number;
   /** Default "tokens": the mean over all tokens that have a target. */
   readonly normaliser?: Normaliser;
@@ -23,8 +23,8 @@ export interface ValueRegressionOptions {
  *
  *     loss = coefficient · Σ_a w[a]/N · ½ (V[a] − target[a])²
  *
- * Advantages play no part. Stats, as sums: tokens, value, error (squared, not halved).
- * Paper: "Proximal Policy Optimization Algorithms"; without its code's clipping of values, which "What Matters In
+ * Advantages are not used. Stats, as sums: tokens, value, error (squared, not halved).
+ * Paper: "Proximal Policy Optimization Algorithms"; without the value clipping of its code, which "What Matters In
  * On-Policy Reinforcement Learning? A Large-Scale Empirical Study" found to be of no use.
  */
 export function valueRegression(options: ValueRegressionOptions = {}): Objective<Totals> {

@@ -1,29 +1,29 @@
-/** Episodes that the environment's own player shows, alone or beside the policy's. */
+/** Demonstrations by the environment's scripted player, alone or beside the policy's episodes. */
 import type { Ctx } from "../core/context.ts";
 import type { Rollout } from "../core/slots.ts";
 import type { Id, Trajectory } from "../core/types.ts";
 
 /** Settings of {@link demonstrated}. */
 export interface DemonstratedOptions {
-  /** The environment's scripted player that shows how. Default "expert". */
+  /** The environment's scripted player. Default "expert". */
   readonly player?: "expert" | "flawed";
-  /** Demonstrations of each practised task. Default 1. */
+  /** Demonstrations of each training task. Default 1. */
   readonly perTask?: number;
 }
 
 /** Settings of {@link withDemonstrations}. */
 export interface WithDemonstrationsOptions extends DemonstratedOptions {
   /**
-   * Whom a demonstration is compared with: the policy's attempts at its task, as one more member of their group, or
-   * nobody but the other demonstrations of its task. Default "task".
+   * The group of a demonstration. "task": the group of the policy's attempts at its task; "own": a group of the
+   * demonstrations of its task alone. Default "task".
    */
   readonly group?: "task" | "own";
 }
 
 /**
- * Nothing but demonstrations: every practised task, played by the environment's own player. The trajectories are of
- * origin "demonstrated", in the policy's tokens, and without log-probabilities. Units: one trajectory each, grouped by
- * task. A player that gets nowhere (a failed episode, no turn) gives no unit.
+ * Demonstrations alone: the environment's scripted player plays every training task. The trajectories have origin
+ * "demonstrated", are in the policy's tokens, and have no log-probabilities. Units: one trajectory each, grouped by task. A
+ * failed episode, or one without turns, gives no unit.
  */
 export function demonstrated(options: DemonstratedOptions = {}): Rollout {
   return async (ctx) => {
@@ -35,7 +35,7 @@ export function demonstrated(options: DemonstratedOptions = {}): Rollout {
   };
 }
 
-/** What a rollout brings home, and demonstrations of the same tasks beside it. */
+/** Adds demonstrations of the same tasks to the result of a rollout. */
 export function withDemonstrations(rollout: Rollout, options: WithDemonstrationsOptions = {}): Rollout {
   const { group = "task" } = options;
   return async (ctx) => {

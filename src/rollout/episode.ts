@@ -1,4 +1,4 @@
-/** Plays one episode: the piece that every rollout, evaluation and demonstration shares. */
+/** Plays one episode. Every rollout, evaluation and demonstration uses it. */
 import { applied } from "../common/artefacts/applyArtefact.ts";
 import { concatIds } from "../common/tokens/pack.ts";
 import { sampledTurn, tokenTexts } from "../common/tokens/turns.ts";
@@ -22,7 +22,7 @@ import type {
 import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Action, Environment, Episode, Observation, Player, Step } from "../env/environment.ts";
 
-/** Who plays a role: a model (or frozen one) that samples, one that only talks, or a scripted player. */
+/** The actor of a role: a token model (or frozen one), a chat model, or a scripted player. */
 export type Seat =
   | {
       readonly kind: "model";
@@ -32,13 +32,13 @@ export type Seat =
       readonly contextTokens: number;
       sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
     }
-  /** Its turns carry no tokens. How long a reply may be is its own affair: limits in tokens are another tokenizer's. */
+  /** Its turns carry no tokens. Token limits do not apply, since they count another tokenizer's tokens. */
   | { readonly kind: "chat"; readonly id: ModelId; readonly chat: Chat }
   | {
       readonly kind: "player";
       readonly id: ModelId;
       readonly player: Player;
-      /** Where given, the turns carry tokens: the encoded text and the end token, with unknown log-probabilities. */
+      /** If set, the turns carry tokens: the encoded text and the end token, with unknown log-probabilities. */
       readonly codec?: Codec;
       readonly contextTokens?: number;
     };
@@ -48,29 +48,29 @@ export interface EpisodeOptions {
   readonly task: Task;
   /** Id of the episode; its trajectories are `<id>/<role>`. */
   readonly id: Id;
-  /** Who plays a role. Called once per role that acts. */
+  /** The actor of a role. Called once per role that acts. */
   seat(role: Role): Seat;
   /** All randomness of the episode. */
   readonly random: Random;
-  /** The first action as one of several draws. Only for episodes that all begin with the same prompt. */
+  /** Samples the first action as one of several draws. Only for episodes that all begin with the same prompt. */
   readonly draw?: Draw;
-  /** Of every model. Default 1. */
+  /** Sampling temperature of every model. Default 1. */
   readonly temperature?: number;
-  /** Models choose among what an observation lists as legal, where it lists anything: nothing else can be sampled. */
+  /** Where an observation lists legal actions, sampling is restricted to them. */
   readonly constrained?: boolean;
-  /** Said to the acting role before its first own action: a user message of its own, or these messages. */
+  /** Advice for the acting role before its first own action: the text of a separate user message, or messages. */
   readonly advice?: string | readonly Message[];
-  /** Said to the acting role before each own action. */
+  /** Returns advice for the acting role before each own action. */
   readonly advise?: Advise;
-  /** Told to whoever plays as "policy" before its first action; to one whose conversation comes whole each time, each time. */
+  /** Artefact for actors of model "policy", applied before their first action; before every action where observations are whole conversations. */
   readonly artefact?: Artefact;
-  /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then goes on. */
+  /** Replays the turns before `turn` of this trajectory, with their recorded tokens, then continues. */
   readonly from?: {
     readonly trajectory: Trajectory;
     readonly turn: number;
     readonly why: "retry" | "branch";
   };
-  /** Smaller limits than the environment's own. Turns count the actions of all roles. */
+  /** Limits below the environment's own. `turns` counts the actions of all roles. */
   readonly limits?: { readonly turns?: number; readonly actionTokens?: number; readonly seconds?: number };
 }
 
@@ -79,22 +79,22 @@ interface Line {
   readonly seat: Seat;
   readonly conversation: Message[];
   readonly turns: Turn[];
-  /** Tokens of the conversation up to and with the last action; absent before the first. */
+  /** Tokens of the conversation up to and including the last action; undefined before the first. */
   sequence: Int32Array | undefined;
   stop: StopReason;
   /** Messages seen since the last action. */
   fresh: Message[];
-  /** Parts of the artefact that it was shown. */
+  /** Ids of the artefact parts in its prompt. */
   shown: readonly Id[];
 }
 
 /**
- * Plays one episode to its end. The conversation of each role is one token sequence that only grows: first
- * `codec.open` of the task's prompt and what is observed, then what was sampled, then `codec.extend`; action tokens are never made again from text.
+ * Plays one episode to its end. The conversation of each role is one append-only token sequence: first `codec.open` of the
+ * task's prompt and the observation, then the sampled tokens, then `codec.extend`; action tokens are never re-tokenised.
  *
- * Whatever the environment throws, or its taking longer than its limit in seconds (its own time only, so that a slow
- * model changes no result), ends the episode as `failed`; what a model throws is thrown on.
- * @returns one trajectory per role that acted, in the order of their first actions; one without turns if nobody did.
+ * An environment that throws, or exceeds its limit in seconds, ends the episode as `failed`. Only the environment's own time
+ * counts, so that a slow model changes no result. Errors of a model are rethrown.
+ * @returns one trajectory per role that acted, in the order of their first actions; one without turns if none did.
  */
 export async function playEpisode(options: EpisodeOptions): Promise<readonly Trajectory[]> {
   const { environment, task, from } = options;
@@ -173,7 +173,7 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
     end = { kind: "failed", boundary: "environment", message: thrown.message };
   } finally {
     const opened = episode;
-    // a failing close must not undo a finished episode, and one that began too late must not stay open
+    // a failing close must not fail a finished episode; an environment that opened after the time limit must be closed too
     if (opened) await watch("close()", async () => opened.close?.()).catch(() => undefined);
     else
       void Promise.resolve(starting)
@@ -208,20 +208,20 @@ function adviceMessages(advice: string | readonly Message[] = []): readonly Mess
   return typeof advice === "string" ? [{ role: "user", content: advice }] : advice;
 }
 
-/** The action in tokens, and how each of them reads, where a model sampled it. */
+/** The action's tokens with the text of each, where a model sampled it. */
 function sampledAction({ tokens }: Turn, seat: Seat): Pick<Action, "sampled"> {
   if (!tokens || seat.kind !== "model") return {};
   return { sampled: { tokens, pieces: () => tokenTexts(seat.codec, tokens.action) } };
 }
 
-/** Forgets what was said: what is heard next is the whole conversation. */
+/** Clears the conversation: the next observation contains all of it. */
 function startAnew(line: Line): void {
   line.conversation.length = 0;
   line.sequence = undefined;
   line.fresh = [];
 }
 
-/** Puts an artefact into the conversation: before anything was sampled, so that the sequence only grows from there. */
+/** Applies an artefact to the conversation, before anything is sampled, so that the sequence stays append-only. */
 function tell(line: Line, artefact: Artefact | undefined): void {
   if (!artefact || line.seat.kind === "player" || line.seat.id !== "policy") return;
   const { messages, shown } = applied(artefact, line.conversation);
@@ -229,7 +229,7 @@ function tell(line: Line, artefact: Artefact | undefined): void {
   line.shown = shown;
 }
 
-/** A turn with who acted in it: a model, and what that was told. */
+/** Adds the actor to a turn: its model, and the artefact in its prompt. */
 function toldTurn(turn: Turn, { seat, shown }: Line, artefact: Artefact | undefined): Turn {
   if (!artefact || seat.kind === "player" || seat.id !== "policy") return turn;
   return {
@@ -244,13 +244,13 @@ function hear(line: Line, messages: readonly Message[]): void {
   line.fresh.push(...messages);
 }
 
-/** The whole prompt of the next action in tokens. */
+/** Tokens of the whole prompt of the next action. */
 function promptOf(line: Line, codec: Codec): Int32Array {
   if (!line.sequence) return codec.open(line.conversation);
   return concatIds([line.sequence, codec.extend(line.stop, line.fresh)]);
 }
 
-/** A recorded turn, done again as it was. */
+/** Replays a recorded turn. */
 function again(line: Line, recorded: Turn): Turn {
   line.conversation.splice(0, line.conversation.length, ...recorded.prompt);
   return recorded;
@@ -313,7 +313,7 @@ async function act(
       ...(observation.stop === undefined ? {} : { stop: observation.stop }),
     };
     const reply = await seat.chat.reply(asked).catch((e: unknown): Ending => {
-      // a provider that fails costs the episode
+      // a failing provider fails the episode, not the run
       if (!isWhetstoneError(e) || e.code !== "chat.failed") throw e;
       return { kind: "failed", boundary: "model", message: e.message };
     });
@@ -335,7 +335,7 @@ async function act(
   try {
     prompt = promptOf(line, seat.codec);
   } catch (e) {
-    // who makes conversations of its own may make one that the model cannot be asked
+    // an environment that writes whole conversations may write one that the model cannot encode
     if (observation.whole === undefined || !isWhetstoneError(e)) throw e;
     return { end: { kind: "failed", boundary: "environment", message: e.message } };
   }
@@ -369,11 +369,11 @@ async function act(
   });
 }
 
-/** Each text as a whole reply, so that one may begin with another. */
+/** Encodes each text as a complete reply with its end, so that one text may be a prefix of another. */
 const choicesOf = (texts: readonly string[], codec: Codec): Int32Array[] =>
   texts.map((text) => concatIds([codec.encode(text), Int32Array.of(codec.endId)]));
 
-/** A scripted player belongs to the environment: if it throws, the environment is broken. */
+/** Calls a scripted player. It belongs to the environment, so its errors are environment failures. */
 function scripted(player: Player, task: Task, conversation: readonly Message[], random: Random): string {
   try {
     return player(task, conversation, random);
@@ -384,7 +384,7 @@ function scripted(player: Player, task: Task, conversation: readonly Message[], 
 
 class EnvironmentFailure extends Error {}
 
-/** Runs environment calls against one budget of wall-clock time; throws {@link EnvironmentFailure} alone. */
+/** Runs environment calls within a shared wall-clock budget; throws only {@link EnvironmentFailure}. */
 function environmentWatch(seconds: number): <T>(name: string, call: () => Promise<T>) => Promise<T> {
   let left = seconds * 1000;
   return async (name, call) => {

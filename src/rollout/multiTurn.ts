@@ -4,23 +4,23 @@ import type { Id, Role } from "../core/types.ts";
 
 /** Settings of {@link multiTurn}. */
 export interface MultiTurnOptions {
-  /** Attempts at each practised task; they are compared with each other. Default 8. */
+  /** Attempts at each training task; they form one group. Default 8. */
   readonly groupSize?: number;
   /** Default 1. */
   readonly temperature?: number;
   /** Roles that are trained. Default: all that act. */
   readonly roles?: readonly Role[];
-  /** Which model, or frozen one, plays which role. Default: "policy" plays every role. */
+  /** The model or frozen model that plays each role. Default: "policy" plays every role. */
   readonly models?: Play["models"];
-  /** Actions are chosen among the legal ones; see {@link Play.constrained}. Default: anything can be said. */
+  /** Restricts actions to the legal ones; see {@link Play.constrained}. Default: unrestricted. */
   readonly constrained?: boolean;
-  /** Smaller limits than the environment's own; one turn makes single-turn practice of any environment. */
+  /** Limits below the environment's own; `turns: 1` makes single-turn training in any environment. */
   readonly limits?: Play["limits"];
 }
 
 /**
- * Plays every practised task `groupSize` times, all at once. Units: one trajectory each; their group is the task, and
- * the role as well where several act in any of its episodes. Failed episodes are kept among the trajectories and left out of the units.
+ * Plays every training task `groupSize` times, concurrently. Units: one trajectory each, grouped by task, and also by role
+ * where several roles act in any of its episodes. Failed episodes are among the trajectories and in no unit.
  */
 export function multiTurn(options: MultiTurnOptions = {}): Rollout {
   const { groupSize = 8, temperature, roles, models, constrained, limits } = options;
@@ -40,7 +40,7 @@ export function multiTurn(options: MultiTurnOptions = {}): Rollout {
     );
     const episodes = await Promise.all(plays);
     const trajectories = episodes.flat();
-    // of all of a task's episodes: in some of them a role may never get to act
+    // over all episodes of a task, since a role may not act in some of them
     const acted = new Map<Id, Set<Role>>();
     for (const { task, role, turns } of trajectories) {
       if (turns.length > 0) acted.set(task, (acted.get(task) ?? new Set()).add(role));

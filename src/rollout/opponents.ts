@@ -4,19 +4,19 @@ import type { ModelId } from "../core/types.ts";
 
 /** Settings of {@link opponents}. */
 export interface OpponentsOptions {
-  /** Attempts of the policy at each practised task, and as many of its opponent. Default 8. */
+  /** Attempts at each training task by the policy, and as many by its opponent. Default 8. */
   readonly groupSize?: number;
   /** Default 1. */
   readonly temperature?: number;
-  /** Who is the opponent: a model or a frozen one of the run. Default "policy", the policy itself. */
+  /** The opponent: a model or frozen model of the run. Default "policy", the policy itself. */
   readonly opponent?: ModelId;
-  /** Mixes the opponent's logits with so much of a frozen model. */
+  /** Mixes the opponent's logits with a share of a frozen model's. */
   readonly mix?: Play["mix"];
 }
 
 /**
- * Plays every practised task `groupSize` times by the policy and as often by an opponent, whose attempts only serve for
- * comparison: units are the policy's trajectories alone, one each, grouped by task. Failed episodes are in no unit.
+ * Plays every training task `groupSize` times with the policy and as often with an opponent, whose attempts only serve for
+ * comparison. Units are the policy's trajectories alone, one each, grouped by task. Failed episodes are in no unit.
  */
 export function opponents(options: OpponentsOptions = {}): Rollout {
   const { groupSize = 8, temperature, opponent = "policy", mix } = options;

@@ -1,4 +1,4 @@
-/** Experience from production logs, in place of play. */
+/** Off-policy experience: replays production logs instead of playing episodes. */
 
 import { writeMessage } from "../common/text/toolCalls.ts";
 import { concatIds } from "../common/tokens/pack.ts";
@@ -11,15 +11,15 @@ import type { Id, Trajectory, Turn, TurnTokens } from "../core/types.ts";
 /** Settings of {@link replayed}. */
 export interface ReplayedOptions {
   /**
-   * "recorded": a conversation counts only where every reply was recorded as this policy's tokens, with the
-   * log-probabilities that ratios need. "encoded": texts in the policy's tokens where that is not so, without
-   * log-probabilities: for likelihoods and preferences, not for ratios. Default "recorded"; single replies (pairs,
-   * demonstrations, verdicts) are always encoded where they were not recorded.
+   * "recorded": a conversation is used only where every reply was recorded in this policy's tokens, with the
+   * log-probabilities that importance ratios need. "encoded": other conversations are tokenised, without log-probabilities:
+   * for likelihoods and preferences, not for ratios. Default "recorded". Single replies (pairs, demonstrations, verdicts) are
+   * always encoded where they were not recorded.
    */
   readonly tokens?: "recorded" | "encoded";
   /**
-   * Whom a reply is compared with: replies to its own prompt, or all of the iteration, since people rarely ask the same
-   * thing twice. A pair is compared within itself. Default "task".
+   * The group of a reply. "task": replies to the same prompt; "all": all replies of the iteration, since users rarely send the
+   * same prompt twice. A pair is always its own group. Default "task".
    */
   readonly group?: "task" | "all";
 }
@@ -27,10 +27,11 @@ export interface ReplayedOptions {
 type Policy = Pick<Model, "codec" | "contextTokens">;
 
 /**
- * The lessons of the practised tasks, replayed: nothing is sampled, and no environment is asked. Units: one trajectory
- * each. A lesson that the policy cannot read or write (unknown words, too long, not recorded as tokens) is left out whole; where that is all of them, there is an error.
+ * Replays the training examples of the chosen tasks: nothing is sampled, and no environment runs. Units: one trajectory
+ * each. An example that the policy cannot encode (unknown words, too long, not recorded as tokens) is left out whole.
  *
- * Stats: lessons, and unfit, the share of them that was left out.
+ * Stats: lessons, and unfit, the share of lessons that was left out.
+ * @throws WhetstoneError `task.none` where every example was left out.
  */
 export function replayed(lessons: readonly ServedLesson[], options: ReplayedOptions = {}): Rollout {
   const { tokens = "recorded", group = "task" } = options;
@@ -67,15 +68,15 @@ function unreadableAll(lessons: readonly ServedLesson[], { contextTokens }: Poli
     where: "replayed",
     got: `${lessons.length} lessons, none of which the policy can read in ${contextTokens} tokens`,
     expected: conversations
-      ? "conversations whose replies were recorded as this policy's own tokens"
-      : "prompts and replies that fit, in words that it knows",
+      ? "conversations whose replies were recorded in this policy's own tokens"
+      : "prompts and replies that fit the context and use known words",
     mend: conversations
       ? "Serve the policy itself so that its tokens are recorded, or learn from pairs, demonstrations or verdicts; or allow longer sequences."
-      : "Allow longer sequences (--context-tokens), or take a model that knows the words.",
+      : "Allow longer sequences (--context-tokens), or use a model whose vocabulary has the words.",
   });
 }
 
-/** @param exact whether every reply must have been recorded as tokens. @returns nothing where the policy cannot take it. */
+/** @param exact whether every reply must have been recorded as tokens. @returns undefined where the policy cannot encode it. */
 function inTokens(t: Trajectory, policy: Policy, exact: boolean): Trajectory | undefined {
   const turns: Turn[] = [];
   for (const turn of t.turns) {
@@ -87,13 +88,13 @@ function inTokens(t: Trajectory, policy: Policy, exact: boolean): Trajectory | u
   return { ...t, turns };
 }
 
-/** Whether tokens that were recorded are this policy's: they have to say what was said. */
+/** Whether recorded tokens are this policy's: they must decode to the recorded text. */
 function isItsOwn({ action }: Turn, tokens: TurnTokens, { codec }: Policy): boolean {
   if ([tokens.prompt, tokens.action].some((ids) => ids.some((id) => id < 0 || id >= codec.vocabulary))) {
     return false;
   }
   const said = codec.decode(tokens.action).trim();
-  // calls stand in the tokens in whatever form the model writes them
+  // the tokens contain calls in the model's own format, so only the content before them is compared
   return action.toolCalls ? said.startsWith(action.content.trim()) : said === action.content.trim();
 }
 

@@ -1,4 +1,4 @@
-/** Second attempts: what the rollouts that try again have in common. */
+/** Second attempts: code shared by the rollouts that retry. */
 
 import { withoutAdvice } from "../common/tokens/rewrite.ts";
 import type { Ctx } from "../core/context.ts";
@@ -7,29 +7,29 @@ import type { Critique } from "../core/critique.ts";
 import type { Experience } from "../core/slots.ts";
 import type { Id, Message, Stats, Trajectory } from "../core/types.ts";
 
-/** How a task is tried again. */
+/** Settings of a retry. */
 export interface Retry {
-  /** Said before the first new action. */
+  /** Messages before the first new action. */
   readonly advice: string | readonly Message[];
-  /** The earlier attempt's turns that are replayed as they were; 0 begins anew. Held within the attempt. */
+  /** Number of the earlier attempt's turns to replay; 0 restarts the episode. Clamped to the length of the attempt. */
   readonly turn: number;
-  /** A number of its own for the new episode, among those of its task and iteration. */
+  /** Attempt number of the new episode, unique for its task and iteration. */
   readonly attempt: number;
   /** Default 1. */
   readonly temperature?: number;
 }
 
-/** A second attempt, and the same actions as if nobody had advised it. Both name the first one as their parent. */
+/** A second attempt with advice, and the same actions without it. Both have the first attempt as parent. */
 export interface Retried {
   readonly advised: Trajectory;
-  /** Re-rendered: its log-probabilities are unknown until somebody scores them. */
+  /** Re-rendered without the advice: its log-probabilities are unknown until they are scored. */
   readonly plain: Trajectory;
 }
 
 /**
- * Tries a task again, from its beginning or from a turn of an earlier attempt on, with advice in the context. Replayed
- * turns keep the tokens that they had. A restart in mid-episode needs an environment that can replay.
- * @returns undefined where there was nothing to try again, or the new episode failed.
+ * Retries a task with advice in the context, from its beginning or from a turn of an earlier attempt. Replayed turns keep
+ * their tokens. A restart in mid-episode needs an environment that can replay.
+ * @returns undefined where the new episode failed or has no new turn.
  */
 export async function retried(ctx: Ctx, earlier: Trajectory, retry: Retry): Promise<Retried | undefined> {
   const { advice, attempt, temperature } = retry;
@@ -54,18 +54,18 @@ export async function retried(ctx: Ctx, earlier: Trajectory, retry: Retry): Prom
   };
 }
 
-/** How attempts are criticised and tried again. */
+/** Settings of {@link reviewed}. */
 export interface Review {
   readonly critic: Critic;
-  /** Names the critic's random streams. */
+  /** Name of the critic's random streams. */
   readonly stream: string;
   /** Which attempts are criticised. Default: all. */
   readonly of?: (t: Trajectory) => boolean;
-  /** What follows a critique; undefined where it is not tried again. */
+  /** The retry after a critique; undefined for no retry. */
   readonly retry: (critique: Critique, t: Trajectory) => Omit<Retry, "attempt"> | undefined;
 }
 
-/** An attempt, what was said of it, and what came of trying again. */
+/** An attempt with its critique and its retry. */
 export interface Reviewed {
   readonly t: Trajectory;
   readonly group: Id;
@@ -73,7 +73,7 @@ export interface Reviewed {
   readonly retry: Retried | undefined;
 }
 
-/** Has every attempt that is compared in an experience criticised, and tries again; all at once. */
+/** Criticises and retries every attempt in the units of an experience, concurrently. */
 export async function reviewed(
   ctx: Ctx,
   experience: Experience,
@@ -99,8 +99,8 @@ export async function reviewed(
 }
 
 /**
- * An experience with what its reviews brought: further trajectories, each a unit in the group named, and the critiques.
- * Stats: those given, and retries per attempt.
+ * Adds the results of reviews to an experience: the new trajectories, each a unit of the given group, and the critiques.
+ * Stats: the given ones, and retries per attempt.
  */
 export function withReviews(
   experience: Experience,

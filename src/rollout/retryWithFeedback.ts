@@ -7,33 +7,33 @@ import { reviewed, withReviews } from "./retried.ts";
 /** Settings of {@link retryWithFeedback}. */
 export interface RetryWithFeedbackOptions {
   readonly critic: Critic;
-  /** Which attempts are tried again. Default: those without success. */
+  /** Which attempts are retried. Default: unsuccessful ones. */
   readonly again?: (t: Trajectory) => boolean;
-  /** What is said before the second attempt. Default: the critique's text. */
+  /** Advice for the second attempt. Default: the critique's text. */
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
-  /** A retry as it was played, in a group of retries alone; as if nobody had advised it, in the group of its first attempt; or both. Default "both". */
+  /** "advised": keep a retry as it was played, in a group of retries alone; "plain": keep it without the advice, in the group of its first attempt; or both. Default "both". */
   readonly keep?: "advised" | "plain" | "both";
-  /** Whether retries without the advice are in a group of their own, "<group>/plain", instead. Default false. */
+  /** Whether plain retries form a separate group, "<group>/plain". Default false. */
   readonly apart?: boolean;
   /** Default 1. */
   readonly temperature?: number;
 }
 
-/** What {@link attemptAndCritique} says of its own. */
+/** Fixed text of {@link attemptAndCritique}. */
 export const attemptWords = "your attempt :\n";
 
-/** The actions of an attempt, one a line, and what was said of it: for a retry that is to revise instead of beginning anew. */
+/** The actions of an attempt, one per line, and its critique: advice for a retry that revises the attempt. */
 export const attemptAndCritique = ({ text }: Critique, { turns }: Trajectory): string =>
   `${attemptWords}${turns.map(({ action }) => `${action.content}\n`).join("")}${text}`;
 
 /**
- * Feedback between attempts: what a rollout brings home, and for each attempt that went wrong one more at the same task,
- * in a new episode with the critique in its context.
+ * Feedback between attempts: extends a rollout by one retry for each unsuccessful attempt, in a new episode with the
+ * critique in its context.
  *
  *     advised: (x, f, y′)   group "<group>/advised"        plain: (x, y′)   group of the first attempt
  *
- * Both name the first attempt as their lineage. An attempt without critique, or whose second episode failed, stays alone.
- * What the critic said of each goes along.
+ * Both have the first attempt as lineage parent. An attempt without critique, or whose retry failed, has no retry. The
+ * critiques are included in the result.
  *
  * Stats: retries per attempt of the units, and repaired, the share of retries that succeeded.
  */

@@ -1,21 +1,21 @@
-/** Untrusted JavaScript: QuickJS in WebAssembly, in a worker thread of its own. */
+/** Sandbox for untrusted JavaScript: QuickJS in WebAssembly, in a separate worker thread. */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
 import type { Stopped } from "./outcome.ts";
 import { pool } from "./pool.ts";
 
-/** What a program may use. */
+/** Resource limits of a program. */
 export interface JavaScriptLimits {
-  /** Rounds of loops and calls of functions, in ten thousands: the same on every machine. Default 2,000,000. */
+  /** Largest number of loop iterations and function calls, checked every ten thousand; the same on every machine. Default 2,000,000. */
   readonly steps: number;
-  /** Wall clock, for what takes long within one step; the thread is ended then. Default 5. */
+  /** Wall-clock limit in seconds, for operations that take long within one step; it terminates the thread. Default 5. */
   readonly seconds: number;
-  /** Bytes on top of the 16 MiB that the runtime begins with, most of which a program has as well. Default 16 MiB. */
+  /** Bytes beyond the runtime's initial 16 MiB, most of which a program can use too. Default 16 MiB. */
   readonly memory: number;
   /** Bytes of stack. Default 128 KiB. */
   readonly stack: number;
-  /** Characters printed and characters of values, each. Default 10,000. */
+  /** Largest number of printed characters, and of characters of values. Default 10,000. */
   readonly output: number;
 }
 
@@ -30,46 +30,46 @@ export const javaScriptLimits: JavaScriptLimits = {
 /** Settings of {@link javaScriptSandbox}. */
 export interface JavaScriptOptions {
   readonly limits?: Partial<JavaScriptLimits>;
-  /** Threads at once, started when they are needed. Default: one less than there are processors, 1 to 4. */
+  /** Largest number of threads, started on demand. Default: number of processors − 1, from 1 to 4. */
   readonly threads?: number;
 }
 
-/** Scripts that run one after another in one fresh world; the first that does not end well is the last. */
+/** Scripts that run one after another in one fresh runtime, up to the first that fails. */
 export interface JavaScriptProgram {
   readonly scripts: readonly string[];
-  /** What `Math.random` starts from. Default 1. */
+  /** Seed of `Math.random`. Default 1. */
   readonly seed?: number;
 }
 
 /**
- * How a program ended. `values[i]` is what script i came to, written as a literal with sorted keys (`[1, "a", {"b": 2}]`);
- * a promise is waited for. Values and output of a program that had to be ended with its thread are lost.
+ * Outcome of a program. `values[i]` is the value of script i, as a literal with sorted keys (`[1, "a", {"b": 2}]`); promises
+ * are awaited. Values and output are lost where the thread had to be terminated.
  */
 export type JavaScriptOutcome = ({ readonly kind: "ok" } | Stopped) & {
   readonly values: readonly string[];
-  /** What `console.log` said, a line for each call. */
+  /** Output of `console.log`, one line per call. */
   readonly printed: string;
 };
 
-/** What a thread answers. */
+/** Reply of a thread. */
 export interface JavaScriptReply {
   readonly outcome: JavaScriptOutcome;
   readonly spoiled: boolean;
 }
 
 export interface JavaScriptSandbox {
-  /** Never rejects: whatever the program does is an outcome. */
+  /** Never rejects: every failure of the program is an outcome. */
   run(program: JavaScriptProgram): Promise<JavaScriptOutcome>;
-  /** Ends the threads. Without it they end with the process, which they do not keep alive. */
+  /** Terminates the threads. Without it they end with the process; they do not keep it alive. */
   close(): void;
 }
 
 const file = import.meta.url.endsWith(".ts") ? "./javascriptWorker.ts" : "./javascriptWorker.js";
 
 /**
- * A sandbox for small programs. Nothing carries over from one program to the next. There is no file, process, network,
- * timer or clock inside: no `Date`, and `Math.random` is seeded, so that equal programs come to equal outcomes, as long
- * as they stay within `seconds`.
+ * A sandbox for small programs. Programs share no state. They have no access to files, processes, network, timers or clocks:
+ * there is no `Date`, and `Math.random` is seeded, so that equal programs have equal outcomes as long as they stay within
+ * `seconds`.
  */
 export function javaScriptSandbox(options: JavaScriptOptions = {}): JavaScriptSandbox {
   const { threads = Math.min(4, Math.max(1, availableParallelism() - 1)) } = options;
@@ -82,9 +82,9 @@ export function javaScriptSandbox(options: JavaScriptOptions = {}): JavaScriptSa
         workerData: limits,
         env: {},
         execArgv: [],
-        // what WebAssembly says when it falls over comes with the outcome
+        // the outcome reports WebAssembly's crash message
         stderr: true,
-        // WebAssembly recurses on the thread's own stack: it has to last longer than the program's
+        // WebAssembly recurses on the thread's own stack, which must be larger than the program's
         resourceLimits: { stackSizeMb: 8, maxOldGenerationSizeMb: 128 },
       });
       worker.on("message", (told: JavaScriptReply | "ready") => {

@@ -1,4 +1,4 @@
-/** The thread that untrusted JavaScript runs in. Started by javascript.ts. */
+/** The worker thread of untrusted JavaScript. Started by javascript.ts. */
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import {
@@ -12,7 +12,7 @@ import type { JavaScriptLimits, JavaScriptProgram, JavaScriptReply } from "./jav
 import { runInWorld } from "./javascriptWorld.ts";
 import { longestMessage } from "./outcome.ts";
 
-/** As much of it as is used here; the compiler's own list of globals leaves it out. */
+/** The part that is used here, since the compiler's list of globals lacks it. */
 declare const WebAssembly: {
   readonly Memory: new (pages: {
     readonly initial: number;
@@ -26,13 +26,13 @@ const variant: QuickJSSyncVariant = createRequire(import.meta.url)(
 ).default;
 
 const limits: JavaScriptLimits = workerData;
-/** What WebAssembly counts memory in, and how much of it QuickJS begins with. */
+/** WebAssembly page size in bytes, and QuickJS's initial number of pages. */
 const pageBytes = 2 ** 16;
 const ownPages = 256;
 const pages = ownPages + Math.ceil(limits.memory / pageBytes);
-// QuickJS's own limit counts blocks, not their sizes: the one that holds is the memory's
+// QuickJS's own limit counts blocks, not their sizes, so the limit of the WebAssembly memory is the effective one
 const wasmMemory = new WebAssembly.Memory({ initial: ownPages, maximum: pages });
-/** Share of the memory for programs that was ever taken; it is never given back. */
+/** Share of the program memory that was ever allocated; WebAssembly memory never shrinks. */
 const taken = (): number => (wasmMemory.buffer.byteLength / pageBytes - ownPages) / (pages - ownPages);
 const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory }));
 
@@ -47,7 +47,7 @@ function answer(program: JavaScriptProgram): JavaScriptReply {
   }
 }
 
-/** False where QuickJS could not put its house in order: its memory is not to be trusted any more. */
+/** False where QuickJS failed to clean up; its memory must not be reused then. */
 function disposed(scope: Scope): boolean {
   try {
     scope.dispose();

@@ -1,4 +1,4 @@
-/** One fresh QuickJS world for one program, with limits. */
+/** One fresh QuickJS context per program, with limits. */
 import type {
   QuickJSContext,
   QuickJSHandle,
@@ -10,9 +10,9 @@ import type { JavaScriptLimits, JavaScriptOutcome, JavaScriptProgram } from "./j
 import { longestMessage, type Stopped } from "./outcome.ts";
 import { prelude, teller } from "./prelude.ts";
 
-/** QuickJS asks whether to go on after so many rounds and calls. */
+/** Number of loop iterations and calls after which QuickJS polls the interrupt handler. */
 const stepsPerPoll = 10_000;
-/** All of the language but `Date`, which is a clock. */
+/** All intrinsics except `Date`, which is a clock. */
 const intrinsics = {
   BaseObjects: true,
   Eval: true,
@@ -29,8 +29,8 @@ const intrinsics = {
 
 /**
  * Runs a program's scripts one after another.
- * @param scope what is to be disposed of afterwards. @param full whether memory is about used up.
- * @throws anything where the program brings QuickJS itself down; the module is not to be used again then.
+ * @param scope collects handles to dispose of afterwards. @param full whether memory is nearly used up.
+ * @throws any error where the program crashes QuickJS itself; the module must not be used again then.
  */
 export function runInWorld(
   quickjs: QuickJSWASMModule,
@@ -51,7 +51,7 @@ export function runInWorld(
     values,
     printed: printed.join("\n"),
   });
-  /** The limit that was passed, if any. */
+  /** The exceeded limit, if any. */
   const passed = (): Stopped | undefined =>
     flooded
       ? { kind: "output", limit: "characters", at: limits.output }
@@ -68,21 +68,21 @@ export function runInWorld(
     context.newFunction("print", (line) => {
       printedCharacters += lengthOf(context, line) + 1;
       flooded ||= printedCharacters > limits.output;
-      // whoever catches this is ended at the next poll
+      // a program that catches this error is terminated at the next poll
       if (flooded) throw new Error("too much output");
       printed.push(context.getString(line));
     }),
   );
   const show = furnish(context, scope, print, seed);
 
-  /** What a program stopped for: a limit, or what it threw. */
+  /** Why a program stopped: a limit, or a thrown error. */
   function stopped(thrown: QuickJSHandle): Stopped {
     const limit = passed();
     if (limit) return limit;
     const told = tell(context, scope, show, thrown);
     const handle = scope.manage(told.error ?? told.value);
     const message = told.error ? "" : cut(context, handle);
-    // where not even an error could be made, null is thrown
+    // QuickJS throws null where it could not allocate an error
     if (
       message.startsWith("InternalError: out of memory") ||
       (full() && /^(uncaught null)?$/.test(message))
@@ -94,7 +94,7 @@ export function runInWorld(
       : { kind: "error", message };
   }
 
-  /** Undefined where the script ended well. */
+  /** Undefined where the script succeeded. */
   function runOne(script: string): Stopped | undefined {
     const made = context.evalCode(script, "program.js");
     const value = scope.manage(made.error ?? made.value);
@@ -122,14 +122,14 @@ export function runInWorld(
   return ended({ kind: "ok" });
 }
 
-/** Puts the prelude into a fresh world and hands back the function that shows values. */
+/** Installs the prelude in a fresh context and returns the function that formats values. */
 function furnish(context: QuickJSContext, scope: Scope, print: QuickJSHandle, seed: number): QuickJSHandle {
   const make = scope.manage(context.unwrapResult(context.evalCode(prelude, "prelude.js")));
   const start = scope.manage(context.newNumber(seed));
   return scope.manage(context.unwrapResult(context.callFunction(make, context.undefined, print, start)));
 }
 
-/** What was thrown, in words. An error where that throws as well, or memory has run out. */
+/** Formats a thrown value. An error where that throws as well, or memory is used up. */
 function tell(context: QuickJSContext, scope: Scope, show: QuickJSHandle, thrown: QuickJSHandle) {
   const made = context.evalCode(teller, "prelude.js");
   if (made.error) return made;
@@ -137,7 +137,7 @@ function tell(context: QuickJSContext, scope: Scope, show: QuickJSHandle, thrown
   return tellOf.error ? tellOf : context.callFunction(scope.manage(tellOf.value), context.undefined, thrown);
 }
 
-/** Runs what promises wait for until nothing is left or `enough`. What a job threw is handed back. */
+/** Runs pending promise jobs until none is left or `enough` is true. Returns the error of a failed job. */
 function runJobs(runtime: QuickJSRuntime, enough: () => boolean): QuickJSHandle | undefined {
   while (runtime.hasPendingJob() && !enough()) {
     const done = runtime.executePendingJobs(1000);

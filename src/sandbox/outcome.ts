@@ -1,17 +1,17 @@
-/** How untrusted programs and statements end. */
+/** Outcomes of untrusted programs and statements. */
 
-/** What kept a program from its end. */
+/** Why a program did not complete. */
 export type Stopped =
-  /** It threw, or did not parse: the runtime's own message, cut at 500 characters. */
+  /** It threw, or did not parse. The runtime's own message, cut at 500 characters. */
   | { readonly kind: "error"; readonly message: string }
-  /** `steps` are counted and the same everywhere; `seconds` are the wall clock's, and depend on the machine. */
+  /** `steps` are counted and the same on every machine; `seconds` are wall-clock time. */
   | { readonly kind: "timeout"; readonly limit: "steps" | "seconds"; readonly at: number }
   | { readonly kind: "memory"; readonly bytes: number }
   | { readonly kind: "output"; readonly limit: "characters" | "rows"; readonly at: number }
-  /** The runtime itself fell over and was thrown away. */
+  /** The runtime itself crashed and was discarded. */
   | { readonly kind: "crashed"; readonly message: string };
 
-/** What is told to whoever wrote the program: one line. */
+/** One-line message for the author of the program. */
 export function inWords(stopped: Stopped): string {
   switch (stopped.kind) {
     case "error":
@@ -27,5 +27,5 @@ export function inWords(stopped: Stopped): string {
   }
 }
 
-/** Longest message of an error, in characters. */
+/** Largest length of an error message, in characters. */
 export const longestMessage = 500;

@@ -1,37 +1,37 @@
-/** Cells that take one job at a time, are started when needed, and thrown away when a job takes too long or breaks one. */
+/** A pool of workers ("cells"). A cell takes one job at a time, is started on demand, and is discarded when a job times out or breaks it. */
 
-/** What becomes of a job whose cell did not answer. */
+/** Result of a job whose cell did not answer. */
 export type Lost = { readonly lost: "late" } | { readonly lost: "died"; readonly message: string };
 
-/** A thread or process from this side. */
+/** Handle of a worker thread or process. */
 export interface Cell<Job> {
   send(job: Job): void;
-  /** At once and without asking; `died` need not follow. */
+  /** Terminates the cell immediately; the `died` event need not follow. */
   kill(): void;
-  /** Whether this process stays alive for it. */
+  /** Sets whether the cell keeps this process alive. */
   hold(busy: boolean): void;
 }
 
-/** What a cell tells; `ready` before all else. */
+/** Events of a cell; `ready` comes first. */
 export interface Events<Reply> {
   ready(): void;
-  /** @param spoiled whether the cell is not to be used again. */
+  /** @param spoiled whether the cell must not be reused. */
   reply(reply: Reply, spoiled: boolean): void;
   died(message: string): void;
 }
 
 export interface PoolOptions<Job, Reply> {
   readonly open: (events: Events<Reply>) => Cell<Job>;
-  /** Cells at once. */
+  /** Largest number of cells. */
   readonly size: number;
-  /** Longest wait for a reply, on the wall clock. */
+  /** Timeout of a job, in seconds of wall-clock time. */
   readonly seconds: number;
 }
 
 export interface Pool<Job, Reply> {
   /** Never rejects. */
   run(job: Job): Promise<Reply | Lost>;
-  /** Ends every cell; jobs under way or waiting are lost. */
+  /** Terminates every cell; running and waiting jobs are lost. */
   close(): void;
 }
 
@@ -46,7 +46,7 @@ interface Seat<Job, Reply> {
 }
 
 const secondsToStart = 60;
-/** After the time is up: a reply that already lies there while this thread was busy still counts. */
+/** Grace period after the timeout, in which a reply that arrived while this thread was busy is still accepted. */
 const graceMs = 100;
 
 export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply>): Pool<Job, Reply> {
@@ -79,7 +79,7 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
       },
       leave(why) {
         if (state === "gone") return;
-        // one that cannot start takes a job with it, so that no job waits for ever
+        // a cell that cannot start fails one job, so that no job waits for ever
         const work = state === "starting" ? waiting.shift() : current;
         arrive();
         state = "gone";

@@ -1,6 +1,6 @@
 /**
- * What a world is given before its program runs, in the world's own language: an expression that makes of (print, seed)
- * the function that shows values. What it needs is taken before a program can replace it.
+ * JavaScript that runs in a context before the program: an expression for a function of (print, seed) that returns the
+ * function that formats values. It captures the built-ins that it needs before a program can replace them.
  */
 export const prelude = `(function (print, seed) {
   "use strict";
@@ -46,8 +46,8 @@ export const prelude = `(function (print, seed) {
 })`;
 
 /**
- * What makes of `show` the function that tells what was thrown. It is compiled when something was: a program that spoiled
- * its world can spoil what is said of its own error, and nothing else.
+ * An expression for a function of `show` that returns the function that formats thrown values. It is compiled only after an
+ * error: a program that corrupts its context can only corrupt its own error message.
  */
 export const teller = `(function (show) {
   "use strict";

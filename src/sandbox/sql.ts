@@ -1,4 +1,4 @@
-/** Untrusted SQL: SQLite in memory, in a process of its own. */
+/** Sandbox for untrusted SQL: in-memory SQLite in a separate process. */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { sqlite } from "../common/files/sqlite.ts";
@@ -7,15 +7,15 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Stopped } from "./outcome.ts";
 import { pool } from "./pool.ts";
 
-/** What a statement may use. */
+/** Resource limits of a statement. */
 export interface SqlLimits {
-  /** Wall clock: SQLite cannot be asked to stop, so its process is killed. Default 2. */
+  /** Wall-clock limit in seconds. SQLite cannot be interrupted here, so its process is killed. Default 2. */
   readonly seconds: number;
-  /** Bytes by which its process may grow, looked at fifty times a second. Default 64 MiB. */
+  /** Largest growth of its process in bytes, checked fifty times a second. Default 64 MiB. */
   readonly memory: number;
-  /** Rows handed back. Default 1,000. */
+  /** Largest number of returned rows. Default 1,000. */
   readonly rows: number;
-  /** Characters of all cells handed back, and of any one text on the way. Default 100,000. */
+  /** Largest number of characters of all returned cells, and of any single intermediate text. Default 100,000. */
   readonly characters: number;
 }
 
@@ -23,32 +23,32 @@ export const sqlLimits: SqlLimits = { seconds: 2, memory: 64 * 2 ** 20, rows: 10
 
 /** Settings of {@link sqlSandbox}. */
 export interface SqlOptions {
-  /** Trusted SQL that makes the tables, run once in each process. */
+  /** Trusted SQL that creates the tables; it runs once in each process. */
   readonly setup: string;
   readonly limits?: Partial<SqlLimits>;
-  /** Processes at once, started when they are needed. Default 1. */
+  /** Largest number of processes, started on demand. Default 1. */
   readonly processes?: number;
 }
 
-/** What came of a statement; blobs are written as `x'…'`. */
+/** Outcome of a statement; blobs are written as `x'…'`. */
 export type SqlOutcome =
   | { readonly kind: "ok"; readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[] }
   | Stopped;
 
 export interface SqlSandbox {
-  /** Never rejects: whatever the statement does is an outcome. */
+  /** Never rejects: every failure of the statement is an outcome. */
   run(sql: string): Promise<SqlOutcome>;
-  /** Ends the processes. Without it they end with this one, which they do not keep alive. */
+  /** Terminates the processes. Without it they end with this process; they do not keep it alive. */
   close(): void;
 }
 
-/** What a process is told first. */
+/** First message to a process. */
 export interface SqlStart {
   readonly setup: string;
   readonly limits: SqlLimits;
 }
 
-/** Said of a process that ended itself by SIGTERM, as sql-watch.ts does. */
+/** Message for a process that ended itself by SIGTERM, as sqlWatch.ts does. */
 const tooLarge = "too large";
 
 const file = fileURLToPath(
@@ -56,10 +56,10 @@ const file = fileURLToPath(
 );
 
 /**
- * One SELECT at a time over tables that nothing can change. Whatever else SQL can do is refused when it is compiled:
- * writing, ATTACH, PRAGMA, VACUUM INTO, functions that are not on a list. There is no clock and no chance, so that equal
- * statements over equal tables come to equal outcomes, as long as they stay within `seconds`.
- * @throws WhetstoneError `capability.missing` where this Node cannot refuse.
+ * One SELECT at a time over read-only tables. Everything else is refused when the statement is compiled: writes, ATTACH,
+ * PRAGMA, VACUUM INTO, functions outside an allow-list. There is no clock and no randomness, so equal statements over equal
+ * tables have equal outcomes as long as they stay within `seconds`.
+ * @throws WhetstoneError `capability.missing` where this Node version has no SQLite authorizer.
  */
 export function sqlSandbox(options: SqlOptions): SqlSandbox {
   if (!("setAuthorizer" in sqlite().DatabaseSync.prototype)) {

@@ -1,6 +1,6 @@
 /**
- * Functions that a statement may call: SQLite's own that read neither clock nor chance nor files, as lower-case names.
- * A list of what is allowed, so that one that a later SQLite adds is refused until somebody has looked at it.
+ * Functions that a statement may call: SQLite's built-ins that use no clock, randomness or files, as lower-case names. It is
+ * an allow-list, so that functions of later SQLite versions are refused until they are reviewed.
  */
 export const allowedFunctions: ReadonlySet<string> = new Set(
   [

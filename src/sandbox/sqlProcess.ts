@@ -1,4 +1,4 @@
-/** The process that untrusted SQL runs in. Started by sql.ts, which it does not outlive. */
+/** The process of untrusted SQL. Started by sql.ts; it ends with its parent. */
 import { constants, DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Cell } from "../common/text/tables.ts";
@@ -15,9 +15,9 @@ const parent = process.ppid;
 process.once("message", ({ setup, limits }: SqlStart) => {
   const database = new DatabaseSync(":memory:");
   database.exec(setup);
-  // temporary tables would be files otherwise
+  // keeps temporary tables out of files
   database.exec("PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY");
-  // absent from older Nodes, whatever the types say
+  // missing in older Node versions, although the types declare it
   if ("limits" in database) database.limits.length = limits.characters;
   database.setAuthorizer(permit);
   process.on("message", (sql: string) => process.send?.(answer(database, sql, limits)));
@@ -26,7 +26,7 @@ process.once("message", ({ setup, limits }: SqlStart) => {
   watching.once("online", () => process.send?.("ready"));
 });
 
-/** SQLite asks this for each thing that a statement would do, when it is compiled. */
+/** Authorizer callback: SQLite calls it for each action of a statement at compile time. */
 function permit(action: number, _of: string | null, name: string | null): number {
   const { SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_FUNCTION, SQLITE_OK, SQLITE_DENY } = constants;
   const fine =

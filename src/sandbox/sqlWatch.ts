@@ -1,16 +1,16 @@
-/** A thread beside untrusted SQL, which a statement cannot keep busy: ends the process when it is left alone or grows. */
+/** Watchdog thread beside untrusted SQL, which a statement cannot block: it ends the process when the parent is gone or memory grows too large. */
 import { workerData } from "node:worker_threads";
 
-/** What a watcher is told by the process that it watches. */
+/** Settings that the watched process passes. */
 export interface Watched {
   /** Resident bytes at which the process ends. */
   readonly limit: number;
-  /** Whose child the process is. Read here, it might be too late: whoever was killed before would never be missed. */
+  /** Id of the parent process. It is passed in, since a parent that died before the thread started could not be detected here. */
   readonly parent: number;
 }
 
 const { limit, parent }: Watched = workerData;
-/** How a process ends that grew too large; nobody else sends it this. */
+/** Signal with which a process that grew too large ends itself; nothing else sends it. */
 const tooLarge = "SIGTERM";
 
 setInterval(() => {

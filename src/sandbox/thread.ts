@@ -1,18 +1,18 @@
-/** Jobs for a thread of one's own: what takes long there holds up nobody here, and what takes too long is broken off. */
+/** Jobs in a separate thread, so that long work does not block the caller's event loop; a job that times out is terminated. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
 import { type Pool, pool } from "./pool.ts";
 
 export interface ThreadOptions {
-  /** Longest wait for a reply. */
+  /** Timeout of a job, in seconds. */
   readonly seconds: number;
   readonly workerData?: unknown;
 }
 
 /**
- * One thread, started by the first job, that keeps no process alive. Its module says "ready", then answers each message by one.
- * @param beside the `import.meta.url` of the caller. @param name of the module that lies beside it, without its ending.
+ * One thread, started by the first job, that does not keep the process alive. Its module posts "ready", then answers each message with one.
+ * @param beside the `import.meta.url` of the caller. @param name name of the module beside it, without its extension.
  */
 export function oneThread<Job, Reply>(
   beside: string,

@@ -5,22 +5,22 @@ import type { Update } from "../core/slots.ts";
 
 /** Settings of {@link importanceWeighted}. */
 export interface ImportanceWeightedOptions {
-  /** Largest weight of a token, 1 or more. Default 2. */
+  /** Largest weight of a token, ≥ 1. Default 2. */
   readonly cap?: number;
 }
 
 /**
- * An update from samples of an older policy: before the first step the policy scores them, and each token's advantage is
+ * Off-policy correction for samples of an older policy: before the first step the policy scores them, and each token's advantage is
  * multiplied by its truncated importance weight.
  *
  *     w[a] = min(exp(proximal[a] − behaviour[a]), cap)        A[a] ← w[a] · A[a]        behaviour[a] ← proximal[a]
  *
- * `proximal` is the policy as it is when the update begins, so that objectives with ratios hold the new policy near this
- * one, and not near the older one that sampled (the decoupled objective). Tokens without a behaviour log-probability
- * (demonstrations, rewritten rows) keep their advantage.
+ * `proximal` is the policy at the start of the update. Objectives with ratios thus keep the new policy near this one and not
+ * near the older sampling policy (the decoupled objective). Tokens without a behaviour log-probability (demonstrations,
+ * rewritten rows) keep their advantage.
  *
  * Stats: importance, the mean weight; importance.truncated, the share of tokens at the cap; importance.kl, the mean of
- * exp(d) − 1 − d with d = proximal − behaviour: how far the policy has gone from the one that sampled, in nats.
+ * exp(d) − 1 − d with d = proximal − behaviour: the KL estimate between the policy and the one that sampled, in nats.
  * Papers: "AReaL: A Large-Scale Asynchronous Reinforcement Learning System for Language Reasoning"; truncation: "Truncated
  * Importance Sampling" (Ionides).
  */
@@ -53,7 +53,7 @@ export function importanceWeighted(update: Update, { cap = 2 }: ImportanceWeight
   };
 }
 
-/** Of every target, by the model that acted, as it is now, [A]; NaN where no behaviour is known, for those ask in vain. */
+/** Log-probability of every target under the current weights of the model that acted, [A]; NaN where the behaviour is unknown, since no weight can be computed there. */
 async function proximalLogp(ctx: Ctx, batch: Batch): Promise<Float32Array> {
   const out_A = new Float32Array(batch.target_A.length).fill(Number.NaN);
   const known = [...batch.rows.keys()].filter((r) =>

@@ -8,34 +8,34 @@ import { shuffled } from "../core/random.ts";
 import type { Update } from "../core/slots.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 
-/** How the step size goes over the run: the shape after the warm-up, a straight line up during it. */
+/** Learning-rate schedule: a linear warm-up, then the given shape. */
 export interface Schedule {
   /** Default "constant". The others fall to `final` at the end of the run. */
   readonly shape?: "constant" | "linear" | "cosine";
   /** Optimiser steps from 0 to the full step size. Default 0. */
   readonly warmUp?: number;
-  /** Share of the step size left at the end. Default 0. */
+  /** Final share of the step size. Default 0. */
   readonly final?: number;
-  /** Iterations until the end. Default: those that the run is planned for. */
+  /** Iterations until the end. Default: the run's planned iterations. */
   readonly iterations?: number;
 }
 
 /** Settings of {@link minibatches}. */
 export interface MinibatchesOptions {
   readonly step: StepRule;
-  /** Step sizes of further models, as multiples of the one in `step`. Default 1 for each. */
+  /** Step sizes of auxiliary models, as multiples of the one in `step`. Default 1 for each. */
   readonly rates?: Readonly<Record<ModelId, number>>;
   /** Passes over the batch. Default 1. */
   readonly epochs?: number;
-  /** Optimiser steps per pass; groups are dealt out evenly and never split. Default 1. */
+  /** Optimiser steps per pass; groups are distributed evenly and never split. Default 1. */
   readonly minibatches?: number;
   readonly schedule?: Schedule;
 }
 
 /**
- * The usual update: shuffles whole groups into minibatches, and for each prepares, accumulates every objective and steps.
+ * The standard update: shuffles whole groups into minibatches; for each, it prepares and accumulates every objective, then steps.
  * An objective trains the model that it names; without a name, each row trains the model that acted in it.
- * @returns averages over all tokens seen, named `<objective>.<stat>`, and of what the steps measured.
+ * @returns averages over all tokens, named `<objective>.<stat>`, and averages of the step stats.
  */
 export function minibatches(options: MinibatchesOptions): Update {
   const { epochs = 1, minibatches: parts = 1, schedule = {} } = options;
@@ -98,7 +98,7 @@ async function addColumns(ctx: Ctx, batch: Batch, objectives: readonly Objective
   return out;
 }
 
-/** The part of a minibatch that each model learns from. */
+/** The part of a minibatch that trains each model. */
 function byModel(part: Batch, objective: Objective): (readonly [ModelId, Batch])[] {
   if (objective.model !== undefined) return [[objective.model, rebased(part)]];
   const rows = Map.groupBy(part.rows.keys(), (r) => part.rows[r]!.model);

@@ -1,6 +1,6 @@
 import type { Update } from "../core/slots.ts";
 
-/** Leaves the weights as they are: for what happens at inference alone, and for reference curves. */
+/** Leaves the weights unchanged: for inference-time methods, and for baseline curves. */
 export function nothing(): Update {
   return async () => ({ steps: 0 });
 }

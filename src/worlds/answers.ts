@@ -1,4 +1,4 @@
-/** Questions with one-word answers, of which some are right: where a policy's diversity shows. */
+/** Questions with several right one-word answers, to measure a policy's diversity. */
 import { randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
@@ -6,9 +6,9 @@ import { defineEnvironment, type Environment } from "../env/environment.ts";
 
 /** Settings of {@link answers}. */
 export interface AnswersOptions {
-  /** Questions practised; as many others nobody practises. Default 30. */
+  /** Number of training questions, and of held-out questions. Default 30. */
   readonly questions?: number;
-  /** Questions in a row that are asked in the same word and have right words of their own: nobody can tell them apart. Default 1. */
+  /** Number of consecutive questions with the same text but different right words, which are thus indistinguishable. Default 1. */
   readonly variants?: number;
   /** Words to choose from. Default 64. */
   readonly vocabulary?: number;

@@ -1,4 +1,4 @@
-/** Chained arithmetic: a problem whose steps are problems themselves, each with an answer that can be checked. */
+/** Chained arithmetic: a problem in steps, each with an answer that can be checked. */
 import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import { succeeded, type Task, type Trajectory } from "../core/types.ts";
@@ -7,13 +7,13 @@ import { defineEnvironment, type Environment, type Episode } from "../env/enviro
 
 /** Settings of {@link chains}. */
 export interface ChainsOptions {
-  /** What a step may do to the value, each `plusN` or `timesN`. Default plus3, times7, plus8, times3. */
+  /** Operations of a step, each `plusN` or `timesN`. Default plus3, times7, plus8, times3. */
   readonly operations?: readonly string[];
   /** Steps of a chain. Default: one for each operation. */
   readonly steps?: number;
   /** "fixed": step k does operation k in every task, from the first again when they run out. Default "drawn" per task. */
   readonly order?: "fixed" | "drawn";
-  /** Pay `step` for every right answer, or the last one's `outcome` alone. Default true. */
+  /** Whether every right answer gets the reward `step`; false gives only the last one's `outcome`. Default true. */
   readonly stepRewards?: boolean;
   /** Values are 0 to base − 1. Default 10. */
   readonly base?: number;
@@ -26,7 +26,7 @@ export const valuesOf = (task: Task): readonly number[] => task.metadata.values 
 
 const operationsOf = (task: Task): readonly string[] => task.metadata.operations as readonly string[];
 
-/** What an operation makes of a value. @throws WhetstoneError `config.invalid` for one of another form. */
+/** Applies an operation to a value. @throws WhetstoneError `config.invalid` for an operation in another format. */
 export function applied(operation: string, value: number, base: number): number {
   const [, kind, operand] = /^(plus|times)(\d+)$/.exec(operation) ?? [];
   if (kind === undefined) {
@@ -43,10 +43,10 @@ export function applied(operation: string, value: number, base: number): number 
 const sizes: Readonly<Record<string, number>> = { train: 100, validation: 50, test: 100 };
 
 /**
- * One turn per step: the environment says the operation and the value so far, which is the agent's own last answer, and
- * the agent says the next value. What is no value ends the chain.
+ * One turn per step: the observation is the operation and the current value, which is the agent's own last answer; the agent
+ * replies with the next value. An invalid value ends the chain.
  *
- * Rewards: `step` 1 where the answer is that of the right chain, else 0, every turn; `outcome` 1 or 0 at the end.
+ * Rewards: `step` every turn, 1 where the answer equals that of the right chain, else 0; `outcome` 1 or 0 at the end.
  */
 export function chains(options: ChainsOptions = {}): Environment {
   const {

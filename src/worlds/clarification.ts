@@ -1,4 +1,4 @@
-/** A user with an intent of which the first request says a part; the rest is to be asked for, and no more than that. */
+/** A user whose first request states only a part of their intent. The agent has to ask for the rest, and for no more. */
 
 import { randomStream } from "../core/random.ts";
 import type { Message, Task, Trajectory } from "../core/types.ts";
@@ -14,23 +14,23 @@ import { intentOf } from "./intent.ts";
 
 /** Settings of {@link clarification}. */
 export interface ClarificationOptions {
-  /** Users to talk to, per split. Default 64. */
+  /** Number of users per split. Default 64. */
   readonly users?: number;
-  /** How likely each slot matters to a user; as many slots as numbers, at most eight. Default 1, 1, 0.5, 0.1. */
+  /** Probability that each slot matters to a user; one number per slot, at most eight. Default 1, 1, 0.5, 0.1. */
   readonly matters?: readonly number[];
-  /** Values of a slot. Default 3. */
+  /** Number of values of a slot. Default 3. */
   readonly values?: number;
-  /** Share of the users who say at once all that matters, in [0, 1]. Default 0.4. */
+  /** Share of users who state everything that matters at once, in [0, 1]. Default 0.4. */
   readonly complete?: number;
-  /** How likely the others say each thing that matters. Default 0.5. */
+  /** Probability that the other users state each slot that matters. Default 0.5. */
   readonly said?: number;
-  /** How likely a question finds its answer; else the user is not sure yet and may be asked again. Default 1. */
+  /** Probability that a question is answered; otherwise the user is not sure yet and can be asked again. Default 1. */
   readonly sure?: number;
-  /** Questions that are about nothing, `n0`, `n1`… Default 0. */
+  /** Number of irrelevant questions, `n0`, `n1`… Default 0. */
   readonly smallTalk?: number;
-  /** When the call is made: as the agent submits, or also by itself once nothing that matters is open. Default "submit". */
+  /** When the call is made: when the agent submits, or also automatically once nothing that matters is open. Default "submit". */
   readonly ends?: "submit" | "known";
-  /** Actions until it is cut off. Default 8. */
+  /** Action limit of an episode. Default 8. */
   readonly turns?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -39,10 +39,10 @@ export interface ClarificationOptions {
 const slotNames = ["place", "date", "people", "budget", "colour", "style", "sound", "light"] as const;
 
 /**
- * What is seen is a form, `place v1 date open people any budget open`: what was said, what is open, and what the user does
- * not mind. `ask date` is answered truthfully in `text` (`date v2`, `date any`, `not sure`), the form filled in, and nothing
- * told that was not asked. `submit` makes the call with what the form says: it is right, and pays 1, unless something that
- * matters to this user is open. Nobody says what matters.
+ * The observation is a form, `place v1 date open people any budget open`: stated values, open slots, and slots where the user
+ * accepts any value. `ask date` is answered truthfully in `text` (`date v2`, `date any`, `not sure`) and fills in the form;
+ * the user states nothing unasked. `submit` makes the call with the form's values: it is right, and pays 1, unless a slot
+ * that matters to this user is open. Which slots matter is hidden.
  */
 export function clarification(options: ClarificationOptions = {}): Environment {
   const { users = 64, matters = [1, 1, 0.5, 0.1], values = 3, complete = 0.4, said = 0.5 } = options;
@@ -85,7 +85,7 @@ export function clarification(options: ClarificationOptions = {}): Environment {
     let over = false;
     const open = (): readonly string[] => missing.filter((slot) => !known.has(slot));
 
-    /** The user's answer. How often a slot was asked for decides whether they are sure of it yet. */
+    /** The user's answer. Whether they are sure depends on how often the slot was asked for. */
     function answer(about: string): string {
       if (/^n\d+$/.test(about)) return "fine";
       if (!Object.hasOwn(slots, about)) return "pardon";

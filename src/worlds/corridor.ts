@@ -1,4 +1,4 @@
-/** A long corridor of cells: one action is right in each, and a wrong one may be the last. */
+/** A long corridor of cells: each has one right action, and a wrong one may end the episode. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import {
@@ -11,7 +11,7 @@ import {
 
 /** Settings of {@link corridor}. */
 export interface CorridorOptions {
-  /** Cells to get through, one action each. Default 100. */
+  /** Number of cells, one action each. Default 100. */
   readonly cells?: number;
   /** Kinds of cells. Default 8. */
   readonly kinds?: number;
@@ -19,18 +19,18 @@ export interface CorridorOptions {
   readonly actions?: number;
   /** Probability that a wrong action ends the episode. Default 0.3. */
   readonly fatal?: number;
-  /** 1 over the number of cells for each cell survived, or 1 at the end alone. Default "cell". */
+  /** Reward: 1 / cells for each cell survived ("cell"), or 1 at the end alone ("end"). Default "cell". */
   readonly pay?: "cell" | "end";
   /** Layouts per split. Default 50. */
   readonly layouts?: number;
-  /** Decides which actions are right, and the layouts. Default 1. */
+  /** Seed of the right actions and the layouts. Default 1. */
   readonly seed?: number;
 }
 
 /**
- * What is seen is the kind of the cell and the action before, `k3 a1`; they decide which action is right, in every
- * layout alike, and they are the state: nothing else predicts what comes. A task is a layout. A wrong action is survived
- * with probability 1 − fatal. Getting through is the success.
+ * The observation is the kind of the cell and the previous action, `k3 a1`. They determine the right action, in every layout
+ * alike, and are the whole Markov state. A task is a layout. A wrong action is survived with probability 1 − fatal. Reaching
+ * the end is the success.
  */
 export function corridor(options: CorridorOptions = {}): Environment {
   const { cells = 100, kinds = 8, actions = 4, fatal = 0.3, pay = "cell", layouts = 50, seed = 1 } = options;
@@ -88,7 +88,7 @@ export function corridor(options: CorridorOptions = {}): Environment {
     start: async (task, random) => startAt(task, random, 0, view(task, 0, "start"), false),
     lexicon: () => [...words, "start", ...Array.from({ length: kinds }, (_, i) => `k${i}`)],
     expert: (_task, conversation) => rightAfter(conversation.at(-1)!.content),
-    /** Luck is drawn once, while playing: the verdict is what was paid last. */
+    /** Randomness is drawn only while playing, so `verify` returns the last recorded reward. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

@@ -6,16 +6,16 @@ import type { Teacher } from "./tryAgain.ts";
 
 /** Settings of {@link critiquing}. */
 export interface CritiquingOptions {
-  /** Probability that what is said is true; otherwise it misleads. Default 1. */
+  /** Probability that a critique is true; otherwise it misleads. Default 1. */
   readonly accuracy?: number;
   /** Default "hint". */
   readonly detail?: CritiqueDetail;
 }
 
 /**
- * The environment's own critique as what a teacher says of each reply: `tryAgain(environment, { words:
+ * A teacher that answers each reply with the environment's own critique: `tryAgain(environment, { words:
  * critiquing(environment), lexicon: environment.critiqueLexicon })`.
- * @throws WhetstoneError `config.invalid` for an environment that criticises nothing.
+ * @throws WhetstoneError `config.invalid` for an environment without critiques.
  */
 export function critiquing(environment: Environment, options: CritiquingOptions = {}): Teacher {
   const { accuracy = 1, detail = "hint" } = options;
@@ -24,8 +24,8 @@ export function critiquing(environment: Environment, options: CritiquingOptions 
     throw new WhetstoneError("config.invalid", {
       where: `critiquing, environment "${environment.name}"`,
       got: "an environment without critiques",
-      expected: "one that criticises trajectories",
-      mend: "Give the environment a critique, or say something else to what was replied.",
+      expected: "an environment with `critique`",
+      mend: "Implement `critique` in the environment, or use another teacher.",
     });
   }
   return async ({ task, replies, random }) => {

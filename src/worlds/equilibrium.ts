@@ -1,4 +1,4 @@
-/** Exact answers about preference games: win rates, how far a policy can be beaten, and the Nash policy. */
+/** Exact solutions of preference games: win rates, exploitability, and the Nash policy. */
 import type { Preferences } from "./preferenceGame.ts";
 
 /** P(y ≻ q): win rate of every reply against one drawn from q, [replies]. */
@@ -6,12 +6,12 @@ export function winRates(prefers: Preferences, q: ArrayLike<number>): Float64Arr
   return Float64Array.from(prefers, (row) => row.reduce((sum, p, j) => sum + p * q[j]!, 0));
 }
 
-/** P(π ≻ q): how often a reply drawn from π is preferred to one drawn from q. */
+/** P(π ≻ q): probability that a reply drawn from π is preferred to one drawn from q. */
 export function winRate(prefers: Preferences, policy: ArrayLike<number>, q: ArrayLike<number>): number {
   return winRates(prefers, q).reduce((sum, p, i) => sum + p * policy[i]!, 0);
 }
 
-/** Exploitability: max_y P(y ≻ π) − 1/2, in [0, 1/2]; 0 at the Nash policy of the bare game. */
+/** Exploitability: max_y P(y ≻ π) − 1/2, in [0, 1/2]; 0 at the Nash policy of the unregularised game. */
 export function exploitability(prefers: Preferences, policy: ArrayLike<number>): number {
   return Math.max(...winRates(prefers, policy)) - 0.5;
 }
@@ -33,9 +33,9 @@ export function softmax(logits: ArrayLike<number>): Float64Array {
 }
 
 /**
- * The Nash policy of the game P(π ≻ π′) − τ KL(π ‖ μ) + τ KL(π′ ‖ μ), by mirror prox with step 2τ, whose divergence
- * from it falls by (1 + 2τ) or more in each round; done when a round moves no log-probability by 1e-12.
- * @param reference μ, all of it above 0. @param tau > 0. The smaller, the nearer to the bare game, and the slower.
+ * The Nash policy of the game P(π ≻ π′) − τ KL(π ‖ μ) + τ KL(π′ ‖ μ), by mirror prox with step 2τ. The divergence from it
+ * falls by a factor of at least 1 + 2τ per round; it stops when no log-probability changes by 1e-12 in a round.
+ * @param reference μ, all entries > 0. @param tau τ > 0. Smaller values approximate the unregularised game better, and converge more slowly.
  */
 export function regularisedNash(
   prefers: Preferences,

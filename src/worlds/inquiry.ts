@@ -1,4 +1,4 @@
-/** Finding a hidden answer by asking: each right query narrows it down, the others tell nothing. */
+/** Finding a hidden answer by queries: each right query narrows it down, others give no information. */
 import { type Random, randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import {
@@ -13,25 +13,25 @@ import {
 export interface InquiryOptions {
   /** Kinds of questions; each has its own right first query. Default 8. */
   readonly topics?: number;
-  /** Right queries, one after the other, until the answer is known. Default 2. */
+  /** Number of successive right queries until the answer is known. Default 2. */
   readonly hops?: number;
-  /** What a right query can turn up; there are branching ** hops answers. Default 8. */
+  /** Number of possible findings of a right query; there are branching ** hops answers. Default 8. */
   readonly branching?: number;
   /** Queries to choose from. Default 24. */
   readonly queries?: number;
-  /** Actions in all, the answer among them. Default 4. */
+  /** Action limit, including the answer. Default 4. */
   readonly turns?: number;
-  /** Share of right queries that come back empty-handed, in [0, 1). Default 0. */
+  /** Share of right queries without a result, in [0, 1). Default 0. */
   readonly miss?: number;
   /** Default 1. */
   readonly seed?: number;
 }
 
 /**
- * A task has a topic (`topic t3`) and a hidden answer (`a12`) that is spelled by its findings: the digits of its number
- * in base `branching`. A query (`q7`) that is right for what is known so far turns up the next finding, after which the
- * environment says all that is known (`known n1 n4`); any other action gets the same words again. `answer a12` ends the
- * episode and pays 1 if it is right. Which query is right depends on the topic at first and on the findings later.
+ * A task has a topic (`topic t3`) and a hidden answer (`a12`), which is encoded by its findings: the digits of its number in
+ * base `branching`. A query (`q7`) that is right in the current state reveals the next finding, and the observation lists
+ * all findings (`known n1 n4`); after any other action the observation is unchanged. `answer a12` ends the episode and pays
+ * 1 if it is right. The right query depends on the topic at first and on the findings later.
  */
 export function inquiry(options: InquiryOptions = {}): Environment {
   const { topics = 8, hops = 2, branching = 8, queries = 24, turns = 4, miss = 0, seed = 1 } = options;
@@ -53,11 +53,11 @@ export function inquiry(options: InquiryOptions = {}): Environment {
     };
   }
 
-  /** What the agent knows, as the environment says it. */
+  /** The observation: what the agent knows. */
   const said = (task: Task, found: number): string =>
     found === 0 ? task.prompt[0]!.content : `known ${findingsOf(task).slice(0, found).join(" ")}`;
 
-  /** The right query of a state, by what is said in it. */
+  /** The right query for an observation. */
   const rightQuery = (state: string): string => `q${randomStream(seed).split("query", state).below(queries)}`;
 
   function start(task: Task, random: Random, from = { turn: 0, found: 0, over: false }): Episode {

@@ -1,4 +1,4 @@
-/** What a user wants, as slots with values: the hidden half of a task in which the agent has to ask. */
+/** A user's intent, as slots with values: the hidden part of a task in which the agent has to ask. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Task } from "../core/types.ts";
@@ -8,7 +8,7 @@ export interface Intent {
   readonly slots: Readonly<Record<string, readonly string[]>>;
   /** The value of each slot that matters to this user; the others may have any. */
   readonly goal: Readonly<Record<string, string>>;
-  /** What matters and is not said at first. */
+  /** Slots that matter and that the first request does not state. */
   readonly missing: readonly string[];
 }
 
@@ -23,11 +23,11 @@ export function intentOf({ id, metadata: { slots, goal, missing } }: Task): Inte
     got: "metadata without a user's intent",
     expected:
       "slots (the values of each), goal (the value of those that matter) and missing (those not said)",
-    mend: "Choose an environment whose users have one, such as clarification, or put them into the task's metadata.",
+    mend: "Choose an environment whose users have an intent, such as clarification, or put one into the task's metadata.",
   });
 }
 
-/** Slots that a text names, each once, in the order in which they are named. */
+/** Slots that a text names, each once, in order of occurrence. */
 export function slotsNamed({ slots }: Intent, text: string): readonly string[] {
   return [...new Set(text.split(/\s+/))].filter((word) => Object.hasOwn(slots, word));
 }

@@ -1,4 +1,4 @@
-/** Inverses modulo a prime, said twice: a first answer that may be misread, then a second look at what was read. */
+/** Inverses modulo a prime, answered twice: a first answer that may be misread, then a revision of what was read. */
 import { type Random, randomStream } from "../core/random.ts";
 import { succeeded, type Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
@@ -7,15 +7,15 @@ import { machine } from "../env/machine.ts";
 
 /** Settings of {@link inverses}. */
 export interface InversesOptions {
-  /** A prime; what is asked about are the numbers 1 to prime − 1. Default 11. */
+  /** A prime; questions are about the numbers 1 to prime − 1. Default 11. */
   readonly modulus?: number;
-  /** Probability that another number is read than was said first, any one: no practice makes first answers better. Default 0.3. */
+  /** Probability that the first answer is misread as a random other number, which training cannot prevent. Default 0.3. */
   readonly slip?: number;
-  /** Probability that after a wrong first answer no second one counts: repair is hard. Default 0. */
+  /** Probability that after a wrong first answer the second one does not count, which makes repair hard. Default 0. */
   readonly lost?: number;
-  /** Luck is the task's own, the same at each attempt, or each episode's. Default "task". */
+  /** Whether randomness is fixed per task, the same at each attempt, or drawn per episode. Default "task". */
   readonly luck?: "task" | "episode";
-  /** Tasks of each split about each number. They differ in their luck at most. Default 20. */
+  /** Tasks per split and number. They differ at most in their randomness. Default 20. */
   readonly each?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -24,17 +24,17 @@ export interface InversesOptions {
 /** The number whose product with the task's is 1 modulo the prime. */
 export const inverseOf = (task: Task): number => Number(task.metadata.inverse);
 
-/** What is read in the place of a first answer, if anything, and whether a mistake can be mended. */
+/** The number read in place of the first answer, if it is misread, and whether a mistake can be repaired. */
 interface Luck {
   readonly read: number | undefined;
   readonly lost: boolean;
 }
 
 /**
- * Asked "invert 3", an answer is one number. It may be misread; what was read is shown as "3 times 7 : revise", and a
- * second answer ends the episode. Each answer pays `outcome` 1 or 0 by itself; the second one decides the success.
- * Nothing says whether the first was right, but what is shown suffices to find out. Nothing tells the
- * luck beforehand. A critique judges what was said, as "step 1" and "step 2", and not what was read.
+ * The answer to "invert 3" is one number. It may be misread; the number read is shown as "3 times 7 : revise", and a second
+ * answer ends the episode. Each answer has its own `outcome` of 1 or 0; the second one decides success. The observation does
+ * not say whether the first answer was right, but allows the agent to compute it. Misreadings are unpredictable. A critique
+ * judges the answers as given, as "step 1" and "step 2", and not what was read.
  */
 export function inverses(options: InversesOptions = {}): Environment {
   const { modulus = 11, slip = 0.3, lost = 0, luck = "task", each = 20, seed = 1 } = options;
@@ -49,7 +49,7 @@ export function inverses(options: InversesOptions = {}): Environment {
       lost: random.split("lost").next() < lost,
     };
   };
-  /** What was read of a first answer, and what both answers are worth. */
+  /** The number read as first answer, and the rewards of both answers. */
   const judged = (task: Task, lucky: Luck, first: string, second = "") => {
     const read = lucky.read ?? number(first);
     const kept = read === inverseOf(task);
@@ -132,7 +132,7 @@ export function inverses(options: InversesOptions = {}): Environment {
       return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
     },
     async verify(task, { turns }) {
-      // the luck of an episode is nowhere but in what it was paid
+      // an episode's randomness is recorded only in its rewards
       if (luck === "episode") return { outcome: turns.at(1)?.rewards.outcome ?? 0 };
       const [first, second] = turns.map((turn) => turn.action.content.trim());
       const lucky = luckFrom(randomStream(task.seed));

@@ -1,4 +1,4 @@
-/** A corridor with a key at one end and a door at the other: a long way between what helps and what is paid. */
+/** A corridor with a key at one end and a door at the other: a long delay between the useful action and the reward. */
 import { randomStream } from "../core/random.ts";
 import { succeeded, type Task } from "../core/types.ts";
 import { critiqueWords, templated, wholeAction } from "../env/critiques.ts";
@@ -21,14 +21,14 @@ interface State {
   readonly turn: number;
 }
 
-/** What helps most where this is seen, e.g. "cell 1 key no" in a corridor of 4 cells. */
+/** The optimal action for an observation, e.g. "cell 1 key no" in a corridor of 4 cells. */
 export function rightAction(seen: string, cells = 4): (typeof actions)[number] {
   const [, cell, , key] = seen.split(" ");
   if (key === "yes") return Number(cell) === cells - 1 ? "open" : "right";
   return Number(cell) === 0 ? "pick" : "left";
 }
 
-/** Where an action leads; undefined where nothing happens. */
+/** The state after an action; undefined where the action has no effect. */
 function moved(
   { cell, key }: State,
   action: string,
@@ -42,9 +42,9 @@ function moved(
 }
 
 /**
- * Opening the door with the key pays 1 and ends the episode. Waving and singing, like anything else that cannot be done
- * where it is tried, changes nothing. Rewards: `executable` 1 or 0 for whether something happened, `outcome` 1 or 0 at
- * the end. Nothing is random.
+ * Opening the door with the key pays 1 and ends the episode. Waving and singing have no effect, nor do actions that are
+ * impossible in the current cell. Rewards: `executable` 1 or 0 for whether the action had an effect, `outcome` 1 or 0 at the
+ * end. Deterministic.
  */
 export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environment {
   const taskAt = (split: string, index: number): Task => ({

@@ -1,4 +1,4 @@
-/** A long walk past lamps and posts whose balance is only told at the end. */
+/** A long walk past lamps and posts, with their balance as the only reward, at the end. */
 import { randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment } from "../env/environment.ts";
@@ -10,9 +10,9 @@ export interface LampsOptions {
   readonly steps?: number;
   /** Default 6. */
   readonly places?: number;
-  /** Words about each step that mean nothing. Default 20. */
+  /** Number of irrelevant words in the feedback on a step. Default 20. */
   readonly noise?: number;
-  /** Deviation of the error in the balance that is told. Default 2. */
+  /** Standard deviation of the noise in the reported balance. Default 2. */
   readonly error?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -20,7 +20,7 @@ export interface LampsOptions {
 
 const ways = ["left", "middle", "right"] as const;
 
-/** Chances of a lamp and of a post on the good way of a place and on the others. */
+/** Probabilities of a lamp and of a post, on the good way of a place and on other ways. */
 const chances = { good: { light: 0.6, bump: 0.1 }, other: { light: 0.2, bump: 0.3 } };
 
 interface State {
@@ -30,10 +30,10 @@ interface State {
 }
 
 /**
- * At each step the agent sees a place and chooses a way, of which one per place is good. What happened is said in words,
- * `light`, `bump` and others that mean nothing (each with probability 0.3), as feedback and no observation. The place
- * that comes next is drawn evenly. Reward: `outcome`, lights minus bumps with an error, at the end alone. Success: a true
- * balance of a fifth of the steps or more. Any other word is a bad way.
+ * At each step the agent sees a place and chooses a way; one way per place is good. Feedback text, which is not an
+ * observation, describes the step in words: `light`, `bump` and irrelevant ones (each with probability 0.3). The next place
+ * is drawn uniformly. Reward: `outcome`, lights minus bumps plus noise, at the end alone. Success: a true balance of at least
+ * a fifth of the steps. Any other word is a bad way.
  */
 export function lamps(options: LampsOptions = {}): Environment {
   const { steps = 30, places = 6, noise = 20, error = 2, seed = 1 } = options;

@@ -1,4 +1,4 @@
-/** A lock of several wheels: one right setting for each, and nothing is known until all are set. */
+/** A lock with several wheels: each has one right setting, and the only reward comes after all are set. */
 import { randomStream } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import { critiqueWords, type Part, templated, wholeAction } from "../env/critiques.ts";
@@ -7,7 +7,7 @@ import { machine } from "../env/machine.ts";
 
 /** Settings of {@link lock}. */
 export interface LockOptions {
-  /** Locks practised; as many others nobody practises. Default 12. */
+  /** Number of training locks, and of held-out locks. Default 12. */
   readonly locks?: number;
   /** Wheels of a lock, one action each. Default 6. */
   readonly wheels?: number;
@@ -29,8 +29,8 @@ export function firstWrong(task: Task, set: readonly string[]): number | undefin
 const said = ({ turns }: Trajectory): readonly string[] => turns.map(({ action }) => action.content.trim());
 
 /**
- * Lock 3 shows its wheels one by one, "lock 3 wheel 0", and each is set in one word, `s2`. After the last wheel it opens
- * and pays `outcome` 1, or stays shut. Play goes on after a mistake, and nothing tells.
+ * Lock 3 shows its wheels one by one, "lock 3 wheel 0", and each is set by one word, `s2`. After the last wheel it opens and
+ * pays `outcome` 1, or stays shut. The episode continues after a mistake, without any sign of it.
  *
  * A critique names the first wheel that was set wrongly, and with an answer its right setting.
  */

@@ -1,4 +1,4 @@
-/** Questions whose replies are compared in pairs: win rates are known exactly, and preferences may run in circles. */
+/** Preference games: replies are compared in pairs, win rates are known exactly, and preferences may be intransitive. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
@@ -8,7 +8,7 @@ export type Preferences = readonly (readonly number[])[];
 
 /** Settings of {@link preferenceGame}. */
 export interface PreferenceGameOptions {
-  /** Questions practised; as many others nobody practises. Default 4. */
+  /** Number of training questions, and of held-out questions. Default 4. */
   readonly questions?: number;
   /** Replies to choose from. Default 5. */
   readonly replies?: number;
@@ -20,7 +20,7 @@ export interface PreferenceGameOptions {
   readonly kind?: "cycle" | "logistic" | "bradleyTerry";
   /** Range of a cycle's winning probabilities. Default 0.6 to 0.95. */
   readonly strength?: readonly [low: number, high: number];
-  /** Replies at the end of the list that lose to all of the others with the cycle's highest strength. Default 0. */
+  /** Number of replies at the end of the list that lose to all others with the cycle's highest strength. Default 0. */
   readonly losers?: number;
   /** Default 2. */
   readonly scale?: number;
@@ -28,10 +28,10 @@ export interface PreferenceGameOptions {
   readonly seed?: number;
 }
 
-/** Who beats whom in a task. */
+/** The preference matrix of a task. */
 export const preferencesOf = (task: Task): Preferences => task.metadata.prefers as unknown as Preferences;
 
-/** The words of the replies of a game with so many, `r0`, `r1`… */
+/** The reply words of a game with `count` replies: `r0`, `r1`… */
 export const repliesOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `r${i}`);
 
 /** A reply's number by its word; undefined for any other text. */
@@ -40,14 +40,14 @@ const numberOf = (content: string, prefers: Preferences): number | undefined => 
   return i < 0 ? undefined : i;
 };
 
-/** Mean win rate of each reply against all others, each as likely (Borda score), in [0, 1]. */
+/** Borda score: mean win rate of each reply against all others, in [0, 1]. */
 function scores(prefers: Preferences): number[] {
   return prefers.map((row) => (row.reduce((a, b) => a + b, 0) - 0.5) / Math.max(1, row.length - 1));
 }
 
 /**
- * Every question `q7` is a game of its own between the same reply words. A reply pays its win rate against all others
- * (its Borda score); the highest counts as success. `prefer` compares two replies; what is no reply loses to any reply.
+ * Every question `q7` is a separate game between the same reply words. The reward of a reply is its win rate against all
+ * others (its Borda score); the highest counts as success. `prefer` compares two replies; an invalid text loses to any reply.
  */
 export function preferenceGame(options: PreferenceGameOptions = {}): Environment {
   const { questions = 4, replies = 5, seed = 1 } = options;
@@ -131,7 +131,7 @@ function matrixOf(options: PreferenceGameOptions, n: number, random: Random): nu
       else if (kind === "logistic") say(i, j, 1 / (1 + Math.exp(-scale * random.normal())));
       else if (kind === "bradleyTerry") say(i, j, 1 / (1 + Math.exp(quality[j]! - quality[i]!)));
       else {
-        // of an even round the opposite seat is nobody's next half: a draw
+        // in an even round, the reply exactly opposite is in neither half: a draw
         const ahead = (seat[j]! - seat[i]! + round) % round;
         if (2 * ahead !== round) say(i, j, 2 * ahead < round ? p : 1 - p);
       }

@@ -1,4 +1,4 @@
-/** Any environment of a single reply, answered twice within that reply: an attempt, a reflection, a revised attempt. */
+/** Self-reflection format for any single-reply environment: an attempt, a reflection and a revised attempt in one reply. */
 
 import { readTwoAnswers, twoAnswers } from "../common/text/twoAnswers.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -8,9 +8,9 @@ import { defineEnvironment, type Environment, type Episode, type Player } from "
 
 /** Settings of {@link secondThoughts}. */
 export interface SecondThoughtsOptions {
-  /** Share of the expert's demonstrations that are right at once; the others mend a wrong first answer. Default 0.3. */
+  /** Share of the expert's demonstrations with a right first answer; the others correct a wrong one. Default 0.3. */
   readonly right?: number;
-  /** Longest reply, in tokens. Default: four times the environment's own, and 24 for tags and words. */
+  /** Largest length of a reply, in tokens. Default: four times the environment's own, plus 24 for tags and words. */
   readonly actionTokens?: number;
 }
 
@@ -18,15 +18,16 @@ const thought = { first: "try", second: "so" };
 const verdicts = { right: "that is right", wrong: "that is wrong" };
 
 /**
- * The same tasks with replies in the form think, answer, reflection, think, answer, in tags. The last answer is judged as
- * the whole reply would be; a reply without one is judged as it is. The expert shows how: now and then it is right at
- * once, mostly it gives the answer of another task first, says that it is wrong, and mends it.
+ * The same tasks with replies in the form think, answer, reflection, think, answer, in tags. The last answer is judged in
+ * place of the whole reply; a reply without an answer is judged whole. The expert demonstrates the form: with probability
+ * `right` its first answer is right; otherwise it first gives the answer of another task, says that it is wrong, and corrects
+ * it.
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
  * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
  */
 export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
-  // whoever plays it in another way than its own lacks the form
+  // the environment's flawed player and critique do not know this format
   const {
     expert: solve,
     flawed: _flawed,
@@ -58,7 +59,7 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
     return twoAnswers(first, said, { thought: thought.second, answer });
   };
   let known: readonly Task[] | undefined;
-  /** The expert's answer to some other task, if any differs. */
+  /** The expert's answer to another task, if a different one exists. */
   const elsewhere = ({ id }: Task, answer: string, random: Random): string | undefined => {
     known ??= environment.tasks(environment.splits[0]!);
     const from = random.below(known.length);

@@ -1,15 +1,15 @@
-/** Short sequences of words, each with a pay of its own: small enough that a policy's every answer can be listed. */
+/** Short word sequences, each with its own reward; few enough that all answers can be enumerated. */
 import { type Random, randomStream, shuffled } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import type { Environment } from "../env/environment.ts";
 import { allSequences, oneReply } from "../env/oneReply.ts";
 
 /**
- * What pays.
+ * Reward structure.
  * - "right": a share of all answers pays 1, the others 0.
- * - "sum": every word has a worth of its own at every place, in [0, 1], and an answer pays their mean.
- * - "uneven": at every second question, the hard ones, a single answer pays 1. At the others a share is accepted; a third of
- *   that pays 1, the rest 0.6, and the expert knows one of the rest.
+ * - "sum": every word has its own value in [0, 1] at every position, and an answer pays their mean.
+ * - "uneven": every second question is hard: a single answer pays 1. At the others a share is accepted; a third of that pays
+ *   1, the rest 0.6, and the expert gives one of the rest.
  */
 export type Pay =
   | { readonly kind: "right"; readonly share: number }
@@ -18,7 +18,7 @@ export type Pay =
 
 /** Settings of {@link sequences}. */
 export interface SequencesOptions {
-  /** Questions practised; as many others nobody practises. Default 8. */
+  /** Number of training questions, and of held-out questions. Default 8. */
   readonly questions?: number;
   /** Words in an answer. Default 3. */
   readonly length?: number;
@@ -30,23 +30,23 @@ export interface SequencesOptions {
   readonly seed?: number;
 }
 
-/** A world of sequences, which can also be looked at from outside. */
+/** A world of sequences, with access to its true rewards. */
 export interface Sequences extends Environment {
   /** Every answer of the right length, as text. */
   readonly all: readonly string[];
-  /** What an answer pays; 0 for a text that is none. */
+  /** Reward of an answer; 0 for an invalid text. */
   payOf(task: Task, answer: string): number;
-  /** The most that an answer pays. */
+  /** The highest reward of an answer. */
   bestPay(task: Task): number;
 }
 
-/** Whether a question of the "uneven" kind has but one right answer. */
+/** Whether a question of the "uneven" kind has only one right answer. */
 export const isHard = (task: Task): boolean => Number(task.metadata.index) % 2 === 1;
 
 /** An answer is a success where it pays at least this share of the best one. */
 const successShare = 0.6;
 
-/** Question `q7` wants `length` words out of `w0`, `w1`…; each question has its own pay. */
+/** The answer to question `q7` is `length` words out of `w0`, `w1`…; each question has its own rewards. */
 export function sequences(options: SequencesOptions = {}): Sequences {
   const { questions = 8, length = 3, vocabulary = 6, seed = 1 } = options;
   const { pay = { kind: "right", share: 0.25 } } = options;
@@ -79,11 +79,11 @@ export function sequences(options: SequencesOptions = {}): Sequences {
   };
 }
 
-/** What there is to know about a question. */
+/** The data of a question. */
 interface Known {
   readonly pays: ReadonlyMap<string, number>;
   readonly best: number;
-  /** What the expert answers. */
+  /** The expert's answer. */
   readonly shown: string;
 }
 

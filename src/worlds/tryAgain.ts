@@ -1,48 +1,48 @@
-/** Any environment of a single reply, in which a reply is met with words and may be made again. */
+/** Makes a single-reply environment multi-turn: after feedback, the agent may reply again. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 
-/** What a teacher has before it: an attempt that was not the last. */
+/** Input of a teacher: an attempt that is not the last. */
 export interface Lesson {
   readonly task: Task;
-  /** All replies so far; the last one is to be spoken about. */
+  /** All replies so far; the feedback is about the last one. */
   readonly replies: readonly string[];
-  /** What the environment itself said of the last reply, if anything. */
+  /** The environment's own feedback on the last reply, if any. */
   readonly text: string | undefined;
-  /** This lesson's own stream. */
+  /** Random stream of this feedback alone. */
   readonly random: Random;
 }
 
-/** Says something of a reply. Knows the task, its answer included, and is to keep that to itself. */
+/** Gives feedback on a reply. It knows the task with its answer, and must not reveal the answer. */
 export type Teacher = (lesson: Lesson) => string | Promise<string>;
 
 /** Settings of {@link tryAgain}. */
 export interface TryAgainOptions {
-  /** Replies until the episode is over. Default 5. */
+  /** Largest number of replies per episode. Default 5. */
   readonly turns?: number;
-  /** All that is said after a reply, or who says it. Default "Incorrect. Please think again." */
+  /** The fixed feedback after a reply, or a teacher that gives it. Default "Incorrect. Please think again." */
   readonly words?: string | Teacher;
-  /** "right": the first right reply ends the episode. "last": every reply but the last is met, right or wrong, and the last one counts. Default "right". */
+  /** "right": the first right reply ends the episode. "last": every reply except the last gets feedback, right or wrong, and the last one counts. Default "right". */
   readonly until?: "right" | "last";
-  /** Texts with every word that a teacher may say and the environment does not. */
+  /** Texts with every word of the teacher that the environment's lexicon lacks. */
   readonly lexicon?: () => readonly string[];
 }
 
-/** What has happened in an episode so far. */
+/** State of an episode. */
 interface Past {
   readonly replies: readonly string[];
-  /** What was said of the last reply. */
+  /** Feedback on the last reply. */
   readonly said: string;
   readonly over: boolean;
 }
 
 /**
- * The same tasks, asked again and again: after a wrong reply all that is seen is `words`, and what was said stays in the
- * conversation; the first right reply, or the last turn, ends the episode. Every reply is judged as a first one would be,
- * by an episode of the environment's own with the same random stream, and paid what that one pays. That something was
- * right is never seen by an action, unless a teacher says so. An episode that fails or is cut off ends all of it.
+ * The same tasks with several attempts: after a wrong reply the observation is `words`, and earlier messages stay in the
+ * conversation; the first right reply, or the last turn, ends the episode. Every reply is judged like a first one, by a new
+ * episode of the environment with the same random stream, and gets its rewards. No observation says that a reply was right,
+ * unless a teacher does. A failed or truncated inner episode ends the whole episode.
  * Papers: "A Simple "Try Again" Can Elicit Multi-Turn LLM Reasoning"; with a teacher: "Improving Interactive In-Context
  * Learning from Natural Language Feedback"; until the last reply: "Training Language Models to Self-Correct via
  * Reinforcement Learning".
@@ -107,7 +107,7 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     ...(verify && {
       verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),
     }),
-    // of the last reply alone, in its place
+    // a critique covers the last reply alone, at its own turn
     ...(critique && {
       critique: async (task: Task, trajectory, wish) => {
         const before = Math.max(0, trajectory.turns.length - 1);

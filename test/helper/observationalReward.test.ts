@@ -36,7 +36,7 @@ test("propensity: the share that speaks, of each kind; its weights' worth and it
   const clipped = await floored.fit(heard([...loud, ...quiet]));
   assert.equal(clipped.clipped, 0.5);
   assert.equal((await floored.predict([{ b: 1 }]))[0], 0.5);
-  assert.throws(() => propensity({ least: 0 }), /least: got 0, expected a chance above 0/);
+  assert.throws(() => propensity({ least: 0 }), /least: got 0, expected a probability above 0/);
 });
 
 test("flips: the label that noise leaves right on average, on two points", async () => {

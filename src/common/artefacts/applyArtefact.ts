@@ -1,19 +1,19 @@
-/** How an artefact acts: what it adds to a conversation before a model reads it. Pure: retrieval and hints come as arguments. */
+/** Applies an artefact: what it adds to a conversation before a model reads it. Pure: retrieval and hints are arguments. */
 import type { Artefact, Case, Example, LibraryEntry } from "../../core/artefact.ts";
 import type { Id, Message } from "../../core/types.ts";
 import { withSystem } from "../text/chatWire.ts";
 
-/** How well each text fits a situation; the higher, the better, and 0 where nothing speaks for it. */
+/** Relevance of each text to a situation: higher is better, 0 means no evidence of relevance. */
 export type Rank = (situation: string, texts: readonly string[]) => readonly number[];
 
 export interface ApplyOptions {
-  /** Most characters of examples, lessons and cases together; those that fit less than better ones are left out. Default 8000. */
+  /** Largest number of characters of examples, lessons and cases together; the least relevant ones are left out. Default 8000. */
   readonly characters?: number;
-  /** Most lessons, cases or examples. Default 8. */
+  /** Largest number of lessons, cases or examples. Default 8. */
   readonly most?: number;
   /** Default {@link sharedWords}. */
   readonly rank?: Rank;
-  /** What a guide said. Without one, a guide adds nothing. */
+  /** The guide's hint. Without one, a guide adds nothing. */
   readonly hint?: string;
 }
 
@@ -21,21 +21,21 @@ export interface ApplyOptions {
 export interface Addition {
   /** "" where nothing is added. */
   readonly system: string;
-  /** The text stands in place of the system message that there is, not after it. */
+  /** `system` replaces the existing system message instead of following it. */
   readonly instead: boolean;
   /** Messages between the system message and the rest. */
   readonly examples: readonly Message[];
-  /** Descriptions in place of the tools' own, by name. */
+  /** Replacement descriptions, by tool name. */
   readonly tools: Readonly<Record<string, string>>;
-  /** Ids of the lessons, cases and examples that are shown: whom success or failure speaks of. */
+  /** Ids of the lessons, cases and examples that are shown, so that the outcome can be credited to them. */
   readonly shown: readonly Id[];
 }
 
 const none: Addition = { system: "", instead: false, examples: [], tools: {}, shown: [] };
 
 /**
- * What an artefact adds to a conversation. Instructions stand whole, whatever their length. Of lessons the most fitting come
- * first, and of two that fit alike the higher score; cases that nothing speaks for are left out.
+ * What an artefact adds to a conversation. Instructions are never shortened. Lessons are sorted by relevance, ties by
+ * score; cases with relevance 0 are left out.
  */
 export function additionOf(
   artefact: Artefact,
@@ -86,7 +86,7 @@ export function additionOf(
   }
 }
 
-/** The conversation as the model is to read it. */
+/** The conversation with the addition. */
 export function withAddition(
   messages: readonly Message[],
   { system, instead, examples, tools }: Addition,
@@ -101,7 +101,7 @@ export function withAddition(
   return [...told.slice(0, rest), ...examples, ...told.slice(rest)];
 }
 
-/** A conversation with an artefact applied, and what of it is shown. */
+/** A conversation with an artefact applied, and the ids of the parts that are shown. */
 export function applied(
   artefact: Artefact,
   messages: readonly Message[],
@@ -115,12 +115,12 @@ export function applied(
 export const systemText = (own: string, added: string, instead: boolean): string =>
   instead || own === "" ? added : `${own}\n\n${added}`;
 
-/** What a conversation is about: its last words that are not the model's own. */
+/** The situation of a conversation: its last message that the model did not write. */
 export const situationOf = (messages: readonly Message[]): string =>
   messages.findLast(({ role, content }) => (role === "user" || role === "tool") && content !== "")?.content ??
   "";
 
-/** The share of each text's words that stand in the situation: 0 to 1. Words of one or two letters do not count. */
+/** The share of each text's words that occur in the situation, in [0, 1]. Words of one or two letters do not count. */
 export const sharedWords: Rank = (situation, texts) => {
   const said = new Set(wordsIn(situation));
   return texts.map((text) => {
@@ -131,20 +131,20 @@ export const sharedWords: Rank = (situation, texts) => {
   });
 };
 
-/** How a lesson is told. */
+/** Prompt text of a lesson. */
 export const textOfEntry = ({ kind, when, text }: LibraryEntry): string => {
   const beware = kind === "warning" ? "Beware: " : "";
   return when === "" ? `${beware}${text}` : `When ${when}: ${beware}${text}`;
 };
 
-/** How a case is told. */
+/** Prompt text of a case. */
 export const textOfCase = ({ situation, plan, success }: Case): string =>
   `Situation: ${situation}\nWhat was done: ${plan}\nIt ${success ? "succeeded" : "failed"}.`;
 
 const textOfExample = ({ messages }: Example): string =>
   messages.map(({ content, toolCalls = [] }) => `${content}${JSON.stringify(toolCalls)}`).join("\n");
 
-/** Parts as they come, up to the limits; one that is too long makes room for those behind it. */
+/** Takes parts in order, up to the limits; one that does not fit is skipped, and later ones may still fit. */
 function fitting<T>(
   parts: readonly T[],
   text: (part: T) => string,
@@ -162,7 +162,7 @@ function fitting<T>(
   return shown;
 }
 
-/** Characters of a situation that parts are ranked by: its end. */
+/** Number of characters, from the end of a situation, that parts are ranked by. */
 const mostRanked = 20_000;
 
 function ranked<T>(

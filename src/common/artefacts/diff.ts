@@ -1,40 +1,40 @@
-/** An artefact part by part, and what changed between two: what people read who want to know what an agent was told. */
+/** The parts of an artefact, and the differences between two versions, for display. */
 import type { Artefact, ArtefactVersion, Origins } from "../../core/artefact.ts";
 import type { Message } from "../../core/types.ts";
 import { type LineChange, lineDiff, mostPairs, type PairsLeft } from "../text/lineDiff.ts";
 
-/** A text of an artefact that has a name of its own. */
+/** A named text of an artefact. */
 export interface ArtefactPart {
-  /** By which it is found again in another version. */
+  /** Identifies the part across versions. */
   readonly key: string;
   readonly title: string;
   readonly text: string;
-  /** Absent where nobody is said to have made it: the frame of a guide. */
+  /** Absent where no origins are recorded, as for the frame of a guide. */
   readonly origins?: Origins;
-  /** Of a lesson: what it has been worth so far, and times that it was shown. */
+  /** For a lesson: its estimated value so far, and the number of times that it was shown. */
   readonly score?: number;
   readonly shown?: number;
 }
 
 export interface PartChange {
-  /** `scored`: its words are the same, and what it is worth is not. */
+  /** "scored": the text is unchanged and the score differs. */
   readonly kind: "added" | "removed" | "changed" | "scored";
   readonly title: string;
-  /** Of its text; of one that is only scored anew, none. */
+  /** Changes of the text; empty where only the score differs. */
   readonly lines: readonly LineChange[];
-  /** Before and after, as far as there are scores, where they differ. */
+  /** Scores before and after, where they exist and differ. */
   readonly score?: { readonly before?: number; readonly after?: number };
-  /** Of the part as it is now; of a removed one, as it was. */
+  /** Origins of the new part; for a removed part, of the old one. */
   readonly origins?: Origins;
 }
 
 export interface ArtefactDiff {
   readonly changes: readonly PartChange[];
-  /** Parts that are the same in both. */
+  /** Number of parts that are equal in both. */
   readonly same: number;
 }
 
-/** Its texts in the order in which they are told; none that is empty. */
+/** The non-empty texts of an artefact, in prompt order. */
 export function artefactParts(artefact: Artefact): readonly ArtefactPart[] {
   return allParts(artefact).filter(({ text }) => text !== "");
 }
@@ -98,9 +98,9 @@ const sayMessage = ({ role, content, toolCalls = [] }: Message): string =>
   [`${role}: ${content}`, ...toolCalls.map((call) => `calls ${call.name} ${call.arguments}`)].join("\n");
 
 /**
- * What changed from one to the other: first what is new or different, in the order of the new one, then what went. Parts are
- * the same by their keys, so that one that moved has not changed; so are those whose texts are equal, whatever their keys.
- * @param spend as of `lineDiff`.
+ * Differences between two artefacts: first added and changed parts in the order of the new artefact, then removed parts.
+ * Parts are matched by key, so a moved part is unchanged; parts with equal texts match even if their keys differ.
+ * @param spend as for `lineDiff`.
  */
 export function artefactDiff(
   before: Pick<ArtefactVersion, "artefact">,
@@ -119,7 +119,7 @@ export function artefactDiff(
   };
 }
 
-/** For each part of the new one the part of the old one that it was. */
+/** Maps each part of the new artefact to its counterpart in the old one. */
 function pairs(
   old: readonly ArtefactPart[],
   now: readonly ArtefactPart[],

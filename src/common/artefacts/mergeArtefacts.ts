@@ -1,4 +1,4 @@
-/** Artefacts that grow by parts: of two with one id, the one that was there first stays. */
+/** Adds parts to artefacts. Where two parts share an id, the existing one is kept. */
 import type { Example, ExperienceLibrary, InstructionSet, LibraryEntry } from "../../core/artefact.ts";
 import { writtenBy } from "./origins.ts";
 
@@ -16,13 +16,13 @@ const unlike = <T extends { readonly id: string }>(known: readonly T[], more: re
   return more.filter(({ id }) => !ids.has(id) && ids.add(id));
 };
 
-/** @returns the set with the examples that it did not have, and these. */
+/** @returns the set with the new examples added, and the list of those. */
 export function withExamples(set: InstructionSet, more: readonly Example[]) {
   const fresh = unlike(set.examples, more);
   return { artefact: { ...set, examples: [...set.examples, ...fresh] }, fresh };
 }
 
-/** @returns the library with the lessons that it did not have, and these. */
+/** @returns the library with the new lessons added, and the list of those. */
 export function withEntries(library: ExperienceLibrary, more: readonly LibraryEntry[]) {
   const fresh = unlike(library.entries, more);
   return { artefact: { ...library, entries: [...library.entries, ...fresh] }, fresh };

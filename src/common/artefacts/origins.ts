@@ -1,14 +1,14 @@
-/** What the parts of artefacts were made from: joined where parts are, and taken out where sources are erased. */
+/** Origins of artefact parts: merging them, and removing parts whose sources are erased. */
 import type { Artefact, Origins } from "../../core/artefact.ts";
 import type { Provenance } from "../../core/trainingExamples.ts";
 import type { Id } from "../../core/types.ts";
 
 const nothing: Provenance = { sessions: [], users: [], responses: [], signals: [] };
 
-/** Of what was written without anybody's data. @param by who wrote it. */
+/** Origins of a text that was written without user data. @param by its author. */
 export const writtenBy = (by: string): Origins => ({ by, from: nothing, trajectories: [] });
 
-/** Of what somebody made out of several things: each id once, in the order in which they came. */
+/** Origins of a part that was made from several others: each id once, in order of occurrence. */
 export function joinedOrigins(by: string, of: readonly Origins[]): Origins {
   const all = (ids: (o: Origins) => readonly Id[]): readonly Id[] => [...new Set(of.flatMap(ids))];
   return {
@@ -41,9 +41,9 @@ export function originsIn(artefact: Artefact): readonly Origins[] {
 }
 
 /**
- * An artefact without the parts that are to go. Of a text that was written from many things nobody can tell what comes from
- * which: a system text goes whole, with the descriptions of tools.
- * @returns how many parts went.
+ * Removes the parts of an artefact that match. A text that was written from several sources cannot be split by source, so
+ * the whole system text is removed, together with the tool descriptions.
+ * @returns the artefact, and the number of removed parts.
  */
 export function withoutParts<A extends Artefact>(
   artefact: A,

@@ -1,9 +1,9 @@
-/** Tasks that a learner without weights selects on, among those of an iteration. */
+/** Held-back tasks of an iteration: a learner without weights uses them to select among candidates. */
 import type { Task } from "../../core/types.ts";
 
 const mark = "held back";
 
-/** The task as one to select on, and not to practise. */
+/** The task, marked for selection and not for training. */
 export const asHeldBack = (task: Task): Task => ({ ...task, metadata: { ...task.metadata, [mark]: true } });
 
 export const isHeldBack = ({ metadata }: Task): boolean => metadata[mark] === true;

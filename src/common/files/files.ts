@@ -1,4 +1,4 @@
-/** Writing so that a crash or a full disk never leaves half a file where a whole one stood. */
+/** Atomic writes: a crash or a full disk never leaves a partial file in place of a complete one. */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,8 +9,8 @@ function codeOf(e: unknown): string {
 }
 
 /**
- * What a failed write means to the person who started it.
- * @param reason the system's code, where that of `e` misleads. @param flag that named the folder.
+ * The error for a failed write, with advice for the user.
+ * @param reason system error code; overrides a misleading code of `e`. @param flag the option that named the folder.
  */
 export function writeError(path: string, e: unknown, reason = codeOf(e), flag = "--out"): WhetstoneError {
   const [code, mend]: readonly [ErrorCode, string] =
@@ -26,23 +26,23 @@ export function writeError(path: string, e: unknown, reason = codeOf(e), flag = 
   return new WhetstoneError(code, {
     where: path,
     got: messageOf(e).split(",")[0] ?? reason,
-    expected: "to be able to write there",
+    expected: "a writable path",
     mend,
     cause: e,
   });
 }
 
-/** Makes a folder and those above it. @param flag that named it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
+/** Makes a folder and its parents. @param flag the option that named it. @throws WhetstoneError `folder.unwritable` or `disk.write`. */
 export async function makeFolder(path: string, flag?: string): Promise<void> {
   try {
     await makeFolders(path);
   } catch (e) {
-    // the folder above is there, and yet "no such folder": nothing can be made in it
+    // ENOENT although the parent exists: the file system does not allow new folders in it
     throw writeError(path, e, codeOf(e) === "ENOENT" ? "EPERM" : codeOf(e), flag);
   }
 }
 
-/** One level at a time: Node's recursive mkdir never ends where a file system answers "no such folder" to a new one (/proc). */
+/** Makes one level at a time, since Node's recursive mkdir never returns on a file system that answers ENOENT to a new folder (/proc). */
 async function makeFolders(path: string): Promise<void> {
   try {
     await makeOne(path);
@@ -53,7 +53,7 @@ async function makeFolders(path: string): Promise<void> {
   }
 }
 
-/** One that is there already, perhaps since a moment ago, will do. */
+/** Makes one folder; one that exists already, even if created concurrently, is fine. */
 async function makeOne(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -71,7 +71,7 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** All of it, or a part at a time. */
+/** Complete data, or a stream of chunks. */
 export type FileData = Uint8Array | string | AsyncIterable<string>;
 
 /** Writes a file and flushes it to the disk. */
@@ -91,16 +91,16 @@ export async function writeFlushed(path: string, data: FileData): Promise<void> 
 
 /** Settings of {@link replaceFile}. */
 export interface ReplaceFile {
-  /** Done once all of it is on the disk, and before it takes its name. */
+  /** Called after all data is on the disk and before the file gets its final name. */
   readonly announce?: () => Promise<void>;
   /**
-   * Several may write the file at once, and the last one counts. What a crash leaves aside then stays there, under a name of
-   * its own; else the next write takes its place.
+   * Several processes may write the file at once; the last write wins. Each temporary file then has a unique name and remains
+   * after a crash; otherwise the next write overwrites it.
    */
   readonly shared?: boolean;
 }
 
-/** Replaces a file whole: written aside, flushed, renamed. */
+/** Replaces a file atomically: writes a temporary file, flushes it, renames it. */
 export async function replaceFile(
   path: string,
   data: FileData,
@@ -118,7 +118,7 @@ export async function replaceFile(
   }
 }
 
-/** Removes a folder and all that is in it; one that is not there is no failure. */
+/** Removes a folder and its contents; a missing folder is not an error. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
@@ -127,7 +127,7 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-/** Flushes the names of all files within, not only those at the top. */
+/** Flushes the directory entries of the whole tree, not only those at the top. */
 async function flushTree(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (entry.isDirectory()) await flushTree(join(path, entry.name));
@@ -135,7 +135,7 @@ async function flushTree(path: string): Promise<void> {
   await flushFolder(path);
 }
 
-/** Moves a folder out of the way, if there is one. @returns whether there was. */
+/** Moves a folder away, if it exists. @returns whether it existed. */
 async function moveAway(path: string, to: string): Promise<boolean> {
   try {
     await rename(path, to);
@@ -146,7 +146,7 @@ async function moveAway(path: string, to: string): Promise<boolean> {
   }
 }
 
-/** Makes a folder whole or not at all: `fill` writes into one aside, which then takes the name. */
+/** Replaces a folder atomically: `fill` writes into a temporary folder, which is then renamed. */
 export async function replaceFolder(path: string, fill: (aside: string) => Promise<void>): Promise<void> {
   const aside = `${path}.partial`;
   const old = `${path}.old`;
@@ -172,8 +172,8 @@ export async function replaceFolder(path: string, fill: (aside: string) => Promi
 }
 
 /**
- * Mends what a crash within {@link replaceFolder} left: the folder of before in its place again, where there is none, and
- * nothing aside. For whoever keeps others from writing it meanwhile.
+ * Recovers from a crash within {@link replaceFolder}: restores the old folder if the new one is missing, and deletes the
+ * temporary folders. The caller must hold a lock against concurrent writers.
  */
 export async function afterReplacing(path: string): Promise<void> {
   try {

@@ -1,21 +1,21 @@
-/** Long work in short slices, so that a server answers others in between. */
+/** Cooperative scheduling: long work in short slices, so that a server can answer other requests in between. */
 
-/** Work that yields wherever it may be interrupted. */
+/** Work that yields at each point where it may be interrupted. */
 export type Interruptible<T> = Generator<undefined, T, undefined>;
 
-/** Milliseconds of work after which others get their turn. */
+/** Length of a slice, in milliseconds. */
 const longest = 8;
 
-/** The turn that was asked for last. */
+/** The last requested turn; each new one is chained to it. */
 let last: Promise<void> = Promise.resolve();
 
-/** Waits until the event loop has looked after everybody else. Of all who wait, one goes on at a time. */
+/** Waits until the event loop has served its other events. Only one waiting caller continues per turn. */
 export function ownTurn(): Promise<void> {
   last = last.then(() => new Promise((go) => setImmediate(go)));
   return last;
 }
 
-/** All of it now. */
+/** Runs all the work synchronously. */
 export function atOnce<T>(work: Interruptible<T>): T {
   for (;;) {
     const step = work.next();
@@ -23,7 +23,7 @@ export function atOnce<T>(work: Interruptible<T>): T {
   }
 }
 
-/** All of it, a slice of it now and the others each in a turn of its own. */
+/** Runs the work in slices: the first one now, each further one in a turn of the event loop. */
 export async function inSlices<T>(work: Interruptible<T>): Promise<T> {
   for (let began = performance.now(); ; ) {
     const step = work.next();
@@ -35,8 +35,8 @@ export async function inSlices<T>(work: Interruptible<T>): Promise<T> {
 }
 
 /**
- * For work that waits for others between its pieces: only the pieces count.
- * @returns to be called after each with when it began; what it gives is to be awaited before the next.
+ * Paces work that waits for other work between its pieces; only the pieces count.
+ * @returns a function to call after each piece with the time at which the piece began. Await its result before the next piece.
  */
 export function ownPace(): (began: number) => Promise<void> | undefined {
   let worked = 0;
@@ -48,7 +48,7 @@ export function ownPace(): (began: number) => Promise<void> | undefined {
   };
 }
 
-/** What becomes of each of a list; the list itself where each stays the very same. */
+/** Maps a list interruptibly; returns the same list where no element changes. */
 export function* eachOf<T>(
   list: readonly T[],
   change: (one: T) => Interruptible<T>,

@@ -1,6 +1,6 @@
 import { WhetstoneError } from "../../core/errors.ts";
 
-/** `node:sqlite` without the notice that Node 22 prints about it; all other warnings come through. */
+/** Loads `node:sqlite` without the experimental warning of Node 22; all other warnings are printed. */
 export function sqlite(): typeof import("node:sqlite") {
   const warn = process.emitWarning;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
@@ -16,7 +16,7 @@ export function sqlite(): typeof import("node:sqlite") {
   throw new WhetstoneError("store.failed", {
     where: "store",
     got: `Node ${process.versions.node} without SQLite`,
-    expected: "a Node that has node:sqlite",
+    expected: "a Node version with node:sqlite",
     mend: "Install Node 22.18 or newer.",
   });
 }

@@ -1,4 +1,4 @@
-/** The optimiser's arithmetic over typed arrays, the same for every engine that steps in this process. */
+/** AdamW over typed arrays, shared by every engine that steps in this process. */
 
 export type Floats = Float32Array | Float64Array;
 

@@ -1,15 +1,15 @@
-/** How far a student's next-token distribution is from a teacher's, over some ids and one bucket for all the others. */
+/** Divergence between the next-token distributions of a student and a teacher, over k ids and one bucket for all other ids. */
 
 /**
- * What is measured between teacher q and student p. "forward": KL(q ‖ p), which asks the student to cover all that the
- * teacher says; "reverse": KL(p ‖ q), which asks it to say nothing else; `{ jensenShannon: α }`, with α in (0, 1) and
- * m = (1 − α) p + α q: (1 − α) KL(p ‖ m) + α KL(q ‖ m). The last one shrinks to 0 as α → 0 or 1: it is no path between
- * the two, and each α wants a step size of its own. `{ softened: T }` is forward as well, between distributions over the
- * ids alone whose logits are divided by T > 0, times T² so that its slopes keep their size:
+ * Divergence between teacher q and student p. "forward": KL(q ‖ p), which is mode-covering; "reverse": KL(p ‖ q), which is
+ * mode-seeking; `{ jensenShannon: α }`, with α in (0, 1) and m = (1 − α) p + α q: (1 − α) KL(p ‖ m) + α KL(q ‖ m). The last
+ * one shrinks to 0 as α → 0 or 1, so it does not interpolate between the first two, and each α needs its own step size.
+ * `{ softened: T }` is a forward KL between distributions over the ids alone whose logits are divided by T > 0, times T² so
+ * that gradients keep their scale:
  *
- *     T² KL(softmax(ln q / T) ‖ softmax(ln p / T))          no bucket: the ids should be the whole vocabulary, or nearly
+ *     T² KL(softmax(ln q / T) ‖ softmax(ln p / T))          no bucket: the ids should be (nearly) the whole vocabulary
  *
- * which at T > 1 makes much of the unlikely ids ("Distilling the Knowledge in a Neural Network").
+ * which at T > 1 gives more weight to unlikely ids ("Distilling the Knowledge in a Neural Network").
  */
 export type DivergenceKind =
   | "forward"
@@ -23,12 +23,12 @@ export interface DivergenceAt {
   readonly slope_K: Float64Array;
 }
 
-/** Least mass of the bucket: what float32 log-probabilities leave when the ids are the whole vocabulary. */
+/** Smallest mass of the bucket: the rounding error of float32 log-probabilities when the ids are the whole vocabulary. */
 const leastTail = 1e-6;
 
 /**
- * D between the distributions (e^q[0] … e^q[k − 1], rest) and (e^p[0] …, rest). Where rests vanish, slopes are right up to
- * a multiple of p, which a softmax cancels.
+ * D between the distributions (e^q[0] … e^q[k − 1], rest) and (e^p[0] …, rest). Where the rests vanish, slopes are exact up
+ * to a multiple of p, which a softmax cancels.
  * @param p_K the student's log-probabilities at k different ids, over the whole vocabulary.
  * @param q_K the teacher's at the same ids.
  */
@@ -47,7 +47,7 @@ export function divergenceAt(
     const p = Math.exp(p_K[j]!);
     const own = term(p, Math.exp(q_K[j]!), p_K[j]!, q_K[j]!);
     value += own.value;
-    // what the id gains the bucket loses: ∂p[tail]/∂ln p[j] = −p[j]
+    // the bucket loses the mass that the id gains: ∂p[tail]/∂ln p[j] = −p[j]
     slope_K[j] = own.slope - (p / p_tail) * tail.slope;
   }
   return { value, slope_K };

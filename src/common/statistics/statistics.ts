@@ -1,16 +1,16 @@
-/** Means, intervals and sequential looks. */
+/** Means, confidence intervals and a sequential test. */
 
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Interval } from "../../core/interval.ts";
 
-/** Arithmetic mean; NaN of nothing. */
+/** Arithmetic mean; NaN for an empty array. */
 export function mean(xs: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < xs.length; i++) sum += xs[i]!;
   return sum / xs.length;
 }
 
-/** Least-squares line through points: its slope (NaN where all x are equal), the means, and the sums of products about them. */
+/** Least-squares line: its slope (NaN where all x are equal), the means, and the centred sums of products. */
 export function leastSquares(xs: readonly number[], ys: readonly number[]) {
   const [x0, y0] = [mean(xs), mean(ys)];
   let [xx, xy, yy] = [0, 0, 0];
@@ -90,13 +90,13 @@ export function studentQuantile(p: number, degrees: number): number {
   return (low + high) / 2;
 }
 
-/** The z with P(Z ≤ z) = p for a standard normal: Student's t with endless degrees, taken at 10⁹. */
+/** The z with P(Z ≤ z) = p for a standard normal: Student's t with 10⁹ degrees of freedom in place of infinitely many. */
 function normalQuantile(p: number): number {
   return studentQuantile(p, 1e9);
 }
 
 /**
- * Student's t interval of a mean. One observation alone has an endless interval.
+ * Student's t interval of a mean. The interval of a single observation is infinite.
  * @param confidence two-sided, default 0.95.
  */
 export function meanInterval(xs: ArrayLike<number>, confidence = 0.95): Interval {
@@ -107,7 +107,7 @@ export function meanInterval(xs: ArrayLike<number>, confidence = 0.95): Interval
   return { mean: centre, low: centre - half, high: centre + half, n };
 }
 
-/** Interval of the mean of `treated[i] − baseline[i]`: the same seeds on both sides. */
+/** Interval of the mean of `treated[i] − baseline[i]`, with the same seeds on both sides. */
 export function pairedInterval(
   treated: ArrayLike<number>,
   baseline: ArrayLike<number>,
@@ -117,7 +117,7 @@ export function pairedInterval(
     throw new WhetstoneError("shape.mismatch", {
       where: "pairedInterval",
       got: `${treated.length} and ${baseline.length} observations`,
-      expected: "as many on both sides",
+      expected: "equal numbers of observations",
       mend: "Pair the runs by seed and leave out seeds that only one side has.",
     });
   }
@@ -127,7 +127,7 @@ export function pairedInterval(
   );
 }
 
-/** Wilson's score interval of a success rate; stays within [0, 1] also at 0 and at all. */
+/** Wilson's score interval of a success rate; within [0, 1] also for 0 or n successes. */
 export function wilsonInterval(successes: number, n: number, confidence = 0.95): Interval {
   if (n === 0) return { mean: Number.NaN, low: 0, high: 1, n };
   const z = normalQuantile((1 + confidence) / 2);
@@ -135,7 +135,7 @@ export function wilsonInterval(successes: number, n: number, confidence = 0.95):
   const shrink = 1 + (z * z) / n;
   const centre = (p + (z * z) / (2 * n)) / shrink;
   const half = (z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))) / shrink;
-  // at the ends the bound is exact; rounding must not say otherwise
+  // with 0 or n successes the bound is exactly 0 or 1; avoid rounding errors
   return {
     mean: p,
     low: successes === 0 ? 0 : Math.max(0, centre - half),
@@ -144,7 +144,7 @@ export function wilsonInterval(successes: number, n: number, confidence = 0.95):
   };
 }
 
-/** P(a random treated run beats a random baseline run), ties counting half. */
+/** P(a random treated run beats a random baseline run); ties count half. */
 export function probabilityOfImprovement(treated: ArrayLike<number>, baseline: ArrayLike<number>): number {
   let wins = 0;
   for (let i = 0; i < treated.length; i++) {
@@ -158,7 +158,7 @@ export function probabilityOfImprovement(treated: ArrayLike<number>, baseline: A
 
 export type Verdict = "reproduced" | "inconclusive" | "not reproduced";
 
-/** What was said before looking. */
+/** The hypothesis, stated before the data are seen. */
 export interface Hypothesis {
   /** The method's metric is expected above or below the baseline's. */
   readonly direction: "higher" | "lower";
@@ -166,14 +166,14 @@ export interface Hypothesis {
   readonly smallestEffect: number;
 }
 
-/** Numbers of seeds at which a comparison is looked at, and the confidence of each look. */
+/** Numbers of seeds at which the sequential test looks at the data, and the confidence of each look. */
 export const looks = { seeds: [8, 20], confidence: 0.975 } as const;
 
-/** What a look says, and whether more seeds are to be run. */
+/** Result of a look, and whether to run more seeds. */
 export interface Look {
   readonly verdict: Verdict;
   readonly interval: Interval;
-  /** Seeds to run up to before the next look; absent when decided or when no look is left. */
+  /** Number of seeds at the next look; absent when the verdict is final. */
   readonly extendTo?: number;
 }
 
@@ -189,12 +189,12 @@ export function intervalOfDifference(first: Interval, second: Interval): Interva
 }
 
 /**
- * The verdict on paired differences (method − baseline), from the paired t interval alone. At 8 seeds, and once more at
- * 20 if undecided; each look at 97.5 %, so that both together err in at most 5 %.
+ * The verdict on paired differences (method − baseline), from the paired t interval alone. It looks at 8 seeds, and once
+ * more at 20 if undecided; each look has 97.5 % confidence, so the error rate of both together is at most 5 %.
  *
- * - reproduced: the whole interval lies on the expected side of 0, and its middle reaches the smallest effect;
- * - not reproduced: the whole interval falls short of the smallest effect;
- * - inconclusive: anything else. Equal differences at 0 are not reproduced where an effect was asked for.
+ * - reproduced: the whole interval lies on the expected side of 0, and its midpoint reaches the smallest effect;
+ * - not reproduced: the whole interval lies below the smallest effect, or does not exceed 0;
+ * - inconclusive: anything else.
  */
 export function sequentialVerdict(differences: ArrayLike<number>, hypothesis: Hypothesis): Look {
   const [first, last] = looks.seeds;
@@ -202,7 +202,7 @@ export function sequentialVerdict(differences: ArrayLike<number>, hypothesis: Hy
     throw new WhetstoneError("option.range", {
       where: "sequentialVerdict",
       got: `${differences.length} seeds`,
-      expected: `${first} or ${last}: the looks that were planned`,
+      expected: `${first} or ${last} seeds, the planned looks`,
       mend: "Run the planned number of seeds; looking in between raises the error rate.",
     });
   }

@@ -1,7 +1,7 @@
-/** Named sums, and the averages that people read. */
+/** Named sums of stats, and their averages. */
 import type { Stats } from "../../core/types.ts";
 
-/** Adds `more` into `into`, in place. Of names that end in `.max` the larger stays. */
+/** Adds `more` to `into`, in place. For names that end in `.max`, keeps the larger value. */
 export function addStats(into: Stats, more: Stats): void {
   for (const [name, value] of Object.entries(more)) {
     const old = into[name];
@@ -10,8 +10,8 @@ export function addStats(into: Stats, more: Stats): void {
 }
 
 /**
- * Turns sums into averages: a sum named `x/y` becomes `x`, divided by the sum named `y`; it is left out where that is 0
- * (nothing was measured). Sums without a `/` stay as they are.
+ * Turns sums into averages: the sum named `x/y` divided by the sum named `y` becomes `x`. It is left out where the divisor
+ * is 0 (nothing was measured). Sums without a `/` are kept.
  * @example averageStats({ tokens: 4, "clipFraction/tokens": 1 }) // { tokens: 4, clipFraction: 0.25 }
  */
 export function averageStats(sums: Stats): Stats {

@@ -1,8 +1,8 @@
-/** Texts that others wrote, within what a model is to read of them. */
+/** Shortens texts of other authors for a prompt. */
 
 /**
- * A text of `most` characters or a few more: of a longer one the middle is left out, which is said there, since how something
- * began and how it ended tell most of it.
+ * Shortens a text to about `most` characters. It replaces the middle by a note, since the beginning and the end usually
+ * carry the most information.
  */
 export function abridged(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -1,6 +1,6 @@
-/** Parts of a text between a beginning and an end. */
+/** Parts of a text between an opening and a closing mark. */
 
-/** What stands between marks, and all with them. */
+/** The text between the marks, and the text with them. */
 export interface Block {
   readonly open: RegExpExecArray;
   readonly inner: string;
@@ -8,12 +8,12 @@ export interface Block {
 }
 
 /**
- * The text without its blocks, and these: from a beginning to the next end of its kind. However many beginnings have no end,
- * the text is read once.
+ * Splits a text into its blocks, each from an opening mark to the next closing mark of its kind, and the rest. Runs in one
+ * pass, however many opening marks are unclosed.
  */
 export function withoutBlocks(text: string, opens: RegExp, endOf: (open: string) => string) {
   const blocks: Block[] = [];
-  /** Where the next end of each kind was found last. */
+  /** Position of the last closing mark found, by kind. */
   const ends = new Map<string, number>();
   let rest = "";
   let at = 0;

@@ -1,9 +1,9 @@
-/** Messages and tools as OpenAI's chat protocol has them: read leniently, since what others sent is not ours to refuse. */
+/** Messages and tools in OpenAI's chat format. Reading is lenient: input from clients is converted, not rejected. */
 import { hash } from "node:crypto";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message, Tool } from "../../core/types.ts";
 
-/** A message as the protocol has it, in our words; what it says beside text stands as a mark in its place. */
+/** Converts a message from the chat format. Content other than text becomes a placeholder. */
 export function chatMessage(value: Json): Message {
   const m = objectOf(value) ?? {};
   const name = textOf(m.name);
@@ -18,7 +18,7 @@ export function chatMessage(value: Json): Message {
   };
 }
 
-/** A message as the protocol has it. Tools that it offers stand beside the messages there, and are left out. */
+/** Converts a message to the chat format. Its tools are left out, since the format lists tools beside the messages. */
 export function wireMessage({ role, content, name, toolCalls, toolCallId }: Message): Json {
   return {
     role,
@@ -50,7 +50,7 @@ function roleOf(role: Json | undefined): Message["role"] {
   }
 }
 
-/** Calls of functions, and of custom tools, whose input is any text. */
+/** Calls of functions, and of custom tools, whose input is free text. */
 function callOf(value: Json) {
   const call = objectOf(value) ?? {};
   const custom = objectOf(call.custom);
@@ -62,7 +62,7 @@ function callOf(value: Json) {
   };
 }
 
-/** Text, or parts of which those that are text are joined. An image is `[image_url 4f0c…]`: its digest tells it apart. */
+/** The text, or the joined text parts. An image becomes `[image_url 4f0c…]`, where the digest distinguishes images. */
 function contentOf(content: Json | undefined): string {
   if (typeof content === "string") return content;
   return listOf(content)
@@ -74,7 +74,7 @@ function contentOf(content: Json | undefined): string {
     .join("");
 }
 
-/** A tool as it is declared; nothing where it has no name. */
+/** The declared tool; empty where it has no name. */
 export function toolOf(value: Json): Tool[] {
   const { function: declared, custom } = objectOf(value) ?? {};
   const { name, description, parameters } = objectOf(declared ?? custom) ?? {};
@@ -88,11 +88,11 @@ export function toolOf(value: Json): Tool[] {
   ];
 }
 
-/** The conversation with its tools: on its system message, or on an empty one before it. */
+/** Attaches tools to the conversation's system message, or to an empty one that is added. */
 export const withTools = (messages: readonly Message[], tools: readonly Tool[]): readonly Message[] =>
   tools.length === 0 ? messages : withSystem(messages, (first) => ({ ...first, tools }));
 
-/** The conversation with its system message changed, an empty one where there is none. */
+/** Changes the conversation's system message; starts from an empty one where there is none. */
 export function withSystem(
   messages: readonly Message[],
   change: (first: Message) => Message,

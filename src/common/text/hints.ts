@@ -1,19 +1,19 @@
-/** What people said that speaks for telling an agent something else: what whoever rewrites instructions reads. */
+/** User feedback that suggests a change of an agent's instructions. Instruction rewriters read it. */
 import type { Origins } from "../../core/artefact.ts";
 import type { Id, Message } from "../../core/types.ts";
 
 export interface Hint {
   readonly id: Id;
   readonly kind: "correction" | "preference" | "comment" | "reaction";
-  /** What was asked, and what was replied to it. */
+  /** The prompt, and the reply to it. */
   readonly prompt: readonly Message[];
   readonly reply: string;
-  /** What was said of the reply: the right one, the better one, the comment, or "good" or "bad". */
+  /** The feedback on the reply: the correct reply, a better reply, a comment, or "good" or "bad". */
   readonly said: string;
   readonly origins: Origins;
 }
 
-/** A hint as somebody reads it who is to draw a conclusion from it. */
+/** A hint as text for a prompt. */
 export function sayHint({ kind, prompt, reply, said }: Hint): string {
   const asked = prompt
     .filter(({ role }) => role !== "system")

@@ -1,11 +1,11 @@
-/** Candidates that give away tasks which are held out: what is measured with them would be what was copied. */
+/** Leak check: artefact candidates must not contain held-out tasks, or evaluation would measure copying. */
 import type { Artefact } from "../../core/artefact.ts";
 import { isObject, type Json } from "../../core/json.ts";
 import type { Id, Message, Task } from "../../core/types.ts";
 import { wordsIn } from "./leaksAnswer.ts";
 import { jsonOrText } from "./toolCalls.ts";
 
-/** Where a held-out task stands in an artefact. */
+/** A held-out task that occurs in an artefact. */
 export interface Leak {
   readonly task: Id;
   /** "system text", "description of search", or the id of a part. */
@@ -13,14 +13,14 @@ export interface Leak {
   readonly what: "answer" | "prompt";
 }
 
-/** Words in a row that two prompts hardly share by chance. */
+/** Number of consecutive words that two prompts rarely share by chance. */
 const run = 8;
 
 /**
- * Finds the answers of held-out tasks, as words of their own, and eight words in a row of their prompts. What the tasks that
- * are practised say or answer as well gives nothing away: "yes", the names of rooms, the wording that all tasks share. An
- * answer that stands in its own prompt, as one of several choices does, is no secret either.
- * @param known tasks that are practised.
+ * Finds the answers of held-out tasks, as whole words, and runs of eight consecutive words of their prompts. Text that also
+ * occurs in training tasks is no leak: "yes", the names of rooms, the wording that all tasks share. Nor is an answer that
+ * occurs in its own prompt, such as one of several choices.
+ * @param known the training tasks.
  */
 export function leakCheck(
   heldOut: readonly Task[],
@@ -56,7 +56,7 @@ export function leakCheck(
     });
 }
 
-/** Words between blanks; none of a text without words. */
+/** The words between blanks; empty for a text without words. */
 function phrase(text: string): readonly string[] {
   const words = wordsIn(text);
   return words.length === 0 ? [] : [` ${words.join(" ")} `];
@@ -67,7 +67,7 @@ const promptOf = ({ prompt }: Task): readonly string[] => prompt.flatMap(({ cont
 const runsIn = (words: readonly string[]): readonly string[] =>
   words.slice(run - 1).map((_, i) => words.slice(i, i + run).join(" "));
 
-/** Everything that an artefact says, by the part that says it. */
+/** All texts of an artefact, with the part that each belongs to. */
 function textsOf(artefact: Artefact): readonly (readonly [part: string, text: string])[] {
   switch (artefact.kind) {
     case "instructions":
@@ -89,7 +89,7 @@ function textsOf(artefact: Artefact): readonly (readonly [part: string, text: st
   }
 }
 
-/** What a message says, and every value that it hands to a tool: an agent that submits its answer says it there alone. */
+/** The content of a message and every argument of its tool calls, since an agent may submit its answer only there. */
 const textsSaid = ({ content, toolCalls = [] }: Message): readonly string[] => [
   content,
   ...toolCalls.flatMap((call) => valuesIn(jsonOrText(call.arguments))),

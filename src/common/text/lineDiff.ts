@@ -1,4 +1,4 @@
-/** What changed between two texts, line by line. */
+/** Line-by-line diff of two texts. */
 
 export interface LineChange {
   readonly kind: "same" | "added" | "removed";
@@ -6,10 +6,10 @@ export interface LineChange {
 }
 
 /**
- * The fewest lines that have to go and to come to make one text the other: what stays is a longest common subsequence of
- * lines. Of the changes at one place, what goes stands before what comes. Time and memory grow with the product of the lines
- * between the first and the last difference; where it is above what is left to spend, all of these lines go and come.
- * @param spend pairs of lines that may be compared, of several texts together; less afterwards. Default: four million.
+ * A minimal line diff: unchanged lines are a longest common subsequence. At each place, removed lines come before added
+ * ones. Time and memory grow with the product of the numbers of lines between the first and the last difference; where it
+ * exceeds the remaining budget, all of these lines are reported as removed and added.
+ * @param spend budget of line pairs to compare, shared by several texts and reduced by each call. Default: four million.
  */
 export function lineDiff(
   before: string,
@@ -32,7 +32,7 @@ export function lineDiff(
 export interface PairsLeft {
   pairs: number;
 }
-/** Pairs of lines that are compared: 16 MB, and some hundredths of a second. */
+/** Default budget of line pairs: 16 MB, and some hundredths of a second. */
 export const mostPairs = 4_000_000;
 
 function between(a: readonly string[], b: readonly string[], spend: PairsLeft): LineChange[] {
@@ -66,7 +66,7 @@ function between(a: readonly string[], b: readonly string[], spend: PairsLeft): 
   return changes;
 }
 
-/** The changes with some lines around them, and how many lines were left out in between. */
+/** The changes with some context lines around them, and the number of lines left out in between. */
 export function foldedDiff(
   changes: readonly LineChange[],
   around = 2,
@@ -85,7 +85,7 @@ export function foldedDiff(
   return folded;
 }
 
-/** {@link foldedDiff} as diffs are usually written. */
+/** {@link foldedDiff} as text lines with "+", "-" or blanks in front. */
 export function sayDiff(changes: readonly LineChange[], around = 2): readonly string[] {
   const mark = { same: "  ", added: "+ ", removed: "- " } as const;
   return foldedDiff(changes, around).flatMap((change, i) => {

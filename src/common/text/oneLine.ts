@@ -1,8 +1,8 @@
-/** Text of unknown origin as one line, such as of a log. */
+/** Untrusted text as one line, for logs. */
 
 /**
- * What steers a terminal or begins another line is written as an escape: whoever sends a name with a line break in it writes no
- * line of their own.
+ * Escapes control characters and line breaks, so that untrusted text can neither control the terminal nor forge another
+ * log line.
  */
 export const oneLine = (text: string): string =>
   text.replaceAll(

@@ -1,4 +1,4 @@
-/** From quotes to characters, and from characters to action tokens. */
+/** Maps quotes to character ranges, and character ranges to action tokens. */
 import type { Mark } from "../../core/critique.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Span, Turn } from "../../core/types.ts";
@@ -8,15 +8,15 @@ import { matchingRatio } from "./similarity.ts";
 export type Extent = readonly [from: number, to: number];
 
 /**
- * Where a quote stands in a text: its first occurrence as words of their own, else its first at all, letters' case aside
- * and line breaks as blanks; else the part of as many words that is most like it, by `matchingRatio`, if at least `least`
- * of it is (0.5 unless told); else nowhere. Of parts equally alike the first counts. In a long text a long quote is
- * compared with some parts alone, see {@link partsLike}.
+ * Locates a quote in a text, ignoring case and with line breaks as blanks: its first occurrence as whole words, else its
+ * first occurrence at all, else the part with as many words that is most similar by `matchingRatio`, if the ratio is at
+ * least `least` (default 0.5), else undefined. Among equally similar parts the first is taken. For a long quote in a long
+ * text only some parts are compared, see {@link partsLike}.
  */
 export function quoteIn(text: string, quote: string, least = 0.5): Extent | undefined {
   const [said, shown] = [spaced(quote.trim()), spaced(text)];
   if (said === "") return undefined;
-  // some letters change their length with their case
+  // lower case can change the length of some letters
   const lower = shown.toLowerCase();
   const [there, whole] = lower.length === text.length ? [said.toLowerCase(), lower] : [said, shown];
   const alone = ` ${whole} `.indexOf(` ${there} `);
@@ -32,8 +32,8 @@ export function quoteIn(text: string, quote: string, least = 0.5): Extent | unde
 }
 
 /**
- * The parts of a text of as many words as a quote has, in their order. Comparing one takes the square of the quote's
- * length: where that would be long, only those that share most words with it are given, 20 at least.
+ * The parts of a text with as many words as the quote, in order. A comparison takes time quadratic in the quote's length;
+ * where that is too slow, only the parts that share the most words with the quote are returned, at least 20.
  */
 function partsLike(text: string, quote: string): readonly Extent[] {
   const words = [...text.matchAll(/\S+/g)];
@@ -57,18 +57,18 @@ function partsLike(text: string, quote: string): readonly Extent[] {
   });
 }
 
-/** Every kind of white space as a blank, in its place. */
+/** Replaces every white-space character by a blank; positions stay the same. */
 const spaced = (text: string): string => text.replace(/\s/g, " ");
 
-/** What a critic quotes of a trajectory. */
+/** A critic's quote from a trajectory. */
 export interface Quote {
   readonly text: string;
   readonly good: boolean;
-  /** Where it is to be looked for. Default: in every turn, the first that has it word for word, else the first alike. */
+  /** The turn to search. Default: all turns; the first with an exact match, else the first with a similar part. */
   readonly turn?: number;
 }
 
-/** Quotes as marks, in their order. One that is found nowhere, or overlaps an earlier one, is dropped. */
+/** Converts quotes to marks, in order. A quote that is not found, or overlaps an earlier one, is dropped. */
 export function marksOf(turns: readonly Pick<Turn, "action">[], quotes: readonly Quote[]): readonly Mark[] {
   const marks: Mark[] = [];
   for (const { text, good, turn } of quotes) {
@@ -88,8 +88,8 @@ export function marksOf(turns: readonly Pick<Turn, "action">[], quotes: readonly
 }
 
 /**
- * The action tokens that characters [from, to) of a turn's text lie in, without the blanks around them. Undefined where
- * nothing is left, and where the text is not what the tokens say.
+ * The action tokens that contain characters [from, to) of a turn's text, without surrounding blanks. Undefined where
+ * nothing remains, and where the tokens do not decode to the text.
  */
 export function markedSpan({ action, tokens }: Turn, codec: Codec, { from, to }: Mark): Span | undefined {
   const part = action.content.slice(from, to);
@@ -100,7 +100,7 @@ export function markedSpan({ action, tokens }: Turn, codec: Codec, { from, to }:
   return [leastWith(count, (i) => written(i + 1) > start), leastWith(count, (i) => written(i) >= end)];
 }
 
-/** The least i in 0…n for which a condition that stays true holds; n where it never does. */
+/** Binary search: the least i in [0, n) for which a monotone condition holds; n where it never does. */
 function leastWith(n: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, n];
   while (low < high) {

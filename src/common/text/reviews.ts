@@ -1,18 +1,17 @@
 /**
- * What reviewers thought of feedback. A review is kept as feedback is: a reaction on a channel of its own, tagged with the
- * signal that it is about. It says something of that signal and nothing of the agent, so that nothing is learnt from it as
- * if a user had said it.
+ * Reviews of feedback. A review is stored as feedback: a reaction on its own channel, tagged with the signal that it is
+ * about. It rates that signal and not the agent, so learners never use it as user feedback.
  */
 import type { ReceivedSignal } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 
 export const reviewChannel = "review";
 
-/** The signal that a review is about; nothing where it is no review. */
+/** The signal that a review is about; undefined for other feedback. */
 export const reviewed = ({ channel, tags }: Pick<ReceivedSignal, "channel" | "tags">): Id | undefined =>
   channel === reviewChannel ? tags.signal : undefined;
 
-/** The last review of each signal that has one. @param signals in the order in which they arrived, reviews among them. */
+/** The last review of each reviewed signal. @param signals all signals, including reviews, in order of arrival. */
 export const lastReviews = (signals: readonly ReceivedSignal[]): ReadonlyMap<Id, ReceivedSignal> =>
   new Map(
     signals.flatMap((signal): readonly (readonly [Id, ReceivedSignal])[] => {
@@ -21,7 +20,7 @@ export const lastReviews = (signals: readonly ReceivedSignal[]): ReadonlyMap<Id,
     }),
   );
 
-/** Corrections and demonstrations whose last review rejects them. @param signals as of {@link lastReviews}. */
+/** Corrections and demonstrations whose last review rejects them. @param signals as for {@link lastReviews}. */
 export function rejectedAmong(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
   const reviews = lastReviews(signals);
   const taught = signals.filter(({ kind }) => kind === "correction" || kind === "demonstration");

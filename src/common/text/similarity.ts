@@ -1,9 +1,9 @@
-/** How alike two texts, or token sequences, are. */
+/** Similarity of two texts or token sequences. */
 
 /**
- * Ratcliff and Obershelp's ratio: twice what matches, over both lengths. What matches is the longest common run, and
- * again what matches to its left and to its right. 1 for equal sequences, also empty ones; 0 where nothing is shared.
- * The earliest of equally long runs counts, so that the order of the arguments may matter.
+ * Ratcliff and Obershelp's ratio. M counts the elements of the longest common run and, recursively, of the matches to its
+ * left and to its right. 1 for equal sequences, also empty ones; 0 where nothing is shared. Among equally long runs the
+ * earliest is used, so the order of the arguments may matter.
  *
  *     ratio = 2 M / (|a| + |b|)
  */
@@ -35,13 +35,12 @@ function matches<T>(a: ArrayLike<T>, b: ArrayLike<T>, [a0, a1]: Range, [b0, b1]:
 }
 
 /**
- * BLEU of a candidate against one reference, both in words: the geometric mean of the clipped precisions of runs of 1 to
- * `order` words, times a penalty for being shorter. 1 for an exact copy that has runs of that length, 0 where some run length
- * finds no match.
+ * BLEU of a candidate against one reference, both as lists of words: the geometric mean of the clipped n-gram precisions
+ * for n = 1 … `order`, times a brevity penalty. 1 for an exact copy with at least `order` words, 0 where some n has no match.
  *
- *     BLEU = min(1, e^(1 − |reference|/|candidate|)) · Π_n p[n]^(1/order)        p[n]: matched n-runs / n-runs
+ *     BLEU = min(1, e^(1 − |reference|/|candidate|)) · Π_n p[n]^(1/order)        p[n]: matched n-grams / n-grams
  *
- * @param smooth added to both sides of every precision above n = 1, so that copies shorter than `order` score 1 as well.
+ * @param smooth added to numerator and denominator of every precision with n > 1, so that copies shorter than `order` also score 1.
  *   Default 0.
  * Paper: "BLEU: a Method for Automatic Evaluation of Machine Translation".
  */
@@ -67,7 +66,7 @@ export function bleu(
   return Math.min(1, Math.exp(1 - reference.length / candidate.length)) * Math.exp(logSum);
 }
 
-/** How often each run of n words occurs. */
+/** Count of each n-gram. */
 function runs(words: readonly string[], n: number): ReadonlyMap<string, number> {
   const out = new Map<string, number>();
   for (let i = 0; i + n <= words.length; i++) {

@@ -1,14 +1,14 @@
 import { distance } from "fastest-levenshtein";
 import { WhetstoneError } from "../../core/errors.ts";
 
-/** The known name nearest to `got`, if it is near enough to be a slip of the keyboard. Of equals, one of the same letters. */
+/** The known name nearest to `got`, if it is near enough to be a typing error. Among equals, prefers one with the same letters. */
 export function nearest(got: string, known: readonly string[]): string | undefined {
   const typed = got.toLowerCase();
   const letters = (text: string): string => [...text].sort().join("");
   const far = (name: string): number =>
     distance(typed, name.toLowerCase()) - (letters(name.toLowerCase()) === letters(typed) ? 0.5 : 0);
   const slips = Math.max(2, Math.floor(got.length / 3));
-  // each letter too many or too few is a slip: of a long text that is nobody's name, nothing is compared
+  // a difference in length is a lower bound of the distance, so a long text is compared with nothing
   const [best] = known
     .filter((name) => Math.abs(name.length - got.length) <= slips)
     .map((name) => ({ name, far: far(name) }))
@@ -17,7 +17,7 @@ export function nearest(got: string, known: readonly string[]): string | undefin
 }
 
 /**
- * The error for a name that nothing answers to.
+ * The error for an unknown name.
  * @param where what the user wrote it in, e.g. `--env`.
  * @example unknownName("--env", "ticktactoe", ["tictactoe"]).parts.mend // "Did you mean tictactoe?"
  */
@@ -28,7 +28,7 @@ export function unknownName(where: string, got: string, known: readonly string[]
   return new WhetstoneError("name.unknown", {
     where,
     got: `"${got}"`,
-    expected: known.length > 0 ? `one of ${listed}` : "a name, but there are none here",
+    expected: known.length > 0 ? `one of ${listed}` : "a known name, but none is defined here",
     mend: near ? `Did you mean ${near}?` : "Choose one of the names above.",
   });
 }

@@ -1,4 +1,4 @@
-/** Tables as queries make them, and how much of one is found in another. */
+/** Tables of query results, and comparisons of them. */
 
 /** One cell of a table. */
 export type Cell = string | number | null;
@@ -11,9 +11,9 @@ export interface Table {
 
 /** Settings of {@link cellMatch}. */
 export interface MatchOptions {
-  /** Most rows by which the two may differ before nothing counts. Default 5. */
+  /** Largest difference in row counts; beyond it the match is 0. Default 5. */
   readonly spareRows?: number;
-  /** Largest difference between numbers that are equal, after rounding to three places. Default 0.005. */
+  /** Largest difference between numbers that count as equal, after rounding to three places. Default 0.005. */
   readonly tolerance?: number;
 }
 
@@ -22,14 +22,13 @@ export interface MatchOptions {
  *
  *     match = (rows_ok · columns_ok) / (rows · columns)           of the wanted table
  *
- * columns_ok counts the wanted columns whose sorted values are those of a column of the other table that is not used yet;
- * neither names nor order matter. Where the row counts differ by 1 to `spareRows`, the longer table keeps only the rows
- * whose key is in the shorter one, and if the sizes differ still, nothing counts; rows_ok is what is left of the wanted
- * table. The key is the shorter table's first column of texts, else of numbers with a fraction, else its first column; in
- * the longer table it is the column of that name, else of that place. A wanted table without rows is matched by the number
- * of columns alone. Lenient on purpose: columns too many cost nothing, up to `spareRows` rows too many may be forgiven, and
- * columns are compared one by one, so that rows may be put together wrongly. 1 does not mean equal (see
- * {@link equalTables}).
+ * columns_ok counts the wanted columns whose sorted values equal those of an unused column of the other table; names and
+ * order do not matter. Where the row counts differ by 1 to `spareRows`, the longer table keeps only the rows whose key is in
+ * the shorter one; if the sizes still differ, the match is 0. rows_ok is the remaining number of rows of the wanted table.
+ * The key is the shorter table's first text column, else its first column of numbers with a fraction, else its first column;
+ * in the longer table it is the column of that name, else of that position. A wanted table without rows is matched by the
+ * number of columns alone. Lenient on purpose: extra columns cost nothing, up to `spareRows` extra rows may be forgiven, and
+ * columns are compared one by one, so rows may be combined wrongly. 1 does not mean equal (see {@link equalTables}).
  * Paper: "PaVeRL-SQL: Text-to-SQL via Partial-Match Rewards and Verbal Reinforcement Learning".
  */
 export function cellMatch(wanted: Table, got: Table, options: MatchOptions = {}): number {
@@ -51,7 +50,7 @@ export function cellMatch(wanted: Table, got: Table, options: MatchOptions = {})
   return (a.length * used.size) / (height * width);
 }
 
-/** Whether two tables hold the same rows, each as often, in any order; columns in order, names aside; numbers to three places. */
+/** Whether two tables hold the same multiset of rows. Column order matters, column names do not; numbers are compared to three places. */
 export function equalTables(a: Table, b: Table): boolean {
   if (a.columns.length !== b.columns.length || a.rows.length !== b.rows.length) return false;
   const written = ({ rows }: Table): string[] => rows.map((row) => JSON.stringify(row.map(rounded))).sort();
@@ -61,7 +60,7 @@ export function equalTables(a: Table, b: Table): boolean {
 
 type Rows = Table["rows"];
 
-/** The rows of both, of the longer one only those whose key is in the shorter one. */
+/** The rows of both tables; from the longer one only those whose key is in the shorter one. */
 function withSharedKeys(a: Table, b: Table): readonly [Rows, Rows] {
   const [shorter, longer] = a.rows.length < b.rows.length ? [a, b] : [b, a];
   const key = keyColumn(shorter);
@@ -87,7 +86,7 @@ function keyColumn({ columns, rows }: Table): number {
 const rounded = (cell: Cell | undefined): Cell =>
   typeof cell === "number" ? Math.round(cell * 1000) / 1000 : (cell ?? null);
 
-/** Nothing first, then numbers, then texts. */
+/** Sort order: null, then numbers, then texts. */
 const rank = (cell: Cell): number => (cell === null ? 0 : typeof cell === "number" ? 1 : 2);
 
 function sorted(rows: Rows, k: number): Cell[] {

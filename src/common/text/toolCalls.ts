@@ -1,22 +1,22 @@
-/** How tools and calls of them stand in text: what a policy reads, what it writes, and how that is read back. */
+/** Tools and tool calls as text: writing them into prompts and parsing them from replies. */
 
 import { type Json, objectOf } from "../../core/json.ts";
 import type { Message, Tool, ToolCall } from "../../core/types.ts";
 import { withoutBlocks } from "./blocks.ts";
 
-/** A call without an id: those are given by whoever hands the calls on. */
+/** A call without an id; the caller assigns ids. */
 export type WrittenCall = Omit<ToolCall, "id">;
 
-/** What a reply says, and what it calls. */
+/** A parsed reply: its text and its tool calls. */
 export interface ReadReply {
-  /** The text around the calls, without blanks around it. */
+  /** The text around the calls, trimmed. */
   readonly content: string;
   readonly calls: readonly WrittenCall[];
 }
 
 /**
- * A call in words that even a vocabulary of whole words can have:
- * `<function=look> <parameter=item> red door </parameter> </function>`. Arguments that are no text stand as JSON.
+ * A call in a form that a word-level vocabulary can contain:
+ * `<function=look> <parameter=item> red door </parameter> </function>`. Arguments other than text are written as JSON.
  */
 export function writeCall(name: string, given: Readonly<Record<string, Json>>): string {
   const parameters = Object.entries(given).map(([key, value]) => {
@@ -26,7 +26,7 @@ export function writeCall(name: string, given: Readonly<Record<string, Json>>): 
   return [`<function=${name}>`, ...parameters, "</function>"].join(" ");
 }
 
-/** What stands for tools where there is no chat template that shows them: their names and parameters. */
+/** The names and parameters of tools as text, for models without a chat template for tools. */
 export function writeTools(tools: readonly Tool[]): string {
   const each = tools.map(({ name, parameters }) => {
     const keys = Object.keys(objectOf(objectOf(parameters)?.properties) ?? {});
@@ -35,11 +35,11 @@ export function writeTools(tools: readonly Tool[]): string {
   return ["<tools>", ...each, "</tools>"].join(" ");
 }
 
-/** A message that says nothing, and is there for the tools that it offers: whoever takes tools apart from messages leaves it out. */
+/** Whether a message is empty except for the tools that it offers. Formats that list tools separately leave it out. */
 export const onlyOffers = ({ tools, content, toolCalls }: Message): boolean =>
   tools !== undefined && content === "" && !toolCalls;
 
-/** All that a message says as one text: its content, its calls, and the tools that it offers. */
+/** A message as one text: its content, its calls, and the tools that it offers. */
 export function writeMessage({ content, toolCalls = [], tools = [] }: Message): string {
   if (toolCalls.length + tools.length === 0) return content;
   const calls = toolCalls.map((call) => {
@@ -52,20 +52,20 @@ export function writeMessage({ content, toolCalls = [], tools = [] }: Message): 
 }
 
 /**
- * Reads the calls in a reply, in any of the forms that published models write:
+ * Parses the calls in a reply, in any of the forms that published models write:
  * - `<tool_call>{"name": …, "arguments": {…}}</tool_call>` (Hermes, Qwen),
  * - `<function=NAME><parameter=KEY>value</parameter></function>`, also within `<tool_call>` (Qwen Coder; {@link writeCall}),
- * - a reply that is nothing but `{"name": …, "parameters": {…}}` (Llama).
+ * - a reply that consists of `{"name": …, "parameters": {…}}` alone (Llama).
  *
- * Strict: one call that is malformed, or of a tool that is not offered, makes the whole reply content. Arguments are not
- * held against their schema, which is the agent's affair; in the second form it decides which values are read as JSON.
+ * Strict: if one call is malformed, or names a tool that is not offered, the whole reply is content. Arguments are not
+ * validated against their schema; in the second form the schema decides which values are parsed as JSON.
  */
 export function readCalls(text: string, tools: readonly Tool[]): ReadReply {
   const nothing: ReadReply = { content: text, calls: [] };
   const offered = new Map(tools.map((tool) => [tool.name, tool]));
   const alone = readJson(text, offered);
   if (alone) return { content: "", calls: [alone] };
-  // a call in either form, whole; what is within is looked at afterwards
+  // finds a whole call in either form; its contents are parsed afterwards
   const { rest: content, blocks } = withoutBlocks(text, /<tool_call>|<function=/g, (open) =>
     open === "<tool_call>" ? "</tool_call>" : "</function>",
   );
@@ -98,16 +98,16 @@ function readFunction(text: string, offered: ReadonlyMap<string, Tool>): Written
   return { name, arguments: JSON.stringify(Object.fromEntries(given)) };
 }
 
-/** A text stays one where the schema says so, or nothing; every other kind of value is JSON where it can be read so. */
+/** Keeps a value as text where the schema says "string" or has no type; otherwise parses it as JSON where possible. */
 function typed(text: string, key: string, tool: Tool): Json {
   const type = objectOf(objectOf(objectOf(tool.parameters)?.properties)?.[key])?.type ?? "string";
   const isText = type === "string" || (Array.isArray(type) && type.includes("string"));
   return isText ? text : jsonOrText(text);
 }
 
-/** The value of a JSON text; undefined where it is none. */
+/** The value of a JSON text; undefined for other texts. */
 export function parsed(text: string): Json | undefined {
-  // an error costs a hundred times what reading costs
+  // a thrown error costs a hundred times as much as parsing
   if (!/^\s*[[{"\d\-tfn]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
@@ -116,16 +116,16 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-/** The value of a JSON text, and of every other text the text itself. */
+/** The value of a JSON text; other texts are returned as they are. */
 export function jsonOrText(text: string): Json {
   const value = parsed(text);
   return value === undefined ? text : value;
 }
 
-/** Calls of one message, and characters of the arguments of one and of all, that are compared by what they say, however they are written. */
+/** Limits of calls per message, and of characters of the arguments of one call and of all, up to which arguments are compared as parsed JSON. */
 const [mostCalls, mostCharacters, mostOfAll] = [256, 2 ** 16, 2 ** 18];
 
-/** Equal for messages that say the same. Ids of calls are left out: they are no part of what a model reads or writes. */
+/** A key that is equal for messages with equal content. Ids of calls are left out, since models neither read nor write them. */
 export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Message): string {
   const key = (said: (given: string) => Json): string => {
     const calls = toolCalls.map((call) => [call.name, said(call.arguments)]);
@@ -137,7 +137,7 @@ export function keyOf({ role, content, name, toolCalls = [], tools = [] }: Messa
   try {
     return key((given) => (given.length > mostCharacters ? given : jsonOrText(given)));
   } catch {
-    // values nest deeper than can be written
+    // the values are nested too deeply to serialise
     return key(asWritten);
   }
 }

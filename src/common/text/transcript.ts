@@ -1,7 +1,7 @@
-/** An episode in words, for those who read it. */
+/** Transcripts of episodes. */
 import type { Trajectory } from "../../core/types.ts";
 
-/** What was said to the agent and what it did, turn by turn. */
+/** The messages to the agent and its actions, turn by turn. */
 export function transcript({ turns }: Pick<Trajectory, "turns">): string {
   let known = 0;
   return turns
@@ -13,7 +13,7 @@ export function transcript({ turns }: Pick<Trajectory, "turns">): string {
     .join("\n");
 }
 
-/** The same without system messages: what an agent is told in every episode alike. */
+/** The same without system messages, which are equal in every episode. */
 export const transcriptUntold = ({ turns }: Pick<Trajectory, "turns">): string =>
   transcript({
     turns: turns.map((turn) => ({ ...turn, prompt: turn.prompt.filter(({ role }) => role !== "system") })),

@@ -1,12 +1,12 @@
-/** Replies that answer twice: an attempt, a reflection on it, and a revised attempt, in tags. */
+/** Self-reflection format: an attempt, a reflection on it, and a revised attempt, in tags. */
 
-/** What stands in such a reply. */
+/** A parsed reply in the self-reflection format. */
 export interface TwoAnswers {
-  /** Contents of the answers in their order, without blanks around them; those beyond the second one as well. */
+  /** Contents of all answers in order, trimmed; there may be more than two. */
   readonly answers: readonly string[];
-  /** Whether the reply is think, answer, reflection, think, answer, each once and in tags, and nothing else. */
+  /** Whether the reply consists of exactly think, answer, reflection, think, answer, in tags. */
   readonly formed: boolean;
-  /** Content of the first thought; empty where there is none. */
+  /** Content of the first thought; "" where there is none. */
   readonly thought: string;
 }
 
@@ -15,7 +15,7 @@ const form = new RegExp(
   `^\\s*${["think", "answer", "reflection", "think", "answer"].map(tag).join("\\s*")}\\s*$`,
 );
 
-/** Reads a reply. Total: a text without tags has no answers. */
+/** Parses a reply. Never throws: a text without tags has no answers. */
 export function readTwoAnswers(text: string): TwoAnswers {
   const contents = (name: string): string[] =>
     [...text.matchAll(new RegExp(tag(name), "g"))].map(([, content = ""]) => content.trim());
@@ -25,7 +25,7 @@ export function readTwoAnswers(text: string): TwoAnswers {
   return { answers, formed: counted && form.test(text), thought: contents("think")[0] ?? "" };
 }
 
-/** A reply in that form. */
+/** Writes a reply in that format. */
 export function twoAnswers(
   first: { readonly thought: string; readonly answer: string },
   reflection: string,

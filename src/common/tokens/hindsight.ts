@@ -1,22 +1,22 @@
 /**
- * What a teacher says at a student's own tokens, on its way from the annotation that asks it (notes) over an estimator
- * (columns) to the objective that follows it. A token has k ids with the log-probabilities of both sides.
+ * A teacher's log-probabilities at the student's own tokens. An annotation computes them (notes), an estimator turns them
+ * into columns, and an objective reads those. Each token has k ids with the log-probabilities of teacher and student.
  */
 import type { Batch } from "../../core/batch.ts";
 import type { Advantages, Notes } from "../../core/slots.ts";
 import { actionTokens, type Id, type Trajectory } from "../../core/types.ts";
 
-/** What is noted of one trajectory with A action tokens. */
+/** The notes of one trajectory with A action tokens. */
 export interface Hindsight {
   /** Ids per token. */
   readonly k: number;
-  /** ln q(token written), [A]. */
+  /** The teacher's ln q of the written token, [A]. */
   readonly written_A: Float32Array;
-  /** Ids that are compared, [A, k] row-major. */
+  /** Compared ids, [A, k] row-major. */
   readonly ids_AK: Float32Array;
   /** ln q of the teacher at the ids, [A, k]. */
   readonly teacher_AK: Float32Array;
-  /** ln p of the student at the ids, as it was when the teacher was asked, [A, k]. */
+  /** ln p of the student at the ids, computed together with the teacher's, [A, k]. */
   readonly student_AK: Float32Array;
 }
 
@@ -29,7 +29,7 @@ export function hindsightNotes(teacher: string, said: ReadonlyMap<Id, Hindsight>
   );
 }
 
-/** What is noted of a trajectory; undefined where the teacher said nothing. */
+/** Reads the notes of a trajectory; undefined where the teacher has none. */
 export function hindsightOf(notes: Notes, teacher: string, t: Trajectory): Hindsight | undefined {
   const [written_A, ids_AK, teacher_AK, student_AK] = parts.map((part) =>
     notes[`${teacher}.${part}`]?.get(t.id),
@@ -41,7 +41,7 @@ export function hindsightOf(notes: Notes, teacher: string, t: Trajectory): Hinds
 const idColumn = (teacher: string, j: number): string => `${teacher}.id.${j}`;
 const logpColumn = (teacher: string, j: number): string => `${teacher}.logp.${j}`;
 
-/** The columns by which an objective follows a teacher: its ids and what it says of them. */
+/** The columns from which an objective distils a teacher: ids and the teacher's log-probabilities. */
 export function hindsightColumns(
   teacher: string,
   said: ReadonlyMap<Id, Hindsight>,
@@ -58,7 +58,7 @@ export function hindsightColumns(
 }
 
 /**
- * The same columns for targets that are already packed: what a teacher says at each of them.
+ * The same columns for targets that are already packed.
  * @param ids [A, k] row-major. @param logp ln q at the ids, [A, k].
  */
 export function hindsightColumnsOf(
@@ -75,12 +75,12 @@ export function hindsightColumnsOf(
   );
 }
 
-/** What a teacher says in a batch. */
+/** A teacher's ids and log-probabilities in a batch. */
 export interface HindsightRows {
   readonly k: number;
-  /** [A, k] row-major; 0 where the teacher said nothing. */
+  /** [A, k] row-major; 0 where the teacher has no value. */
   readonly ids: Int32Array;
-  /** [A, k]; NaN where the teacher said nothing. */
+  /** [A, k]; NaN where the teacher has no value. */
   readonly logp: Float32Array;
 }
 

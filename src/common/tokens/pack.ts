@@ -1,4 +1,4 @@
-/** From trajectories to packed batches, and parts of batches. */
+/** Packs trajectories into batches, and selects parts of batches. */
 import type { Batch, Row, RowInfo, TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
@@ -6,7 +6,7 @@ import type { Advantages } from "../../core/slots.ts";
 import type { Trajectory, Turn, Unit } from "../../core/types.ts";
 import { actionTokens } from "../../core/types.ts";
 
-/** Rows that only ask for outputs: each target sequence after its prompt. */
+/** Rows for scoring: each target sequence after its prompt. */
 export function pairRows(
   pairs: readonly { readonly prompt: Int32Array; readonly target: Int32Array }[],
 ): TokenRows {
@@ -18,7 +18,7 @@ export function pairRows(
   );
 }
 
-/** Joins token sequences. */
+/** Concatenates token sequences. */
 export function concatIds(parts: readonly Int32Array[]): Int32Array {
   let length = 0;
   for (const p of parts) length += p.length;
@@ -67,10 +67,10 @@ function startsWith(longer: Int32Array, shorter: Int32Array): boolean {
 }
 
 /**
- * The training rows of one trajectory. Turns are merged into one row where each next prompt extends the former prompt
- * and action token by token; where it does not, a new row begins (a cut). Tokens are those sampled, never re-made.
+ * The training rows of one trajectory. Turns are merged into one row as long as each prompt extends the previous prompt and
+ * action token by token; otherwise a new row begins (a cut). Tokens are the sampled ones, never re-tokenised.
  * @param advantages one number per action token of the trajectory.
- * @returns `cuts`: how many times a row had to begin in mid-trajectory.
+ * @returns `cuts`: how often a new row began within the trajectory.
  */
 export function trajectoryRows(
   t: Trajectory,
@@ -182,7 +182,7 @@ export function pack(rows: readonly Row[], units: readonly Unit[]): Batch {
   const names = new Set(rows.flatMap((row) => Object.keys(row.columns ?? {})));
   const columns: Record<string, Float32Array> = {};
   for (const name of names) {
-    // a row without the column has no value there, which is not a 0
+    // a row without the column has no value there: NaN, not 0
     columns[name] = join((row) => row.columns?.[name] ?? floats(row.targets.length, Number.NaN));
   }
   return {
@@ -233,13 +233,13 @@ function withOwnColumns(row: Row, columns: Readonly<Record<string, Advantages>>)
   return own.length === 0 ? row : { ...row, columns: { ...row.columns, ...Object.fromEntries(own) } };
 }
 
-/** The action tokens of one trajectory as targets, in order: outputs at them line up with its advantages. */
+/** The action tokens of one trajectory as targets, in order, so that outputs align with its advantages. */
 export function actionRows(t: Trajectory): TokenRows {
   const unit: Unit = { id: t.id, group: t.task, members: [t.id] };
   return packTokens(trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows);
 }
 
-/** Rows with more tokens before them; the targets stay the same ones. */
+/** Adds tokens in front of each row; the targets stay the same. */
 export function prefixed(rows: TokenRows, prefix: (row: number) => Int32Array): TokenRows {
   return packTokens(
     Array.from({ length: rowCount(rows) }, (_, r) => {
@@ -255,17 +255,17 @@ export function prefixed(rows: TokenRows, prefix: (row: number) => Int32Array): 
   );
 }
 
-/** The same rows, seen as a whole of their own: what a `prepare` that sees this part indexes by. */
+/** The same rows with `index_A` counted from 0, for a `prepare` that gets only this part. */
 export function rebased(batch: Batch): Batch {
   return { ...batch, index_A: Int32Array.from(batch.index_A, (_, a) => a) };
 }
 
-/** A batch with further columns. */
+/** Adds columns to a batch. */
 export function withColumns(batch: Batch, columns: Readonly<Record<string, Float32Array>>): Batch {
   return { ...batch, columns: { ...batch.columns, ...columns } };
 }
 
-/** xs[index[a]] for every a, with `width` numbers each: from what `prepare` saw to the part at hand. */
+/** xs[index[a]] for every a, `width` numbers each: maps values from `prepare`'s batch to the given part. */
 export function gather(xs: Float32Array, index_A: Int32Array, width = 1): Float32Array {
   const out = new Float32Array(index_A.length * width);
   index_A.forEach((from, a) => {
@@ -298,7 +298,7 @@ export function selectTokens(from: TokenRows, rows: readonly number[]): TokenRow
   );
 }
 
-/** Some rows of a batch, in the order given. `index_A` still says where each target stood in the whole. */
+/** Some rows of a batch, in the order given. `index_A` still refers to the whole batch. */
 export function selectRows(batch: Batch, rows: readonly number[]): Batch {
   const picked = selectTokens(batch, rows);
   const targets = rows.map((r) => [batch.targetOffset[r]!, batch.targetOffset[r + 1]!] as const);

@@ -1,6 +1,6 @@
 /**
- * Pairs in a packed batch. Whatever sees comparisons (an estimator) writes numbered columns with {@link pairColumns};
- * whatever learns from them (an objective) reads the pairs back with {@link pairsOf}. A trajectory may be in many pairs:
+ * Pairs in a packed batch. An estimator writes comparisons as numbered columns with {@link pairColumns}; an objective
+ * reads the pairs back with {@link pairsOf}. A trajectory may be in many pairs:
  * its first has column `pair.0`, its second `pair.1`, and so on.
  */
 import type { Batch } from "../../core/batch.ts";
@@ -14,15 +14,15 @@ export interface TrajectoryPair {
   readonly task: Task;
   readonly chosen: Trajectory;
   readonly rejected: Trajectory;
-  /** What pairs can be told apart by in a report, e.g. `family` and `source`. */
+  /** Labels that group pairs in a report, e.g. `family` and `source`. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** One thing preferred to another. */
+/** A preference between two trajectories. */
 export interface Comparison {
   readonly chosen: Ref;
   readonly rejected: Ref;
-  /** Probability that the chosen one is really preferred, in [0, 1]: 1 for a plain label. */
+  /** Probability that the chosen one is truly preferred, in [0, 1]: 1 for a hard label. */
   readonly strength: number;
 }
 
@@ -36,13 +36,13 @@ export interface Pair {
   readonly rejected: readonly number[];
 }
 
-/** Of a token's k-th pair: its number, negative on the rejected side; NaN where the token is in no such pair. */
+/** Column with the number of a token's k-th pair: negative on the rejected side, NaN where the token has no k-th pair. */
 const numberColumn = (k: number): string => `pair.${k}`;
 const strengthColumn = (k: number): string => `pair.${k}.strength`;
 
 /**
- * The columns of some comparisons, one number per action token of each trajectory that is compared.
- * @param counts which action tokens of a trajectory speak for it; the others are in no pair. Default: all.
+ * The columns of some comparisons, one number per action token of each compared trajectory.
+ * @param counts which action tokens of a trajectory belong to its pairs. Default: all.
  */
 export function pairColumns(
   trajectories: readonly Trajectory[],
@@ -76,7 +76,7 @@ export function pairColumns(
   return columns;
 }
 
-/** The pairs of a batch, by number. One that lacks a side, or a side without any token that has a weight, is left out. */
+/** The pairs of a batch, by number. A pair is left out where a side is missing or has no token with a weight. */
 export function pairsOf(batch: Batch): Pair[] {
   const found = new Map<number, { strength: number; chosen: number[]; rejected: number[] }>();
   for (let k = 0; ; k++) {

@@ -1,4 +1,4 @@
-/** What a teacher may be told of an attempt that the student could not know. */
+/** Privileged context: information on an attempt that the teacher gets and the student did not have. */
 
 import type { Ctx } from "../../core/context.ts";
 import type { Critic } from "../../core/critic.ts";
@@ -6,10 +6,10 @@ import type { Experience } from "../../core/slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { withoutBlocks } from "../text/blocks.ts";
 
-/** What is said of a trajectory; undefined where there is nothing to say. */
+/** The privileged context of a trajectory; undefined where there is none. */
 export type Telling = (ctx: Ctx, t: Trajectory, experience: Experience) => Promise<string | undefined>;
 
-/** The first of these that has something to say. */
+/** The first of these that is defined for the trajectory. */
 export const firstOf =
   (...tellings: readonly Telling[]): Telling =>
   async (ctx, t, experience) => {
@@ -21,8 +21,8 @@ export const firstOf =
   };
 
 /**
- * What the first successful other attempt of its group wrote, turn by turn; undefined where nobody else succeeded.
- * @param shown what of an action is shown. Default: all but what stands between `<think>` and `</think>`.
+ * The actions of the first other successful attempt of its group, turn by turn; undefined where no other succeeded.
+ * @param shown the part of an action to show. Default: all except text between `<think>` and `</think>`.
  */
 export const siblingSolution =
   (shown: (action: string) => string = withoutThoughts): Telling =>
@@ -38,13 +38,13 @@ export const siblingSolution =
 const withoutThoughts = (text: string): string =>
   withoutBlocks(text, /<think>/g, () => "</think>").rest.trim();
 
-/** What the environment said of its actions beside the observations; undefined where it said nothing. */
+/** The environment's feedback text on its actions, without observations; undefined where there is none. */
 export const environmentText: Telling = async (_ctx, { turns }) => {
   const said = turns.flatMap(({ text }) => text ?? []);
   return said.length > 0 ? said.join("\n") : undefined;
 };
 
-/** What a critic said of it on the way; else what this one says, if there is one. */
+/** The critique from the rollout; without one, that of the given critic, if any. */
 export const critiqueText =
   (critic?: Critic): Telling =>
   async (ctx, t, { critiques }) =>
@@ -53,7 +53,7 @@ export const critiqueText =
 /** The task's reference answer. */
 export const referenceAnswer: Telling = async (ctx, { task }) => ctx.task(task).reference;
 
-/** A conversation in which something is said by the user right after the task. */
+/** Inserts a user message right after the task's prompt. */
 export const toldAfterTask = (
   messages: readonly Message[],
   text: string,

@@ -1,12 +1,12 @@
-/** The same actions under other prompts: advice removed, an answer revealed, an observation masked. */
+/** Re-renders trajectories: the same actions after other prompts, such as with advice removed, an answer revealed or an observation masked. */
 import type { Codec } from "../../core/model.ts";
 import type { Id, Message, Trajectory, Turn } from "../../core/types.ts";
 import { concatIds } from "./pack.ts";
 
 /**
- * A trajectory whose prompts are rendered anew from edited messages, with its action tokens as they were. Its log-
- * probabilities are unknown (NaN) until somebody scores them; its rows say `context: "rewritten"`.
- * @param edit gets each turn's whole prompt. It must edit what turns share in the same way, or the row is cut there.
+ * A trajectory whose prompts are re-rendered from edited messages, with unchanged action tokens. Its log-probabilities are
+ * unknown (NaN) until they are scored; its rows have `context: "rewritten"`.
+ * @param edit receives each turn's whole prompt. It must edit messages that turns share in the same way; otherwise the row is cut there.
  */
 export function rewritten(
   t: Trajectory,
@@ -18,7 +18,7 @@ export function rewritten(
   const turns = t.turns.map((turn, k): Turn => {
     const messages = edit(turn.prompt, k);
     if (!turn.tokens) return { ...turn, prompt: messages };
-    // the next prompt goes on in the same sequence where it repeats the last prompt and reply
+    // the next prompt continues the sequence where it repeats the last prompt and reply
     const known: readonly Message[] | undefined = before && [...before.messages, before.turn.action];
     const prompt =
       before && known && sameStart(messages, known)
@@ -43,9 +43,9 @@ function sameStart(messages: readonly Message[], start: readonly Message[]): boo
 }
 
 /**
- * A trajectory as if nobody had given the advice that it was played with: the same actions, without the messages that
- * came last before its first action of its own.
- * @param advice how many turns were replayed before it was given, and in how many messages.
+ * A trajectory without the advice that it was played with: the same actions, without the last messages before its first
+ * sampled action.
+ * @param advice number of turns replayed before the advice, and number of its messages.
  */
 export function withoutAdvice(
   t: Trajectory,

@@ -1,8 +1,8 @@
-/** Places within trajectories, and numbers spread over action tokens. */
+/** Token ranges within trajectories, and per-token arrays. */
 import type { Credited } from "../../core/slots.ts";
 import type { Id, Ref, Trajectory } from "../../core/types.ts";
 
-/** Index of each turn's first action token among those of its trajectory, and the total last, [turns + 1]. */
+/** Index of each turn's first action token within its trajectory, followed by the total, [turns + 1]. */
 export function turnOffsets(t: Trajectory): Int32Array {
   const out = new Int32Array(t.turns.length + 1);
   t.turns.forEach((turn, k) => {
@@ -11,7 +11,7 @@ export function turnOffsets(t: Trajectory): Int32Array {
   return out;
 }
 
-/** Half-open range of action tokens that a place covers. Outside of the trajectory it is empty. */
+/** Half-open range of action tokens that a reference covers; empty outside the trajectory. */
 export function tokenRange(t: Trajectory, at: Ref): readonly [from: number, to: number] {
   const offsets = turnOffsets(t);
   const total = offsets[t.turns.length]!;
@@ -35,7 +35,7 @@ export function overAll(t: Trajectory, value: number): Float32Array {
   return new Float32Array(turnOffsets(t)[t.turns.length]!).fill(value);
 }
 
-/** Every place where a part of the action is named `span`. */
+/** References to all spans with the name `span`. */
 export function spansOf(t: Trajectory, span: string): Ref[] {
   return t.turns.flatMap((turn, k) =>
     (turn.spans[span] ?? []).map((range) => ({ trajectory: t.id, turn: k, span: range })),
@@ -47,7 +47,7 @@ export function byTrajectory(credits: readonly Credited[]): Map<Id, Credited[]> 
   return Map.groupBy(credits, (c) => c.at.trajectory);
 }
 
-/** Order of places within a trajectory: by turn, then by where their span begins; a whole turn before its spans. */
+/** Sort order of references within a trajectory: by turn, then by start of the span; a whole turn comes before its spans. */
 export function byPlace(a: Ref, b: Ref): number {
   return (a.turn ?? -1) - (b.turn ?? -1) || (a.span?.[0] ?? -1) - (b.span?.[0] ?? -1);
 }

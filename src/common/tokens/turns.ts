@@ -1,12 +1,12 @@
-/** Turns from samples and from scripts. */
+/** Makes turns from samples, and reads text from turns. */
 import type { Codec, Sample } from "../../core/model.ts";
 import type { Message, ModelId, Role, Turn } from "../../core/types.ts";
 
-/** The turn that a sample makes; rewards and text come once the environment has answered. */
+/** Makes a turn from a sample. Rewards and text are added after the environment has answered. */
 export function sampledTurn(made: {
   readonly model: { readonly id: ModelId; readonly codec: Codec };
   readonly role: Role;
-  /** Tokens that the model continued. */
+  /** The prompt's tokens. */
   readonly prompt: Int32Array;
   readonly messages: readonly Message[];
   readonly sample: Sample;
@@ -30,13 +30,13 @@ export function sampledTurn(made: {
   };
 }
 
-/** The text of each token by itself; special tokens have none. */
+/** The text of each token alone; "" for special tokens. */
 export const tokenTexts = (codec: Pick<Codec, "decode">, tokens: Int32Array): string[] =>
   Array.from(tokens, (id) => codec.decode(Int32Array.of(id)));
 
-/** Everything that was said before a turn, one message a line. */
+/** The whole prompt of a turn, one message per line. */
 export const conversation = ({ prompt }: Turn): string =>
   prompt.map((m) => `${m.role}: ${m.content}`).join("\n");
 
-/** The last thing that was said before a turn, for worlds that say their whole state each time. */
+/** The last message before a turn, for worlds whose observations contain the whole state. */
 export const lastMessage = ({ prompt }: Turn): string => prompt.at(-1)?.content ?? "";

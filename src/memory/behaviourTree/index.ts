@@ -1,4 +1,4 @@
-/** Policies that are behaviour trees: read, run, reported on and rewritten. */
+/** Behaviour trees as policies: parsing, running, reporting and rewriting. */
 export { programOf, treeArtefact } from "./artefact.ts";
 export { parseTree } from "./parse.ts";
 export { type ProgramOptions, treeProgram } from "./program.ts";

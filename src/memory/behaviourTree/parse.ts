@@ -2,7 +2,7 @@ import { nearest } from "../../common/text/suggest.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Grammar, Node } from "./tree.ts";
 
-/** A line of the text that is a node. */
+/** A text line with a node. */
 interface Line {
   /** From 1. */
   readonly number: number;
@@ -11,7 +11,7 @@ interface Line {
 }
 
 /**
- * Reads the text form of a tree, which {@link showTree} writes; empty lines and lines that begin with # say nothing.
+ * Parses the text form of a tree, which {@link showTree} writes; empty lines and lines that begin with # are ignored.
  * @throws WhetstoneError `config.invalid` that names the line: a node that does not exist, a name that the grammar lacks,
  *   blanks that fit no parent, a selector or sequence without children, children of anything else, a second root, more
  *   nodes or levels than allowed.
@@ -41,7 +41,7 @@ export function parseTree(text: string, grammar: Grammar): Node {
   return nodeOf(lines, 0, grammar);
 }
 
-/** The node at a place, with everything below it. */
+/** The node at a line, with its subtree. */
 function nodeOf(lines: readonly Line[], at: number, grammar: Grammar): Node {
   const line = lines[at]!;
   const [kind = "", ...words] = line.words;
@@ -76,7 +76,7 @@ function nodeOf(lines: readonly Line[], at: number, grammar: Grammar): Node {
   }
 }
 
-/** The one name of a line, which must be known. */
+/** The single name of a line, which must be known. */
 function nameOf({ number, words: all }: Line, words: readonly string[], known: readonly string[]): string {
   const [name] = words;
   if (name !== undefined && words.length === 1 && known.includes(name)) return name;

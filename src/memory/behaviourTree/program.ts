@@ -7,17 +7,17 @@ import { type Node, type Situation, showTree } from "./tree.ts";
 
 /** Settings of {@link treeProgram}. */
 export interface ProgramOptions extends RunOptions {
-  /** Which skill a neural node chooses. */
+  /** Functions that choose the skill of neural nodes, by name. */
   readonly neural?: Readonly<Record<string, (seen: Situation) => string>>;
 }
 
 /**
- * A tree as a player of worlds that speak as `readSituation` reads. Where a conversation has led the tree is found by
- * running it again over what was seen, so that it plays from any prefix; equal conversations, equal skills.
+ * A tree as a policy for worlds whose observations `readSituation` parses. The tree's state is recomputed by running it over
+ * the observations so far, so it can continue any conversation prefix; equal conversations give equal skills.
  * @throws WhetstoneError `shape.mismatch` for a neural node that has no function.
  */
 export function treeProgram(tree: Node, options: ProgramOptions): ProgramPolicy {
-  // a world says the same few things over and over
+  // a cache, since a world repeats the same few observations
   const read = new Map<string, Seen>();
   const situationIn = ({ content }: Message): Seen => {
     const seen = read.get(content) ?? readSituation(content);

@@ -1,9 +1,9 @@
-/** What became of a tree: numbers, and what a narrator saw. */
+/** Reports on a tree's episodes: metrics, and a description in words. */
 import { mean } from "../../common/statistics/statistics.ts";
 import { succeeded, type Trajectory } from "../../core/types.ts";
 import { readSituation } from "./situation.ts";
 
-/** Skills that failed for want of something, and how often. */
+/** A skill that failed because a fact was missing, with the count. */
 export interface Failing {
   readonly skill: string;
   readonly lacks: string;
@@ -19,11 +19,11 @@ export interface Report {
   readonly spent: readonly (readonly [skill: string, share: number])[];
 }
 
-/** How far a tree has come: w · m, by default success less half a percent for every turn. */
+/** Utility of a tree: w · m, by default success − 0.005 · turns. */
 export type Utility = (metrics: Report["metrics"]) => number;
 export const usualUtility: Utility = ({ success, turns }) => success - 0.005 * turns;
 
-/** Reports on episodes of a world that speaks as `readSituation` reads. At least one. */
+/** Reports on at least one episode of a world whose observations `readSituation` parses. */
 export function reportOf(trajectories: readonly Trajectory[]): Report {
   const turns = trajectories.flatMap((t) => t.turns);
   const failed = turns.flatMap(({ action, text }) => {

@@ -8,16 +8,16 @@ import { type Grammar, type Node, showTree } from "./tree.ts";
 
 /** Settings of {@link chatRewriter}. */
 export interface ChatRewriterOptions {
-  /** What the agent is to achieve, and what facts and skills mean, in words. */
+  /** The agent's goal, and the meaning of facts and skills, in words. */
   readonly task: string;
-  /** R, how often a tree that cannot be read is sent back with the parser's message. Default 3. */
+  /** Number of repairs R: how often an unparseable tree is sent back with the parser's message. Default 3. */
   readonly repairs?: number;
 }
 
 /**
- * A language model rewrites the tree from numbers and a description of what happened; even proposals are asked to change
- * one place (tactics), odd ones to restructure (strategy). A reply that cannot be read goes back with the parser's
- * message; one that never can, and a provider that fails, is one proposal less. An empty purse ends the run.
+ * A language model rewrites the tree from its metrics and a description of its episodes. Even proposals change one place
+ * (tactics), odd ones restructure the tree (strategy). An unparseable reply goes back with the parser's message; one that
+ * stays unparseable, or a provider failure, gives one proposal less. A spent budget stops the run.
  */
 export function chatRewriter(chat: Chat, { task, repairs = 3 }: ChatRewriterOptions): Rewriter {
   return async (wish) => {
@@ -41,7 +41,7 @@ export function chatRewriter(chat: Chat, { task, repairs = 3 }: ChatRewriterOpti
   };
 }
 
-/** The tree in a reply, within a fence or without one; else what is wrong with it. */
+/** The tree in a reply, with or without a code fence; else the parser's message. */
 function readTree(reply: string, grammar: Grammar): Node | string {
   const fenced = /```[a-z]*\n([\s\S]*?)```/.exec(reply)?.[1];
   try {

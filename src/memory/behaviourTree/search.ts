@@ -3,24 +3,24 @@ import type { Trajectory } from "../../core/types.ts";
 import { type Report, reportOf, type Utility, usualUtility } from "./report.ts";
 import { type Grammar, type Node, showTree } from "./tree.ts";
 
-/** A tree with what it came to on the seeds that it was last played on. */
+/** A tree with its report and utility on the seeds that it was last played on. */
 export interface Kept {
   readonly tree: Node;
   readonly utility: number;
 }
 
-/** What a rewriter is told. */
+/** Input of a rewriter. */
 export interface Wish {
   readonly tree: Node;
   readonly report: Report;
-  /** Good trees of before, the best first. */
+  /** Good earlier trees, the best first. */
   readonly archive: readonly Kept[];
   readonly grammar: Grammar;
-  /** Proposals wanted; fewer may come. */
+  /** Requested number of proposals; a rewriter may return fewer. */
   readonly count: number;
   readonly random: Random;
 }
-/** Who proposes trees: a stochastic grammar, a language model, a person. Every proposal keeps to the grammar. */
+/** Proposes trees: a stochastic grammar, a language model, or a person. Every proposal must follow the grammar. */
 export type Rewriter = (wish: Wish) => Promise<readonly Node[]>;
 
 /** Settings of {@link improved}. */
@@ -29,30 +29,30 @@ export interface SearchOptions {
   readonly grammar: Grammar;
   /** Proposals in each round. Default 4. */
   readonly proposals?: number;
-  /** Default: success less half a percent for every turn. */
+  /** Default: success − 0.005 · turns. */
   readonly utility?: Utility;
-  /** Trees kept beside the best. Default 4. */
+  /** Number of trees kept beside the best. Default 4. */
   readonly archive?: number;
-  /** Which tree goes on: the best, or the first proposal whatever it came to, which is a random walk. Default "best". */
+  /** The next incumbent: the best tree, or the first proposal whatever its utility (a random walk). Default "best". */
   readonly keeps?: "best" | "proposal";
 }
 
-/** Where a search stands after a round. */
+/** State of a search after a round. */
 export interface Found extends Kept {
   readonly report: Report;
   readonly archive: readonly Kept[];
-  /** Trees played in this round. */
+  /** Number of trees played in this round. */
   readonly played: number;
 }
 
 /**
- * One round of search over programs: the incumbent is played, rewritten from its report, and the best goes on.
+ * One round of program search: the incumbent is played and rewritten from its report; the best tree becomes the incumbent.
  *
  *     T ← argmax over {T, proposals} of w · m(tree), all on the same seeds; a tie keeps T
  *
  * The incumbent is played again in every round, since an old lucky score would block progress. Proposals equal to the
  * incumbent are not played.
- * @param play the same episodes for whichever tree: same tasks, same luck.
+ * @param play plays the same episodes for every tree: same tasks, same seeds.
  * Paper: "Agents Play Thousands of 3D Video Games".
  */
 export async function improved(
@@ -89,7 +89,7 @@ export async function improved(
   };
 }
 
-/** The first of those with equal trees, without those that are known. */
+/** Removes duplicates and known trees; keeps the first of equal trees. */
 function distinct<K extends { readonly tree: Node }>(
   all: readonly K[],
   known: readonly Node[] = [],

@@ -1,16 +1,16 @@
-/** How a world tells programs what they see: clauses of text, parted by semicolons. */
+/** Text format of observations for programs: clauses separated by semicolons. */
 import type { Situation, Status } from "./tree.ts";
 
-/** What one observation says. */
+/** A parsed observation. */
 export interface Seen extends Situation {
-  /** What the skill of the turn before lacked, where it failed for want of it: "thief-beside", "not tired". */
+  /** The missing fact that made the previous turn's skill fail: "thief-beside", "not tired". */
   readonly lacks?: string;
 }
 
 const statuses: readonly Status[] = ["success", "failure", "running"];
 
 /**
- * Reads `<skill> : <status> ; lacks <fact> ; facts : <fact> <fact>…`, in any order; clauses of any other form say nothing.
+ * Parses `<skill> : <status> ; lacks <fact> ; facts : <fact> <fact>…`, in any order; other clauses are ignored.
  * @example readSituation("grab : failure ; lacks has-net ; facts : tired") // { facts: {tired}, last: "failure", lacks: "has-net" }
  */
 export function readSituation(text: string): Seen {

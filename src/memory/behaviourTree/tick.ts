@@ -1,15 +1,15 @@
 import type { Leaf, Node, Situation, Status } from "./tree.ts";
 
 /**
- * One tick of a tree, from its root: a generator that yields the leaf to be done in each turn, is sent the situation
- * after it, and returns how the tick ended and what was seen last. A leaf that ends in success lets its sequence go on
- * within the same tick, which may thus last several turns, or none.
+ * One tick of a tree, from its root: a generator that yields the leaf to execute in each turn, receives the situation after
+ * it, and returns the tick's status and the last situation. After a successful leaf its sequence continues within the same
+ * tick, so a tick may last several turns, or none.
  *
  *     selector:  first child whose status is not failure, else failure
  *     sequence:  first child whose status is not success, else success
  *
- * Nothing is remembered between ticks: after "running" the next one begins at the root again, so that what stands
- * further up can interrupt. A leaf after which the world says nothing of a status has failed.
+ * Ticks share no state: after "running" the next one begins at the root again, so that nodes with higher priority can
+ * interrupt. A leaf without a reported status counts as failed.
  */
 export function* tick(node: Node, seen: Situation): Generator<Leaf, Ticked, Situation> {
   switch (node.kind) {
@@ -33,21 +33,21 @@ export function* tick(node: Node, seen: Situation): Generator<Leaf, Ticked, Situ
   }
 }
 
-/** How a tick ended, and what was seen last. */
+/** The status of a tick, and the last situation. */
 export interface Ticked {
   readonly status: Status;
   readonly seen: Situation;
 }
 
-/** How a tree is run. */
+/** Settings of {@link running}. */
 export interface RunOptions {
-  /** Done where a tick found nothing to do, and after the last tick. */
+  /** The skill used where a tick selects none, and after the last tick. */
   readonly idle: string;
-  /** Ticks of one episode. Default 1000. */
+  /** Largest number of ticks per episode. Default 1000. */
   readonly ticks?: number;
 }
 
-/** Ticks a tree over and over: what it does in each turn, for ever, as it is sent what came of it. */
+/** Ticks a tree repeatedly: an endless generator that yields the leaf of each turn and receives the situation after it. */
 export function* running(
   tree: Node,
   first: Situation,

@@ -1,12 +1,12 @@
-/** Behaviour trees: policies that are programs, small enough to be read, written and changed as text. */
+/** Behaviour trees: policies that are small programs in text form. */
 
 /**
  * A node. A tick of it ends in success, failure or running:
  * - selector: its children in order, up to the first that does not fail; failure where all fail.
  * - sequence: its children in order, up to the first that does not succeed; success where all succeed.
  * - condition: whether a fact of the situation holds; never running.
- * - action: does a skill for one turn, and ends as the world says the skill went.
- * - neural: an action whose skill is chosen by a function of the situation that goes by this name.
+ * - action: executes a skill for one turn; its status is the one that the world reports.
+ * - neural: an action whose skill is chosen by the function of that name, from the situation.
  */
 export type Node =
   | { readonly kind: "selector" | "sequence"; readonly children: readonly Node[] }
@@ -16,7 +16,7 @@ export type Node =
 
 export type Leaf = Extract<Node, { readonly kind: "action" | "neural" }>;
 
-/** What a tree of some world may name, and how large it may get. */
+/** The names that a tree of a world may use, and its size limits. */
 export interface Grammar {
   readonly facts: readonly string[];
   readonly skills: readonly string[];
@@ -27,22 +27,22 @@ export interface Grammar {
 export interface TreeLimits {
   /** Default 25. */
   readonly nodes?: number;
-  /** Nodes on the longest way from the root to a leaf. Default 6. */
+  /** Largest number of nodes on a path from the root to a leaf. Default 6. */
   readonly depth?: number;
 }
 
-/** How the world says that a skill went. */
+/** Status of a skill, as the world reports it. */
 export type Status = "success" | "failure" | "running";
 
-/** What a tree sees before a turn. */
+/** Input of a tree before a turn. */
 export interface Situation {
   readonly facts: ReadonlySet<string>;
-  /** How the skill of the turn before went; absent before the first one. */
+  /** Status of the previous turn's skill; absent before the first turn. */
   readonly last?: Status;
 }
 
 /**
- * The text of a tree: a node a line, children two blanks further in than their parent. `parseTree` reads it again.
+ * The text of a tree: one node per line, children indented by two blanks. `parseTree` reads it back.
  * @example
  * selector
  *   sequence
@@ -66,6 +66,6 @@ function linesOf(node: Node): readonly string[] {
   }
 }
 
-/** Nodes of a tree, itself among them. */
+/** Number of nodes of a tree, including the root. */
 export const treeSize = (node: Node): number =>
   "children" in node ? node.children.reduce((sum, child) => sum + treeSize(child), 1) : 1;

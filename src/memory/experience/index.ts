@@ -1,1 +1,1 @@
-/** Lessons of earlier episodes, by the places that they are for. */
+/** Experience library: lessons of earlier episodes, by the situations that they apply to. */

@@ -1,10 +1,10 @@
-/** Instructions as artefacts: versioned, edited by hand, and served like any other. */
+/** Instructions as artefacts, which can be versioned, edited by hand and served. */
 
 import { writtenBy } from "../../common/artefacts/origins.ts";
 import { type ArtefactVersion, artefactVersion, type InstructionSet } from "../../core/artefact.ts";
 import type { Instruction } from "./population.ts";
 
-/** The text of an instruction as what an agent is told, with the episodes that were read when it was written. */
+/** An instruction as an instruction set; its origins are the episodes that the proposer read. */
 export const instructionSet = ({ text, from }: Pick<Instruction, "text" | "from">): InstructionSet => ({
   kind: "instructions",
   system: text,
@@ -14,7 +14,7 @@ export const instructionSet = ({ text, from }: Pick<Instruction, "text" | "from"
 });
 
 /**
- * A population as versions that stand beside each other, what has earned most of late first.
+ * A population as artefact versions, in descending order of recent reward.
  * @param created milliseconds since 1970.
  */
 export const instructionVersions = (

@@ -1,4 +1,4 @@
-/** Attempts that went badly, kept to learn from: those that earned least are looked at most. */
+/** Buffer of bad attempts. Attempts with lower reward are sampled more often. */
 import type { Random } from "../../core/random.ts";
 import type { Id } from "../../core/types.ts";
 
@@ -12,7 +12,7 @@ export interface Attempt {
   readonly reward: number;
 }
 
-/** The buffer with further attempts: at most `capacity`, of which those that earned most leave first, and of equals the oldest. */
+/** Adds attempts to the buffer, up to `capacity`. Attempts with the highest reward are evicted first; among equals, the oldest. */
 export const remembered = (
   buffer: readonly Attempt[],
   fresh: readonly Attempt[],
@@ -24,14 +24,14 @@ export const remembered = (
     .slice(0, capacity)
     .reverse();
 
-/** So many different attempts, each drawn with a chance in proportion to `exp(−reward / τ)`. */
+/** Draws distinct attempts with probability proportional to `exp(−reward / τ)`. */
 export function drawnAttempts(
   buffer: readonly Attempt[],
   count: number,
   temperature: number,
   random: Random,
 ): readonly Attempt[] {
-  // the largest of log-odds with Gumbel noise are a draw without replacement
+  // Gumbel top-k: the largest perturbed log-probabilities are a draw without replacement
   const keyed = buffer.map((attempt, i) => {
     const gumbel = -Math.log(-Math.log1p(-random.split("attempt", i).next()));
     return { attempt, key: -attempt.reward / temperature + gumbel };

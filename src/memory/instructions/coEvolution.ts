@@ -1,4 +1,4 @@
-/** Instructions and policy that learn from the same rewards, as pieces of a method. */
+/** Co-evolution of instructions and policy from the same rewards, as pieces of a method. */
 import { z } from "zod";
 import { mean } from "../../common/statistics/statistics.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
@@ -10,13 +10,13 @@ import { instructionSet } from "./artefact.ts";
 import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
 import { credited, type DrawOptions, drawnFrom, type Instruction, replaced } from "./population.ts";
 
-/** What a proposer of instructions is told. */
+/** Input of an instruction proposer. */
 export interface InstructionWish {
   /** The best first. */
   readonly members: readonly Instruction[];
-  /** What went badly, and under which instruction. */
+  /** Bad attempts, with their instructions. */
   readonly attempts: readonly Attempt[];
-  /** Instructions wanted; fewer may come. */
+  /** Requested number of instructions; a proposer may return fewer. */
   readonly count: number;
   readonly random: Random;
 }
@@ -24,49 +24,48 @@ export type InstructionProposer = (wish: InstructionWish) => Promise<readonly st
 
 /** Settings of {@link coEvolved}. */
 export interface CoEvolutionOptions {
-  /** Instructions to begin with; an empty one says nothing. */
+  /** Initial instructions; an empty one adds no text. */
   readonly first: readonly string[];
   readonly propose: InstructionProposer;
-  /** What trains the policy. */
+  /** The update that trains the policy. */
   readonly each: Update;
-  /** Attempts at each practised task, all under one instruction. Default 8. */
+  /** Attempts at each training task, all with the same instruction. Default 8. */
   readonly groupSize?: number;
   readonly temperature?: number;
-  /** How an instruction is drawn. */
+  /** Settings of drawing an instruction. */
   readonly draw?: DrawOptions;
-  /** η, share of the newest group in an instruction's weight. Default 0.1. */
+  /** η, the weight of the newest group in an instruction's moving average. Default 0.1. */
   readonly rate?: number;
   /** K, iterations between evolutions; Infinity for none. Default 20. */
   readonly every?: number;
-  /** Most instructions replaced in one evolution, of those drawn at least `leastDraws` times. Default 1, and 3. */
+  /** Largest number of instructions replaced per evolution, among those drawn at least `leastDraws` times. Default 1, and 3. */
   readonly replaces?: number;
   readonly leastDraws?: number;
-  /** M, candidates proposed for it, and the episodes in which each is tried on practised tasks. Default 4, and 8. */
+  /** M, number of candidates, and number of episodes on training tasks in which each is verified. Default 4, and 8. */
   readonly candidates?: number;
   readonly verification?: number;
-  /** B, bad attempts shown to the proposer, of so many kept. Default 4, and 64. */
+  /** B, number of bad attempts shown to the proposer, and size of their buffer. Default 4, and 64. */
   readonly shown?: number;
   readonly kept?: number;
 }
 
 const populationKey = "instructions";
 const attemptsKey = "attempts";
-/** Attempts of verification are numbered from here on. */
+/** First attempt number of verification episodes. */
 const verifying = 1_000_000;
-/** τ of the draw of bad attempts, in units of the reward. */
+/** Temperature τ of drawing bad attempts, in units of the reward. */
 const badness = 0.2;
 
 /**
- * For each practised task an instruction is drawn, which all of its group share: the baseline of a group must compare
- * actions, not instructions. Rewards train the policy and weigh the instruction. Every K iterations the worst
- * instructions make room for the best of those that the proposer writes from bad attempts, as the policy of now does
- * under them.
+ * For each training task one instruction is drawn for the whole group, since a group's baseline must compare actions, not
+ * instructions. Rewards train the policy and update the instruction's weight. Every K iterations the proposer writes
+ * candidates from bad attempts; those that work best with the current policy replace the worst instructions.
  *
  *     p(I) = 0.9 · exp(w / τ) / Σ exp(w / τ) + 0.1 / N        w ← (1 − η) w + η · mean reward of the group
  *
- * An instruction is applied as the system message. What has earned most of late is in force, so that it is what the
- * policy is measured under; a written instruction that gives a held-out task away is refused. Episodes of verification are
- * counted as any others. Stats: instruction.mean and instruction.best (weights), instructions.joined.
+ * An instruction is applied as the system message. The one with the highest weight is the current artefact, so evaluation
+ * uses it. A written instruction that leaks a held-out task is refused. Verification episodes are counted like all others.
+ * Stats: instruction.mean and instruction.best (weights), instructions.joined.
  * Paper: "Agentic Policy Optimization via Instruction-Policy Co-Evolution".
  */
 export function coEvolved(options: CoEvolutionOptions): {
@@ -109,7 +108,7 @@ export function coEvolved(options: CoEvolutionOptions): {
   };
 }
 
-/** The population that a run's memory keeps; nothing before the first iteration is done. */
+/** The population in a run's memory; undefined before the end of the first iteration. */
 export function populationIn(memory: Pick<Memory, "get">): readonly Instruction[] | undefined {
   const kept = memory.get(populationKey);
   return kept === undefined ? undefined : membersIn.parse(kept);
@@ -119,7 +118,7 @@ const membersOf = (ctx: Ctx, { first }: CoEvolutionOptions): readonly Instructio
   populationIn(ctx.memory) ??
   first.map((text, i) => ({ id: `first/${i}`, text, weight: 0, draws: 0, from: [] }));
 
-/** Which instruction a task's group is played under in this iteration: the same whenever it is asked. */
+/** The instruction of a task's group in this iteration; repeated calls give the same one. */
 const chosen = (
   ctx: Ctx,
   members: readonly Instruction[],
@@ -142,7 +141,7 @@ function played(
   });
 }
 
-/** What the groups earned, on the weights of their instructions, and their attempts to remember. */
+/** Updates the weights of instructions from the groups' rewards, and collects their attempts for the buffer. */
 function judged(
   ctx: Ctx,
   before: readonly Instruction[],
@@ -169,7 +168,7 @@ function judged(
   return { members, attempts };
 }
 
-/** Candidates are written, tried under the policy of now, and the best take the places of the worst. */
+/** Proposes candidates, verifies them with the current policy, and replaces the worst instructions by the best candidates. */
 async function evolved(
   ctx: Ctx,
   members: readonly Instruction[],
@@ -202,11 +201,11 @@ async function evolved(
   return replaced(members, best, leastDraws);
 }
 
-/** Whether it gives away no task that is held out; from then on it is known to the run. */
+/** Whether an instruction leaks no held-out task; if so, it is recorded in the run. */
 const mayBeUsed = (ctx: Ctx, written: Pick<Instruction, "text" | "from">): boolean =>
   "id" in proposed(ctx, written, "written from attempts that went badly");
 
-/** The instruction that has earned most of late is what the policy is told where nothing else is said, as when it is measured. */
+/** Makes the instruction with the highest weight the current artefact, which evaluation uses. */
 function inForce(ctx: Ctx, members: readonly Instruction[]): void {
   const best = members.filter(({ draws }) => draws > 0).toSorted((a, b) => b.weight - a.weight)[0];
   const version = best && proposed(ctx, best, `earned most of late: ${best.weight.toFixed(3)}`);
@@ -244,5 +243,5 @@ const attemptsIn = z.array(
   }),
 );
 
-/** As a memory keeps it. */
+/** Plain JSON for the run's memory. */
 const plain = (value: readonly (Instruction | Attempt)[]): Json => JSON.parse(JSON.stringify(value));

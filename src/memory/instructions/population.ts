@@ -1,23 +1,23 @@
-/** A population of instructions: which is drawn, what it has earned of late, who leaves and who joins. */
+/** A population of instructions: drawing, weighting by recent reward, and replacement. */
 import type { Random } from "../../core/random.ts";
 import type { Id } from "../../core/types.ts";
 
 export interface Instruction {
   readonly id: Id;
   readonly text: string;
-  /** w, what it has earned of late: an exponential mean of rewards. */
+  /** w, an exponential moving average of its rewards. */
   readonly weight: number;
-  /** Groups that it was drawn for. */
+  /** Number of groups that it was drawn for. */
   readonly draws: number;
-  /** Trajectories that were read when it was written; none where somebody wrote it beforehand. */
+  /** Trajectories that the proposer read; empty for an initial instruction. */
   readonly from: readonly Id[];
 }
 
 /** Settings of {@link chancesOf}. */
 export interface DrawOptions {
-  /** τ, in units of the reward; Infinity draws evenly. Default 0.1. */
+  /** τ, in units of the reward; Infinity draws uniformly. Default 0.1. */
   readonly temperature?: number;
-  /** Share that is drawn evenly, so that newcomers are tried. Default 0.1. */
+  /** Share that is drawn uniformly, so that new instructions are tried. Default 0.1. */
   readonly floor?: number;
 }
 
@@ -32,7 +32,7 @@ export function chancesOf(
   return odds.map((odd) => ((1 - floor) * odd) / sum + floor / members.length);
 }
 
-/** One instruction, by its chance. At least one member. */
+/** Draws one instruction by its probability. Needs at least one member. */
 export function drawnFrom(
   members: readonly Instruction[],
   random: Random,
@@ -45,8 +45,8 @@ export function drawnFrom(
 }
 
 /**
- * What a group earned under an instruction counts for it: `w ← (1 − η) w + η · mean reward`, and one more draw. Recent
- * rewards weigh most, since the policy changes under the instruction.
+ * Credits a group's rewards to its instruction: `w ← (1 − η) w + η · mean reward`, and one more draw. Recent rewards weigh
+ * most, since the policy changes.
  */
 export const credited = (
   members: readonly Instruction[],
@@ -59,8 +59,8 @@ export const credited = (
   );
 
 /**
- * The worst are replaced: so many as there are newcomers, of those that were drawn often enough, lowest weight first.
- * Newcomers that no place is free for, and texts that are there already, stay outside; they begin at the mean weight.
+ * Replaces the worst instructions, one per newcomer, among those drawn often enough, lowest weight first. Newcomers without
+ * a free place, and duplicates of existing texts, are dropped. Newcomers start with the mean weight.
  */
 export function replaced(
   members: readonly Instruction[],

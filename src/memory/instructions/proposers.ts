@@ -1,4 +1,4 @@
-/** Who writes instructions: a stochastic editor of lines, or a language model. */
+/** Proposers of instructions: a stochastic line editor, and a language model. */
 import { z } from "zod";
 import { abridged } from "../../common/text/abridged.ts";
 import { type Chat, unlessFailed } from "../../core/chat.ts";
@@ -6,9 +6,9 @@ import type { Random } from "../../core/random.ts";
 import type { InstructionProposer } from "./coEvolution.ts";
 
 /**
- * Edits the lines of the best instruction in a language model's place: each proposal puts in a line of the stock, changes
- * one for it, or takes one away. None has more lines than allowed, nor one twice.
- * @param most lines of an instruction. Default 8.
+ * A stand-in for a language model that edits the lines of the best instruction: each proposal inserts a line of the stock,
+ * replaces a line by one, or removes a line. Lines are distinct, and at most `most`.
+ * @param most largest number of lines of an instruction. Default 8.
  */
 export function lineEditor(stock: readonly string[], most = 8): InstructionProposer {
   return async ({ members: [best], count, random }) =>
@@ -33,12 +33,12 @@ const written = z.object({
   instruction: z.string().min(1).max(4000).describe("the whole new instruction"),
 });
 
-/** Most characters of what was asked in an attempt, and of its reply: all of them have to fit a context. */
+/** Largest number of characters of an attempt's request, and of its reply, so that the prompt fits the context. */
 const mostShown = 4000;
 
 /**
- * A language model reads the best instructions and attempts that went badly, and writes a new instruction for each
- * proposal. What does not fit after one repair, and a provider that fails, is one proposal less. An empty purse ends the run.
+ * A language model reads the best instructions and bad attempts, and writes one new instruction per proposal. A reply that
+ * does not fit after one repair, or a provider failure, gives one proposal less. A spent budget stops the run.
  */
 export function chatInstructions(chat: Chat): InstructionProposer {
   return async ({ members, attempts, count, random }) => {

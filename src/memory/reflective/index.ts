@@ -1,1 +1,1 @@
-/** What agents are told, rewritten from what happened under it and selected over a Pareto front of tasks. */
+/** Reflective evolution: instructions are rewritten from episodes played with them, and selected by a Pareto front over tasks. */

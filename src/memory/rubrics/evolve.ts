@@ -1,10 +1,10 @@
-/** Evolution of the library that a frozen judge goes by, against a few labelled pairs. */
+/** Evolution of a frozen judge's rubric library, against a few labelled pairs. */
 import type { Random } from "../../core/random.ts";
 import { editedLibrary, type RubricEdit, type RubricJudge, type RubricLibrary } from "../../core/rubrics.ts";
 import { accuracyOf, type LabelledPair, type Verdict, verdictsOn } from "./orders.ts";
 import { quotes } from "./quotes.ts";
 
-/** A library that was deployed, or given up: what it was measured at, and how it came about. */
+/** A library with its accuracy and the reason for it. */
 export interface Snapshot {
   readonly library: RubricLibrary;
   /** Accuracy on the validation pairs, in [0, 1]. */
@@ -12,17 +12,17 @@ export interface Snapshot {
   readonly why: string;
 }
 
-/** Where an evolution stands. Plain data. */
+/** State of an evolution. Plain data. */
 export interface Evolution {
   readonly current: Snapshot;
-  /** What is deployed: the snapshot of highest accuracy, the earliest of equals. */
+  /** The snapshot to deploy: the one with the highest accuracy, the earliest among equals. */
   readonly best: Snapshot;
-  /** Accepted versions in their order, the first one included. */
+  /** Accepted versions in order, including the first. */
   readonly versions: readonly Snapshot[];
   readonly iteration: number;
 }
 
-/** What proposes edits: it sees how the judge did on the training pairs. Fewer or none may come. */
+/** Proposes edits from the judge's verdicts on the training pairs. May return none. */
 export type Proposer<Item> = (wish: {
   readonly library: RubricLibrary;
   readonly verdicts: readonly Verdict<Item>[];
@@ -34,19 +34,19 @@ export interface EvolutionOptions<Item> {
   readonly judge: RubricJudge<Item>;
   readonly propose: Proposer<Item>;
   /**
-   * m, how far the accuracy on validation pairs may fall in one edit. 0 is strict, below 0 it must rise; Infinity keeps
-   * everything. Default 0.075.
+   * m, the tolerated drop in validation accuracy per edit. 0 allows no drop, below 0 requires a rise, Infinity keeps every
+   * edit. Default 0.075.
    */
   readonly margin?: number;
   /** P, iterations between prunings; 0 for none. Default 50. */
   readonly prune?: number;
-  /** Whether an analyser's prompt works at all; an edit with one that does not is refused. Default: it does. */
+  /** Smoke test of an analyser's prompt; an edit with a failing one is refused. Default: none. */
   readonly smoke?: (prompt: string) => Promise<boolean>;
-  /** Words of an item: edits that quote six of them in a row, in its order, are refused. Default: nothing is looked at. */
+  /** Text of an item: edits that quote six consecutive words of it are refused. Default: no check. */
   readonly describe?: (item: Item) => string;
 }
 
-/** @returns an evolution that begins with this library. */
+/** @returns a new evolution that starts with this library. */
 export async function begun<Item>(
   library: RubricLibrary,
   validation: readonly LabelledPair<Item>[],
@@ -58,15 +58,15 @@ export async function begun<Item>(
 }
 
 /**
- * One iteration: the judge is run on training pairs, edits are proposed and carried out, and the result is kept where its
- * accuracy on validation pairs is not too far below; else the snapshot of before is restored. Every P iterations each
- * rubric without which the judge is as good is taken out, one after the other.
+ * One iteration: the judge rates training pairs, edits are proposed and applied, and the result is kept where its validation
+ * accuracy drops by at most m; otherwise the previous snapshot is restored. Every P iterations, rubrics without which the
+ * judge is as accurate are removed, one after the other.
  *
  *     keep L'  ⇔  acc(L') ≥ acc(L) − m
  *     best = argmax acc over all that were kept
  *
- * Every pair is judged in both orders. Edits that cannot be carried out, whose analyser does not work, or that quote an
- * item of the training pairs are left out; where none is left nothing is measured.
+ * Every pair is judged in both orders. Edits that cannot be applied, whose analyser fails the smoke test, or that quote an
+ * item of the training pairs are dropped; where none is left, nothing is measured.
  * Paper: "RewardHarness: Self-Evolving Agentic Post-Training".
  */
 export async function evolved<Item>(
@@ -109,7 +109,7 @@ const accepted = (evolution: Evolution, snapshot: Snapshot): Evolution => ({
   versions: [...evolution.versions, snapshot],
 });
 
-/** The library after all edits that may be carried out, and what was done. */
+/** The library after all permitted edits, and a description of them. */
 async function carriedOut<Item>(
   library: RubricLibrary,
   edits: readonly RubricEdit[],

@@ -1,8 +1,8 @@
 import type { RubricJudge, RubricLibrary } from "../../core/rubrics.ts";
 
 /**
- * Scores without the bias of the place: candidates are shown in their order and in the opposite one, and both scores of
- * each are averaged. Undefined where the judge failed in either order, or gave another number of scores.
+ * Scores without position bias: candidates are judged in their order and in reverse, and both scores of each are averaged.
+ * Undefined where the judge failed in either order, or returned a wrong number of scores.
  *
  *     s[i] = (judge(c[1] … c[K])[i] + judge(c[K] … c[1])[K + 1 − i]) / 2
  */
@@ -26,13 +26,13 @@ export interface LabelledPair<Item> {
   readonly worse: Item;
 }
 
-/** What a judge made of a labelled pair: its lead for the better one, in [−1, 1]. */
+/** A judge's result on a labelled pair: score of the better one minus score of the worse one, in [−1, 1]. */
 export interface Verdict<Item> {
   readonly pair: LabelledPair<Item>;
   readonly lead: number;
 }
 
-/** Verdicts on pairs, both orders each. Pairs on which the judge failed are left out. */
+/** Verdicts on pairs, each judged in both orders. Pairs on which the judge failed are left out. */
 export async function verdictsOn<Item>(
   judge: RubricJudge<Item>,
   library: RubricLibrary,
@@ -45,7 +45,7 @@ export async function verdictsOn<Item>(
   return (await Promise.all(judged)).flat();
 }
 
-/** Share of pairs that were judged as labelled; a tie is right by half. 0 where nothing could be judged. */
+/** Share of pairs that were judged as labelled; a tie counts half. 0 without verdicts. */
 export function accuracyOf(verdicts: readonly Verdict<unknown>[]): number {
   const right = verdicts.reduce((sum, { lead }) => sum + (lead > 0 ? 1 : lead === 0 ? 0.5 : 0), 0);
   return verdicts.length === 0 ? 0 : right / verdicts.length;

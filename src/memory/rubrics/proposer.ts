@@ -6,7 +6,7 @@ import type { Verdict } from "./orders.ts";
 
 /** Settings of {@link chatProposer}. */
 export interface ChatProposerOptions {
-  /** Verdicts shown of each kind, wrong ones and right ones. Default 5. */
+  /** Number of wrong and of right verdicts to show. Default 5. */
   readonly shown?: number;
 }
 
@@ -31,8 +31,8 @@ const written = z.object({
 });
 
 /**
- * A language model reads where the judge went wrong and right, and proposes up to three edits of the library. What does
- * not fit after one repair, and a provider that fails, is no proposal. An empty purse ends the run.
+ * A language model reads wrong and right verdicts of the judge, and proposes up to three edits of the library. A reply that
+ * does not fit after one repair, or a provider failure, gives no proposal. A spent budget stops the run.
  */
 export function chatProposer(chat: Chat, { shown = 5 }: ChatProposerOptions = {}): Proposer<Candidate> {
   return async ({ library, verdicts, random }) => {

@@ -1,4 +1,4 @@
-/** Whether a text repeats so many words of another in a row, whatever their case and punctuation: it was copied, not learnt. */
+/** Whether a text repeats `words` consecutive words of another, ignoring case and punctuation, i.e. was copied from it. */
 export function quotes(text: string, source: string, words = 6): boolean {
   const said = wordsOf(text);
   const there = ` ${wordsOf(source).join(" ")} `;

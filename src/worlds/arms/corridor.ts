@@ -1,10 +1,10 @@
-/** What the checks in the corridor share: a table of logits that leans towards the right actions. */
+/** Shared by checks in the corridor: a tabular policy with an initial bias towards the right actions. */
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import { rightAction } from "../keyDoor.ts";
 
 const actions = ["left", "right", "pick", "open", "wave", "sing"];
 
-/** @param lean how much likelier the right action begins, in nats. */
+/** @param lean initial log-odds of the right action, in nats. */
 export function leaning(lean: number, cells = 4) {
   const prior: Prior = (context, word) => {
     if (!actions.includes(word)) return -1e9;

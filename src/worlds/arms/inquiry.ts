@@ -1,12 +1,12 @@
-/** What the checks on information gain share: an agent that can read what it found, but does not know what to ask. */
+/** Shared by checks on information gain: an agent that can use its findings, but does not know what to query. */
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 import type { Recipe } from "../../method/method.ts";
 import { armOf, type PracticeArm } from "../../train/trainingArm.ts";
 import { fits, type InquiryOptions, inquiry } from "../inquiry.ts";
 
 /**
- * Queries and answering begin equally likely; once it answers, an answer that fits what is known is e⁶ times as likely
- * as one that does not. So the likelihood of the right answer tells how much is known, and what to ask is to be learnt.
+ * Queries and answering are initially equally likely; an answer that fits the findings is e⁶ times as likely as one that
+ * does not. So the likelihood of the right answer measures how much is known, and the right queries have to be learnt.
  */
 export function readerPrior(options: InquiryOptions): Prior {
   return (context, word) => {
@@ -21,7 +21,7 @@ export function readerPrior(options: InquiryOptions): Prior {
 
 const never = -1e9;
 
-/** An arm that practises in the inquiry as it is set here. */
+/** An arm that trains in the inquiry world with these settings. */
 export const inquirer =
   (options: InquiryOptions, shared: Omit<PracticeArm, "recipe" | "environment" | "engine">) =>
   (recipe: Recipe, more: Partial<PracticeArm> = {}) =>

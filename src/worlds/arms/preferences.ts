@@ -1,4 +1,4 @@
-/** What checks in preference games share: exact policies and distances, and losses fed in other ways. */
+/** Shared by checks in preference games: exact policies and distances, and comparison arms. */
 
 import { returnsToGo } from "../../advantage/returnsToGo.ts";
 import type { Model } from "../../core/model.ts";
@@ -17,7 +17,7 @@ import { armOf, plainAscent } from "../../train/trainingArm.ts";
 import { divergence, exploitability, regularisedNash } from "../equilibrium.ts";
 import { preferencesOf, repliesOf } from "../preferenceGame.ts";
 
-/** Tables that begin at a random reference, the same for one seed: logits normal with this deviation. */
+/** Tabular policies initialised at a random reference, fixed per seed: logits are normal with this deviation. */
 export function engineOf(seed: number, deviation = 1): ReturnType<typeof tabularEngine> {
   const prior: Prior = (context, word) =>
     /^r\d+$/.test(word)
@@ -39,7 +39,7 @@ export const exploited = (environment: Environment, policy: Model): Promise<numb
     exploitability(preferencesOf(task), await policyOf(policy, task)),
   );
 
-/** Exact divergence from the Nash policy of the regularised game to the policy, nats; mean over games. */
+/** Exact divergence from the Nash policy of the regularised game to the policy, in nats; mean over games. */
 export async function fromNash(
   environment: Environment,
   policy: Model,
@@ -54,7 +54,7 @@ export async function fromNash(
   });
 }
 
-/** The policy gradient with a penalty of weight `beta` on leaving the reference, over other slots. */
+/** A policy gradient with a KL penalty of weight `beta` to the reference; `slots` overrides other slots. */
 export const penalised = (id: string, summary: string, beta: number, slots: SlotChoices): Recipe =>
   method({
     id,
@@ -70,7 +70,7 @@ export const penalised = (id: string, summary: string, beta: number, slots: Slot
     },
   });
 
-/** Rewards for wins against the policy itself, or against the reference. */
+/** Rewards are wins against the policy itself, or against the reference. */
 export const against = (opponent: "policy" | "reference", beta: number): Recipe =>
   penalised(`against-${opponent}`, `wins against the ${opponent}, same penalty`, beta, {
     rollout: opponents({ opponent }),
@@ -78,7 +78,7 @@ export const against = (opponent: "policy" | "reference", beta: number): Recipe 
     advantage: returnsToGo({ baseline: "none" }),
   });
 
-/** Exact updates in a game of one round, judged by the distance of the last policy from the regularised Nash policy. */
+/** Exact updates in a one-round game, scored by the distance of the last policy from the regularised Nash policy. */
 export const lastIterate = (
   game: { readonly beta: number; environment(seed: number): Environment },
   {

@@ -1,9 +1,9 @@
-/** Policies over whole short sequences, listed exactly. */
+/** Tabular policies over whole short sequences. */
 import { randomStream } from "../../core/random.ts";
 import { type Prior, tabularEngine } from "../../engine/tabular/engine.ts";
 
 /**
- * A table over whole prefixes whose logits begin normally distributed; words that match `never` are not written.
+ * A table over whole prefixes with normally distributed initial logits; words that match `never` have probability 0.
  * @param deviation of the logits.
  */
 export function scattered(
