@@ -10,7 +10,7 @@ export interface Argument {
 }
 
 export interface Case {
-  /** File name in src/tensor/ops without ending. */
+  /** File name in src/tensor/ops without extension. */
   readonly file: string;
   readonly label: string;
   readonly arguments: readonly Argument[];
@@ -20,7 +20,7 @@ export interface Case {
 }
 
 let seed = 1;
-/** A float argument. Values keep clear of ties and kinks because they are random. */
+/** A float argument. Random values rarely hit ties and kinks. */
 const real = (shape: readonly number[], low = -2, high = 2): Argument => ({
   tensor: input(`x${seed}`, shape),
   data: uniform(seed++, sizeOf(shape), low, high),
