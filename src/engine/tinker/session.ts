@@ -5,7 +5,7 @@ import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
 import { type Answer, checked, elsewhere, failed, forgotten, type Transport } from "./transport.ts";
 
-/** The client version that the server is told. */
+/** Client version that is sent to the server. */
 export const clientVersion = "0.38.0";
 
 /** Encodings of passes: protobuf is newer and a quarter of the size; some servers only support JSON. */
