@@ -20,13 +20,13 @@ execFileSync(
     stdio: "inherit",
   },
 );
-// as they are: tables, and what browsers run
+// copied unchanged: tables, and what browsers run
 const data = globSync(["**/*.data.json", "**/*.browser.js", "methods/*/*/evidence.json"], {
   cwd: join(root, "src"),
 });
 for (const file of data) cpSync(join(root, "src", file), join(dist, file));
 
-// in the package the catalogue is a list of plain imports, which bundlers can read and `require` can load
+// in the package the catalogue is a list of static imports, which bundlers and `require` can load
 const catalogue = join(dist, "methods", "catalogue.js");
 const papers = globSync("*/*/method.js", { cwd: join(dist, "methods") }).sort();
 const read = /^export const methods = await .*$/m;
@@ -39,7 +39,7 @@ writeFileSync(
   `${listed.join("\n")}\n${source.replace(read, `export const methods = [${list.join(", ")}];`)}`,
 );
 
-// tsc rewrites imports, not the names of worker files: those have to follow the file's own extension
+// tsc rewrites imports, but not the file names of workers, which must follow the extension of import.meta.url
 const stale = globSync("**/*.js", { cwd: dist, exclude: ["web/**"] }).filter((file) =>
   /new URL\(\s*"[^"]*\.ts"\s*,\s*import\.meta\.url/.test(readFileSync(join(dist, file), "utf8")),
 );

@@ -1,4 +1,4 @@
-/** Methods' folders, tests, checks, evidence and docs agree, and slot rooms hold what is shared. Run by `npm run check`; prints every gap. */
+/** Checks that methods' folders, tests, checks, evidence and docs agree, and that slot folders only hold shared pieces. Run by `npm run check`; prints every gap. */
 import { globSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { checkFiles, loadCheck } from "../src/cli/checkFiles.ts";
@@ -35,7 +35,7 @@ for (const m of methods) {
   };
   const folder = paperFolders.find(({ id }) => id === m.id)!;
   const file = plain(relative(root, join(folder.path, "method.ts")));
-  need(m.family === folder.family, `it says that its family is ${m.family}, and lies in ${folder.family}`);
+  need(m.family === folder.family, `its family is ${m.family}, but its folder is in ${folder.family}`);
   need(
     readFileSync(join(root, file), "utf8").split("\n").length <= longest,
     `${file} has more than ${longest} lines`,
@@ -45,9 +45,9 @@ for (const m of methods) {
     const tested = importers.get(piece)?.some((by) => by.endsWith(".test.ts"));
     need(tested === true, `no test of ${piece}`);
   }
-  need((m.mechanism ?? "").length > 80, "no mechanism said");
-  need((m.equation ?? "").length > 10, "no equation said");
-  need(m.paper !== undefined, "no paper said");
+  need((m.mechanism ?? "").length > 80, "no mechanism");
+  need((m.equation ?? "").length > 10, "no equation");
+  need(m.paper !== undefined, "no paper");
   need(documented.includes(`\`${m.id}\``), "not in docs/methods.md");
   if (m.family === "baseline") continue;
   const check = checks.get(m.id);
@@ -57,11 +57,11 @@ for (const m of methods) {
   need(evidence !== undefined, "no evidence.json");
   need(
     evidence?.verdict === "reproduced" || !evidence || evidence.notes !== undefined,
-    "no notes on why it failed",
+    "no notes on the reason of its failure",
   );
 }
 
-/** Who uses a piece: papers, each counted once, and files of the machine. */
+/** The users of a piece: papers, each counted once, and other source files. */
 function usersOf(piece: string): ReadonlySet<string> {
   const by = (importers.get(piece) ?? []).filter(
     (file) => file.startsWith("src/") && !file.endsWith("/index.ts") && !file.endsWith(".test.ts"),
@@ -72,11 +72,11 @@ const rooms = "rollout,annotate,feedback,credit,advantage,objective,update,data"
 for (const file of globSync(`src/{${rooms}}/*.ts`, { cwd: root }).map(plain)) {
   if (file.endsWith("/index.ts")) continue;
   const [user, ...others] = usersOf(file);
-  if (user === undefined) gaps.push(`${file}: nobody uses it`);
+  if (user === undefined) gaps.push(`${file}: it has no users`);
   else if (others.length === 0 && user.startsWith("src/methods/"))
     gaps.push(`${file}: only ${user} uses it; it belongs there`);
 }
 
 for (const gap of gaps) console.error(gap);
 if (gaps.length > 0) process.exitCode = 1;
-else console.log(`catalogue: ${methods.length} methods, ${checks.size} checks, all of a piece`);
+else console.log(`catalogue: ${methods.length} methods, ${checks.size} checks, no gaps`);

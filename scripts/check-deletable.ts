@@ -1,9 +1,9 @@
 /**
- * Deletes papers' folders in a copy of the repository, one at a time: what is left has to type-check, and its tests to pass.
+ * Deletes papers' folders in a copy of the repository, one at a time: the rest must type-check, and its tests must pass.
  *
  *     node scripts/check-deletable.ts                 # all papers: types only
- *     node scripts/check-deletable.ts --sample 2      # so many, other ones on other commits: types, and tests of whatever lists methods
- *     node scripts/check-deletable.ts igpo --whole    # these: types, and all tests
+ *     node scripts/check-deletable.ts --sample 2      # a number of papers, chosen by commit: types, and the tests that list methods
+ *     node scripts/check-deletable.ts igpo --whole    # the named papers: types, and all tests
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ writeFileSync(
 );
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
-/** Others are compared with the baselines, which stay. */
+/** All except the baselines, which other papers are compared with. */
 const papers = paperFolders.filter(({ family }) => family !== "baseline");
 const commit = execFileSync("git", ["rev-list", "--count", "HEAD"], { cwd: root, encoding: "utf8" });
 const chosen =
@@ -70,6 +70,6 @@ for (const { id, path } of chosen) {
   }
 }
 console.log(
-  `${chosen.length} of ${papers.length} papers were deleted, one at a time: ${broken} of them were missed`,
+  `${chosen.length} of ${papers.length} papers were deleted, one at a time: ${broken} of them broke the rest`,
 );
 if (broken > 0) process.exitCode = 1;

@@ -1,18 +1,18 @@
-/** Who may import whom, as the house rules say. Run by `npm run check`; prints every import that breaks a rule. */
+/** Checks which folders import which, by the table below. Run by `npm run check`; prints every violation. */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The contracts that slot pieces and everything above them may read. */
+/** Contracts that slot pieces and all code above them may import. */
 const contracts = ["env/environment.ts", "env/contract.ts", "engine/engine.ts"];
 const slots = ["rollout", "annotate", "feedback", "credit", "advantage", "objective", "update", "data"];
 const everything = ["*"];
-/** What all engines answer to, and what they share in doing so. */
+/** The contract of all engines, and the code that they share. */
 const engines = ["core", "common", "engine/engine.ts", "engine/requests.ts", "engine/choices.ts"];
 
 /**
- * What each place under src/ may import besides itself: folders, single files, or everything. The longest place
- * that fits a file counts.
+ * What each path under src/ may import besides itself: folders, single files, or everything. The longest matching path
+ * applies.
  */
 export const rules: Readonly<Record<string, readonly string[]>> = {
   core: [],
@@ -89,14 +89,14 @@ export interface Violation {
 
 const within = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-/** The longest place of the table that holds the file. */
+/** The longest path of the table that contains the file. */
 export function placeOf(path: string): string | undefined {
   return Object.keys(rules)
     .filter((place) => within(path, place))
     .sort((a, b) => b.length - a.length)[0];
 }
 
-/** Relative module names in a source text, with their lines. Statements begin a line, as the formatter writes them. */
+/** Relative imports in a source text, with their line numbers. Statements begin a line, as the formatter writes them. */
 export function importsOf(source: string): { readonly from: string; readonly line: number }[] {
   const found: { from: string; line: number }[] = [];
   const lines = source.split("\n");
@@ -112,10 +112,10 @@ export function importsOf(source: string): { readonly from: string; readonly lin
 
 /** The folder of the paper that a file belongs to. */
 const paperOf = (path: string): string | undefined => /^methods\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0];
-/** What runs a method is no part of it: it may use the whole house, but no other paper. */
+/** Files that run a method (checks and tests) are not part of it: they may import anything except other papers. */
 const runsMethod = (path: string): boolean => /\/check\.ts$|\.test\.ts$/.test(path);
 
-/** A paper can be deleted: no other one needs it. Only the baselines stay. */
+/** A paper must be deletable, so no other one may import it. Only the baselines stay. */
 function isOtherPaper(path: string, target: string): boolean {
   const paper = paperOf(target);
   return paper !== undefined && paperOf(path) !== paper && !paper.startsWith("methods/baseline/");
@@ -130,7 +130,7 @@ export function checkFile(path: string, source: string): Violation[] {
         file: path,
         line: 1,
         imports: "",
-        why: "is in no room of the house; add its room to scripts/check-imports.ts",
+        why: "is in a folder without import rules; add the folder to scripts/check-imports.ts",
       },
     ];
   }
@@ -144,12 +144,12 @@ export function checkFile(path: string, source: string): Violation[] {
         file: path,
         line,
         imports: target,
-        why: "a paper can be deleted: nothing outside it may need it",
+        why: "papers must be deletable: nothing outside may import them",
       });
       continue;
     }
     if (paperOf(path) && runsMethod(path)) continue;
-    // a place may import itself; the files directly in a room with parts are not one of its parts
+    // a path may import itself; files directly in a folder with parts do not count as one of its parts
     if (target.startsWith("../") || (within(target, place) && placeOf(target) === place)) continue;
     if (place.endsWith(".ts") && within(target, room)) continue;
     if (allowed.some((a) => a === "*" || within(target, a))) continue;
@@ -177,5 +177,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     console.error(`${relative(process.cwd(), join(src, v.file))}:${v.line}: imports ${v.imports}; ${v.why}`);
   }
   if (violations.length > 0) process.exit(1);
-  console.log("imports keep to the rooms");
+  console.log("imports: no violations");
 }

@@ -1,6 +1,6 @@
 /**
  * Writes the last section of docs/cli.md, every command with its flags, from the program itself. `--check` writes nothing
- * and fails where the section is not what the program says.
+ * and fails if the section is out of date.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const heading = "## Every command and flag\n";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
-/** Commands that do something by themselves, in the order of the help. */
+/** Commands with an action of their own, in the order of the help. */
 export const leavesOf = (command: Command): readonly Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 
@@ -27,7 +27,7 @@ function lineOf(command: Command): string {
   return [...words, ...takes].join(" ");
 }
 
-/** Flags that every command takes are said once, above. */
+/** Excludes flags that every command takes; they are listed once, above. */
 const own = ({ long }: Option): boolean => long !== "--json" && long !== "--debug";
 
 function rowOf({ flags, description, defaultValue, mandatory }: Option): string {
@@ -46,7 +46,7 @@ function sectionOf(command: Command): string {
   ).join("\n\n");
 }
 
-/** The page with its last section as the program is now. */
+/** The page with an up-to-date last section. */
 export async function currentPage(page: string): Promise<string> {
   const program = await createProgram([], createIo([]));
   const intro =
@@ -62,7 +62,7 @@ if (import.meta.main) {
   const current = await currentPage(page);
   if (!process.argv.includes("--check")) writeFileSync(target, current);
   else if (page !== current) {
-    console.error("docs/cli.md is not what the program says: node scripts/cli-doc.ts");
+    console.error("docs/cli.md is out of date. Run node scripts/cli-doc.ts.");
     process.exitCode = 1;
   }
 }

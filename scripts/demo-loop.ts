@@ -1,11 +1,11 @@
-// The closed loop, shown: a gateway with a small policy, users with the biases that users have, and two learners.
+// Demonstrates the closed loop: a gateway with a small policy, users with realistic biases, and two learners.
 //
 //     npm run demo:loop                  # about a minute of one core
-//     npm run demo:loop -- --quick       # seconds: that it runs, not what it shows
+//     npm run demo:loop -- --quick       # seconds: tests that it runs, without meaningful results
 //
-// One learner is paid in thumbs as they come, the other in what users tell weeks later, corrected for wrong clicks and for
-// who stays silent. Both have the same first policy, the same users and the same number of visits. What a reply is truly
-// worth is known here and shown, and neither learner ever sees it. docs/closed-loop.md says more.
+// One learner is rewarded by immediate thumbs, the other by outcomes that users report weeks later, corrected for wrong
+// clicks and for missing answers. Both have the same first policy, users and number of visits. The true value of a reply
+// is known here and shown, but no learner sees it. See docs/closed-loop.md.
 import { Command, InvalidArgumentError } from "commander";
 import { untilInterrupted } from "../src/cli/interrupted.ts";
 import { createIo, type Io } from "../src/cli/output.ts";
@@ -77,9 +77,9 @@ try {
   await new Command("demo:loop")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .description("Users talk to a gateway, leave feedback, and the next version is learnt from it: two ways.")
-    .option("--seed <n>", "users, requests and weights follow from it", count, 1)
+    .option("--seed <n>", "random seed of users, requests and weights", count, 1)
     .option("--rounds <n>", "versions to learn, one after the other", count)
-    .option("--quick", "few visits and little practice: that it runs, not what it shows")
+    .option("--quick", "few visits and little training: tests that it runs, without meaningful results")
     .option("--json", "one JSON object a line on stdout, text on stderr")
     .addHelpText(
       "after",

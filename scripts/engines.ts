@@ -1,7 +1,7 @@
 /**
- * Writes into package.json which Node the published package needs, while it is packed, and takes it out again.
- * The repository itself installs on any Node from 20 on, since it brings its own (the dev dependency `node`);
- * with `engines` in place, npm would warn there without reason.
+ * Adds the required Node version to package.json while the package is packed, and removes it afterwards. The repository
+ * itself installs on any Node from 20 on, since it brings its own (the dev dependency `node`); with `engines` set, npm
+ * would warn there without reason.
  *
  *     node scripts/engines.ts add|remove|refuse
  */

@@ -43,7 +43,7 @@ const territories = new Set(
     " ",
   ),
 );
-/** Where the unit of a currency is not the last word of its name. */
+/** Units of currencies whose name does not end with the unit. */
 const units: Readonly<Record<string, string>> = {
   "cfa franc bceao": "franc",
   "cfa franc beac": "franc",
@@ -55,7 +55,7 @@ const units: Readonly<Record<string, string>> = {
   "rial omani": "rial",
   "new israeli sheqel": "shekel",
 };
-/** Slips and clumsy names in the sources. */
+/** Corrections of errors and unwieldy names in the sources. */
 const languageNames: Readonly<Record<string, string>> = {
   somalia: "somali",
   rwandi: "kinyarwanda",
@@ -63,7 +63,7 @@ const languageNames: Readonly<Record<string, string>> = {
   sinhalese: "sinhala",
 };
 
-/** Lower case, ASCII letters and single spaces. Undefined where a letter has no ASCII base. */
+/** Lower case, ASCII letters and single spaces. Undefined if a letter has no ASCII base. */
 function fold(name: string): string | undefined {
   const text = name
     .normalize("NFD")
@@ -129,7 +129,7 @@ const drafts = Object.entries(list.countries).flatMap(([code, c]) => {
   ];
 });
 
-// a name stands for one thing only: the first to take it keeps it
+// a name refers to one thing only: the first that uses it keeps it
 const taken = new Set<string>();
 for (const d of drafts) taken.add(d.name).add(...([d.continent] as const));
 for (const d of drafts) for (const word of [...d.currencies, ...d.languages]) taken.add(word);

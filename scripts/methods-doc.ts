@@ -1,6 +1,6 @@
 /**
- * Writes docs/methods.md from the catalogue and the evidence. `--check` writes nothing and fails where the page is not
- * what they say.
+ * Writes docs/methods.md from the catalogue and the evidence. `--check` writes nothing and fails if the page is out of
+ * date.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,9 +69,7 @@ function page(): string {
 
 if (process.argv.includes("--check")) {
   if (readFileSync(target, "utf8") !== page()) {
-    console.error(
-      "docs/methods.md is not what the catalogue and the evidence say: node scripts/methods-doc.ts",
-    );
+    console.error("docs/methods.md is out of date. Run node scripts/methods-doc.ts.");
     process.exitCode = 1;
   }
 } else writeFileSync(target, page());

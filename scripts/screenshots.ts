@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of docs/dashboard.md: every page in both themes, of a dashboard that is running over real runs.
+ * Takes the pictures of docs/dashboard.md: every page in both themes, from a running dashboard with real runs.
  *
  *     whetstone dashboard --store runs/whetstone.sqlite &
  *     node scripts/screenshots.ts http://127.0.0.1:8700             # all pages
@@ -20,7 +20,7 @@ import { noBrowser, openBrowser } from "../test/browser.ts";
 const folder = join(import.meta.dirname, "..", "docs", "dashboard");
 const themes = ["light", "dark"] as const;
 const size = { width: 1280, height: 620 };
-/** Bytes of one picture. */
+/** Maximum bytes of one picture. */
 const most = 150_000;
 
 const [url, ...only] = process.argv.slice(2);
@@ -37,7 +37,7 @@ async function ask<T>(path: string): Promise<T> {
 
 const inRun = (run: RunRow): string => `/runs/${encodeURIComponent(run.id)}`;
 
-/** A success half-way through the run that took the most turns: some of its turns earned more than others. */
+/** A success half-way through the run with the most turns, in which turns earned different rewards. */
 async function episodeOf(run: RunRow): Promise<string> {
   const [from, until] = [0.3, 0.5].map((share) => String(Math.floor(share * run.iterations)));
   const asked = {
@@ -55,7 +55,7 @@ async function episodeOf(run: RunRow): Promise<string> {
   return `${inRun(run)}/episode?${new URLSearchParams({ id, phase, iteration: String(iteration) })}#t1.1`;
 }
 
-/** What there is to see of each page: made when it is asked for. */
+/** The address of each page, computed on demand. */
 async function places(): Promise<Readonly<Record<string, () => Promise<string> | string>>> {
   const { runs } = await ask<RunsPage>("/api/runs");
   const withTokens = runs.find((run) => run.engine === "local") ?? runs[0];
@@ -94,11 +94,11 @@ async function places(): Promise<Readonly<Record<string, () => Promise<string> |
 async function picture(page: Page, name: string, path: string): Promise<void> {
   for (const theme of themes) {
     await page.emulateMedia({ colorScheme: theme });
-    await page.goto("about:blank"); // the same address again would be a jump within the page
+    await page.goto("about:blank"); // loading the same address again would only scroll within the page
     await page.goto(url + path);
     await page.locator("main h1").first().waitFor();
     await page.waitForLoadState("load");
-    // charts are drawn once their data are there
+    // charts are drawn after their data has loaded
     await page.waitForTimeout(500);
     const bytes = await page.screenshot();
     if (bytes.length > most)

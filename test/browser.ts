@@ -1,4 +1,4 @@
-/** A real browser for tests of what runs in pages, where the machine has one. */
+/** Finds a real browser for tests of pages. */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -9,10 +9,10 @@ const found = (process.env.PATH ?? "")
   .flatMap((folder) => names.map((name) => join(folder, name)))
   .find((file) => existsSync(file));
 
-/** Why a test that needs a browser is skipped here; false where it is not. */
+/** The reason to skip tests that need a browser; false if there is one. */
 export const noBrowser = found === undefined ? `none of ${names.join(", ")} is on the PATH` : false;
 
-/** Every name below `.example` leads to this machine there, as sites of others have theirs do. */
+/** Maps every host below `.example` to this machine, to test several sites. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: found ?? "",

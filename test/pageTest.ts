@@ -1,25 +1,25 @@
-/** Tests of pages in a real browser. Each of them ends: an answer that never comes costs one test and a minute. */
+/** Tests of pages in a real browser. Each has a timeout, so that a missing answer costs one test and a minute. */
 import { after, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { messageOf } from "../src/core/errors.ts";
 import { noBrowser, openBrowser } from "./browser.ts";
 import { atEnd } from "./room.ts";
 
-/** Milliseconds that a test may take, and after them the call that it waits for, to fail. */
+/** Milliseconds before a test times out, and further ones before its pending call fails. */
 const [most, grace] = [60_000, 5_000];
 
 let launched: Promise<Browser> | undefined;
 atEnd(async () => (await launched)?.close());
 
-/** One for all tests of a process: what is asked for with `newPage` shares neither cookies nor caches, and is to be closed. */
+/** One browser for all tests of a process. Pages of `newPage` share neither cookies nor caches; close them. */
 export function browser(): Promise<Browser> {
   launched ??= openBrowser();
   return launched;
 }
 
 /**
- * Does work with pages. After `ms` milliseconds they are all closed, which fails the call that waits for one of them: the
- * error says which call, and its cause where it stands. A browser that does not answer even then is left to itself.
+ * Runs work with pages. After `ms` milliseconds all of them are closed, which fails the pending call: the error names that
+ * call, with its location as the cause. A browser that does not respond even then is abandoned.
  */
 export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const { promise: unanswered, reject } = Promise.withResolvers<never>();
@@ -43,14 +43,14 @@ export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** As `test`, skipped where there is no browser, and {@link within} a minute. */
+/** Like `test`, but skipped without a browser, and {@link within} a minute. */
 export function pageTest(title: string, work: () => Promise<void>): void {
   test(title, { skip: noBrowser }, () => within(most, work));
 }
 
 /**
- * For tests that look at one page in turn; where one of them has closed it, the next gets another.
- * @param opened is told of each.
+ * For tests that use one page in turn; if one of them closes it, the next gets a new one.
+ * @param opened called with each page.
  */
 export function onOnePage(
   opened: (page: Page) => void = () => {},

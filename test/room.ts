@@ -1,4 +1,4 @@
-/** Files of tests that share a process, and what they share. */
+/** Test files that share a process. */
 import { after, suite, test } from "node:test";
 
 type Work = () => Promise<unknown> | unknown;
@@ -6,8 +6,8 @@ type Work = () => Promise<unknown> | unknown;
 let ending: Work[] | undefined;
 
 /**
- * Runs each file to its end before it reads the next: the working folder and the hooks of one are nothing to another.
- * @param files their paths as they are reported, with their URLs.
+ * Runs each file to its end before the next is loaded, so that working folder and hooks do not leak between files.
+ * @param files their paths for reports, with their URLs.
  */
 export async function inTurn(files: Readonly<Record<string, string>>): Promise<void> {
   ending = [];
@@ -15,14 +15,14 @@ export async function inTurn(files: Readonly<Record<string, string>>): Promise<v
   for (const work of ending.reverse()) await work();
 }
 
-/** A file that cannot be read is a test that fails: suites are not counted. */
+/** A file that cannot be loaded is reported as a failed test, since suites are not counted. */
 function unread(e: unknown): void {
   test("the file is read", () => {
     throw e;
   });
 }
 
-/** Ends what the files of a process share: `after` in a module that several of them read belongs to the first one alone. */
+/** Cleans up what the files of a process share: an `after` in a shared module would belong to the first file only. */
 export function atEnd(work: Work): void {
   if (ending) ending.push(work);
   else after(() => work());

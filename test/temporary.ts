@@ -1,11 +1,11 @@
-/** Where tests keep their files. */
+/** The folder of tests' temporary files. */
 import { statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 
-/** What all tests at once leave behind at most, with room to spare, in bytes. */
+/** Upper limit of what all tests together leave behind, in bytes. */
 const enough = 2 ** 31;
 
-/** In memory where there is room, since flushing costs nothing there; else with all that is temporary. */
+/** In memory if there is room, because flushing is free there; else the system's temporary folder. */
 export const temporary = roomIn("/dev/shm") > enough ? "/dev/shm" : tmpdir();
 
 function roomIn(folder: string): number {

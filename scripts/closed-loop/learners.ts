@@ -1,4 +1,4 @@
-/** Two ways to make a reward of what users say: as it comes, and with what is known to be wrong with it. */
+/** Two ways to derive a reward from feedback: as it comes, and corrected for its known biases. */
 import type { StatefulHelper } from "../../src/core/context.ts";
 import type { Turn } from "../../src/core/types.ts";
 import { crossedWords } from "../../src/helper/crossedWords.ts";
@@ -9,7 +9,7 @@ export interface Learner {
   readonly name: string;
   /** What it does, in a few words. */
   readonly what: string;
-  /** The channel that it learns from, and that a new version is judged by. */
+  /** The channel that it learns from, and that new versions are compared by. */
   readonly channel: string;
   readonly reward: () => StatefulHelper<Features, number | null, number>;
 }
@@ -31,7 +31,7 @@ export const learners = {
   },
 } as const satisfies Readonly<Record<string, Learner>>;
 
-/** What of the second one's success the channel alone explains. */
+/** An ablation: the second learner's channel without its corrections. */
 const outcomes: Learner = {
   name: "outcomes",
   what: "outcomes weeks later as they come",
@@ -39,14 +39,14 @@ const outcomes: Learner = {
   reward: observationalReward({ ...fit, flips: "none", selection: "none" }),
 };
 
-/** The two that are shown, and the one that is measured beside them. */
+/** The two learners that are shown; the ablation is only measured. */
 export const allLearners: readonly Learner[] = [learners.naive, learners.debiased, outcomes];
 
-/** What was asked last and what was replied, as a reward sees them. */
+/** The features of a reply: its words and the last request, as a reward model sees them. */
 export const featuresOf = ({ prompt, action }: Turn): Features =>
   crossedWords(prompt.at(-1)?.content ?? "", placed(action.content));
 
-/** A word said elsewhere is another one: `0:honestly 1:briefly 2:routine`. */
+/** Words are marked with their position: `0:honestly 1:briefly 2:routine`. */
 const placed = (text: string): string =>
   text
     .split(/\s+/)

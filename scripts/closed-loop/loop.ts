@@ -1,4 +1,4 @@
-/** The closed loop: users talk to a gateway, say what they say, and the next version is learnt from that and let in with care. */
+/** The closed loop: users talk to a gateway and give feedback; the next version is trained on it and released with guardrails. */
 
 import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
@@ -10,14 +10,14 @@ import { beginner, nextVersion } from "./practice.ts";
 import { type Tried, tried } from "./release.ts";
 import { type Service, startService } from "./service.ts";
 
-/** How long everything takes. */
+/** Sizes of the demonstration. */
 export interface Plan {
   readonly rounds: number;
-  /** Visits of a round. */
+  /** Visits per round. */
   readonly visits: number;
-  /** Visits between two looks at a candidate. */
+  /** Visits between two evaluations of a candidate. */
   readonly batch: number;
-  /** Iterations of imitation before anything is served, and of practice for each candidate. */
+  /** Iterations of imitation before the first visit, and of training for each candidate. */
   readonly imitation: number;
   readonly practice: number;
 }
@@ -25,20 +25,20 @@ export interface Plan {
 export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, practice: 30 };
 export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
 
-/** Of the policy, a transformer of about 80,000 parameters. */
+/** Size of the policy, a transformer of about 80,000 parameters. */
 export const policySize = { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 };
 
-/** One round, as whoever knows the truth sees it. */
+/** Results of one round, including the true utility that learners do not see. */
 export interface Round {
   readonly learner: string;
-  /** 0: before anything was learnt; the last one: after everything was. */
+  /** 0: before any learning; the last one: after all of it. */
   readonly round: number;
-  /** Mean true utility of what users got, in [0, 1]. */
+  /** Mean true utility of the replies, in [0, 1]. */
   readonly utility: number;
   /** Share of likes among thumbs. */
   readonly likes: number;
   readonly visits: number;
-  /** Which version answered the next visit, and what was decided about the candidate of this round. */
+  /** The version that answers the next visits, and the decision about this round's candidate. */
   readonly live: string;
   readonly decision?: Tried["judgement"]["decision"];
   readonly why?: string;
@@ -50,15 +50,15 @@ export interface Setting {
   readonly plan: Plan;
   readonly stop: AbortSignal;
   readonly report: (round: Round) => void;
-  /** What is under way, in a few words. */
+  /** The current activity, in a few words. */
   readonly underway?: (what: string) => void;
 }
 
-/** The policy that all learners begin with. */
+/** The initial policy of all learners. */
 export const firstVersion = ({ engine, seed, plan, stop }: Setting): Promise<Model> =>
   beginner(engine, seed, plan.imitation, stop);
 
-/** All rounds of one learner, and one more in which nothing is learnt: what its users get in the end. */
+/** All rounds of one learner, and a final one without learning, which measures the result. */
 export async function closedLoop(
   learner: Learner,
   first: Model,
@@ -118,7 +118,7 @@ interface Held {
   readonly model: Model;
 }
 
-/** Adds what was served since then, and what was heard of it. @returns what was asked. */
+/** Adds the traffic since then, with its feedback. @returns the requests. */
 async function listened(
   service: Service,
   { channel }: Learner,

@@ -1,4 +1,4 @@
-/** How a policy begins, and how it becomes the next version: practised on what was asked, paid by a learnt reward. */
+/** The initial policy, and its next versions: trained on the users' requests, with a fitted reward model. */
 import { constant } from "../../src/advantage/constant.ts";
 import type { Helper, StatefulHelper } from "../../src/core/context.ts";
 import type { Model } from "../../src/core/model.ts";
@@ -16,7 +16,7 @@ import { demonstrated } from "../../src/rollout/demonstrated.ts";
 import { practise } from "../../src/train/trainInMemory.ts";
 import { featuresOf } from "./learners.ts";
 
-/** A service that is neither good nor bad: imitates the environment's flawed player. */
+/** The initial service, neither good nor bad: imitates the environment's flawed player. */
 export async function beginner(
   engine: Engine,
   seed: number,
@@ -43,16 +43,16 @@ export async function beginner(
 
 export interface NextVersion {
   readonly from: Model;
-  /** What users asked. */
+  /** Requests of users. */
   readonly requests: readonly string[];
-  /** Fitted. */
+  /** A fitted reward model. */
   readonly reward: Helper<Features, number | null, number>;
   readonly seed: number;
   readonly iterations: number;
   readonly stop: AbortSignal;
 }
 
-/** GRPO from the version that is live, on requests of its users, with a pull towards it. */
+/** GRPO from the live version, on its users' requests, with a KL pull towards it. */
 export async function nextVersion(next: NextVersion): Promise<Model> {
   const { from, requests, reward, seed, iterations, stop } = next;
   const improvement = method({
@@ -87,7 +87,7 @@ export async function nextVersion(next: NextVersion): Promise<Model> {
   return policy;
 }
 
-/** Nothing of it is kept by a run: it is fitted already, and stays so. */
+/** A run does not save it: it is already fitted, and does not change. */
 const fitted = (
   reward: Helper<Features, number | null, number>,
 ): StatefulHelper<Features, number | null, number> => ({
@@ -96,7 +96,7 @@ const fitted = (
   load: () => {},
 });
 
-/** What was asked, to be replied to again. Nobody is there to say what a reply is worth. */
+/** The users' requests as tasks. The environment itself gives no reward. */
 function asked(requests: readonly string[]): Environment {
   const tasks = requests.map(
     (content, i): Task => ({

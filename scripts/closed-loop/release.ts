@@ -1,4 +1,4 @@
-/** A candidate beside the live version: half of the visits, until live evidence says promote or roll back. */
+/** A candidate gets half of the visits, until live evidence says to promote it or roll it back. */
 import type { Id } from "../../src/core/types.ts";
 import type { Visit, Visitors } from "../../src/env/users/visitors.ts";
 import { meanValue } from "../../src/release/evidence.ts";
@@ -11,9 +11,9 @@ export interface Trial {
   readonly people: Visitors;
   readonly live: Id;
   readonly candidate: Id;
-  /** What versions are judged by. */
+  /** The channel that versions are compared by. */
   readonly channel: string;
-  /** Visits in all, and between two looks. */
+  /** Total visits, and visits between two looks. */
   readonly visits: number;
   readonly batch: number;
 }
@@ -23,13 +23,13 @@ export interface Tried {
   readonly visits: readonly Visit[];
 }
 
-/** Replies that fail, or become twice as long, are harm whatever users say. */
+/** Failed replies, and replies of twice the length, count as harm whatever users say. */
 const guardrails = ["errors=+0.05", "length=x2"].map(readGuardrail);
 
 /**
- * Visits in batches, a look after each, all at one error rate. Promoted is what is shown to be worse by a tenth at the most:
- * practice has made it, so that it need not be shown to be better as well. The winner gets all that is left of the visits;
- * where nothing is shown, the version that was live stays.
+ * Serves visits in batches with a look after each, all at one error rate. A candidate is promoted once it is shown to be at
+ * most a tenth worse (non-inferiority): training improved it already, so superiority need not be shown as well. The winner
+ * gets the remaining visits; if nothing is shown, the live version stays.
  */
 export async function tried(trial: Trial): Promise<Tried> {
   const { service, people, live, candidate, channel, batch } = trial;

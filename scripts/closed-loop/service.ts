@@ -1,4 +1,4 @@
-/** One service with its users: a gateway in front of policies that this process holds, a store behind it. */
+/** A service with its users: a gateway in front of policies in this process, and a store behind it. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,27 +19,27 @@ import type { Production } from "../../src/store/production.ts";
 import { recorder } from "../../src/store/recorder.ts";
 
 export interface Service {
-  /** Of the gateway. */
+  /** Address of the gateway. */
   readonly url: string;
   readonly production: Production;
-  /** A further version that can be asked, held under its id. */
+  /** Adds a version, which is served under its id. */
   add(id: Id, model: Model, parent?: Id): Promise<void>;
-  /** Shares of the visits from now on. */
+  /** Sets the traffic shares from now on. */
   split(id: Id, shares: Split["shares"], why: string): Promise<void>;
-  /** Responses from a time on (milliseconds since 1970), each with what was said of it, by visit. */
+  /** Responses from a time on (milliseconds since 1970), each with its feedback, in the order of visits. */
   heard(since: number): Promise<readonly Answered[]>;
-  /** The same traffic in the words that learning uses. */
+  /** The same traffic as trajectories and signals for training. */
   logged(since: number): Promise<readonly Logged[]>;
   close(): Promise<void>;
 }
 
-/** A response, and what was said of it. */
+/** A response with its feedback. */
 export interface Answered {
   readonly response: ServedResponse;
   readonly signals: readonly ReceivedSignal[];
 }
 
-/** Starts with one version, which answers everything. The store is a file of its own that goes when the service does. */
+/** Starts with one version, which answers everything. The store is a temporary file, deleted with the service. */
 export async function startService(
   first: Id,
   model: Model,
@@ -105,6 +105,6 @@ export async function startService(
   };
 }
 
-/** By visit, not by the moment at which each happened to be answered. */
+/** Ordered by visit, not by the time of the answer. */
 const byVisit = (a: { readonly session: Id }, b: { readonly session: Id }): number =>
   a.session.localeCompare(b.session, "en", { numeric: true });

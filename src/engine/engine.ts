@@ -1,36 +1,36 @@
-/** The engine contract: an engine makes models. What a model does is in core. */
+/** The engine contract: an engine creates models. The contract of a model is in core/model.ts. */
 import type { Spend } from "../core/chat.ts";
 import type { Capability, Model } from "../core/model.ts";
 
-/** What a model is made for: the words it must know, and its seed. */
+/** Settings of a new model. */
 export interface ModelRequest {
   readonly id: string;
   readonly seed: number;
-  /** Every text that can occur, for engines that make their own tokenizer. */
+  /** The vocabulary: every text that can occur, for engines that make their own tokenizer. */
   readonly lexicon: readonly string[];
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
-  /** Named value heads beside the distribution over tokens, where the engine can have them. */
+  /** Named value heads beside the distribution over tokens, for engines that support them. */
   readonly heads?: readonly string[];
 }
 
 export interface Engine {
   readonly name: string;
   readonly can: ReadonlySet<Capability>;
-  /** Step size that suits its models, where that is not the one of a small transformer. */
+  /** Default learning rate of its models, if it differs from that of a small transformer. */
   readonly learningRate?: number;
-  /** A fresh model. */
+  /** Creates a model with initial weights. */
   create(request: ModelRequest): Promise<Model>;
-  /** A model as `Model.save` wrote it. */
+  /** Opens a model that `Model.save` wrote. */
   open(id: string, folder: string): Promise<Model>;
-  /** Of engines whose saved models are elsewhere, and named by files here. */
+  /** Only for engines whose saved models lie on a server; local files hold their paths. */
   readonly elsewhere?: {
-    /** What the saved models anywhere in a folder hold there. */
+    /** Paths on the server that saved models anywhere in a folder refer to. */
     heldBy(folder: string): Promise<readonly string[]>;
-    /** Deletes it, as far as that can be done. */
+    /** Deletes these server checkpoints, as far as the server allows it. */
     letGo(held: readonly string[]): Promise<void>;
   };
-  /** Of engines that are paid by the call: what was spent so far. */
+  /** Only for engines that pay per call: the spend so far. */
   spent?(): Spend;
   dispose(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What engines share in answering a request: checks at the door, and when a reply is over. */
+/** What engines share in answering a request: validation, and the end of a reply. */
 
 import type { TokenRows } from "../core/batch.ts";
 import { rowCount } from "../core/batch.ts";
@@ -40,22 +40,22 @@ export function requireOptions({
     where: "sample",
     got: `maxTokens ${maxTokens}, temperature ${temperature}, topK ${topK}, topP ${topP}, minP ${minP}${more}`,
     expected:
-      "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP and share in [0, 1], an id for every place",
-    mend: "Leave an option out to not narrow the choice.",
+      "maxTokens and topK from 1, temperature from 0, topP in (0, 1], minP and share in [0, 1], at least one allowed id per token",
+    mend: "Leave out an option to sample from the full distribution.",
   });
 }
 
-/** Why a reply ends with its last token, if it does. The limit on its length is the caller's affair. */
+/** The stop reason if a reply ends with its last token, else undefined. The caller enforces the length limit. */
 export type Ends = (action: readonly number[]) => StopReason | undefined;
 
-/** @param codec of the model. The text of a reply is looked at from its last tokens alone, not as a whole at each. */
+/** @param codec of the model. Only the last tokens of a reply are decoded, not the whole reply at each token. */
 export function endsOf(
   { stop = [], stopTokens = [] }: SampleRequest,
   codec: Pick<Codec, "endId" | "decode">,
 ): Ends {
   const ids = new Set(stopTokens);
   const longest = Math.max(0, ...stop.map((s) => s.length));
-  // a character may take four tokens, and a marker is a token without text
+  // one character may take four tokens, and a marker is a token without text
   const tail = 4 * longest + 8;
   return (action) => {
     const last = action.at(-1)!;
@@ -81,7 +81,7 @@ export function requireFit(rows: TokenRows, id: string, contextTokens: number): 
   }
 }
 
-/** Does one piece of work after the other, in the order of the calls, whatever became of those before. */
+/** Runs tasks one after another in the order of the calls, whether or not earlier ones failed. */
 export function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve();
   return (work) => {

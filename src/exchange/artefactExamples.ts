@@ -1,4 +1,4 @@
-/** What feedback from production gives to those who change no weights: examples, lessons and hints, each with its signal. */
+/** Derives examples, lessons and hints from production feedback, for learners without weights. Each names its signal. */
 import { situationOf } from "../common/artefacts/applyArtefact.ts";
 import type { Hint } from "../common/text/hints.ts";
 import type { Example, LibraryEntry, Origins } from "../core/artefact.ts";
@@ -15,13 +15,13 @@ export type Teaching =
   | { readonly kind: "hint"; readonly hint: Hint };
 
 /**
- * What follows from feedback on the responses that fit:
+ * Derives teachings from feedback on the matching responses:
  *
- * - a correction or demonstration is an example: what was asked last, and the right reply;
- * - a correction or preference is a lesson, which says what to write rather than what was written, and a hint;
- * - a reaction, or a rating on a scale, is a hint; so is a comment, which may be on many replies and follows from no rule.
+ * - a correction or demonstration is an example: the last question, and the right reply;
+ * - a correction or preference is a lesson, which says what to write instead of what was written, and a hint;
+ * - a reaction, or a rating on a scale, is a hint; so is a comment, which may be about several replies.
  *
- * What reviewers rejected, and what its giver said otherwise later, teaches nothing. Texts are as they were stored.
+ * Signals that reviewers rejected, or that their giver later changed, are left out. Texts are as they were stored.
  */
 export async function* teachingsFrom(
   production: Answers,

@@ -1,4 +1,4 @@
-/** What follows from feedback by itself: pairs, demonstrations and verdicts, each with what it was made from. */
+/** Derives training examples from feedback: pairs, demonstrations and verdicts, each with its provenance. */
 
 import type { ReceivedSignal, Target } from "../core/served.ts";
 import type { ServedLesson } from "../core/trainingExamples.ts";
@@ -9,40 +9,42 @@ import { answeredTurns, loggedTrajectory } from "./logged.ts";
 import { fits, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";
 
-/** Which served traffic is learnt from. */
+/** Selects the served traffic to learn from. */
 export interface LessonFilter extends ResponseFilter {
-  /** Feedback on this channel alone. Default: on all. */
+  /** Only feedback on this channel. Default: all channels. */
   readonly channel?: string;
-  /** Feedback that had arrived before then, in milliseconds since 1970. Default: all. */
+  /** Only feedback that arrived before this time, in milliseconds since 1970. Default: all. */
   readonly heardUntil?: number;
 }
 
-/** Feedback from which nothing follows, and why. */
+/** Feedback that gives no training example, with the reason. */
 export interface Dropped {
   readonly kind: "dropped";
   readonly signal: Id;
   /**
-   * "same": a correction that corrects nothing but blanks, case or punctuation. "duplicate": the very same lesson came
-   * before. "rejected": a reviewer's last word on it. "overruled": its giver said otherwise later. "noReply": it is about no single reply that is known.
-   * "otherPrompt": it compares replies to different prompts.
+   * "same": a correction that only changes blanks, case or punctuation. "duplicate": the same training example came before.
+   * "rejected": the latest review rejected it. "overruled": its giver changed it later. "noReply": it is not about a single
+   * known reply. "otherPrompt": it compares replies to different prompts.
    */
   readonly why: "same" | "duplicate" | "rejected" | "overruled" | "noReply" | "otherPrompt";
 }
 
-/** What is read here. */
+/** The part of the store that is read here. */
 export type Answers = Pick<Production, "response" | "responses" | "signals">;
 
 /**
- * Everything to learn from the responses that fit, session by session:
+ * All training examples from the matching responses, session by session:
  *
  * - every conversation, with all signals on it;
- * - a correction is a pair (its text over the reply) and a demonstration; with characters, its text stands in their place;
+ * - a correction is a pair (its text preferred to the reply) and a demonstration; if it names a range of characters, its
+ *   text replaces that range;
  * - a demonstration is one;
- * - a preference is a pair of its best with each of the others, where all answer the same prompt; its strength is the
- *   signal's value where that is a probability, else 1;
- * - a reaction, or a rating on a stated scale, is a verdict: good above the middle (0.5), bad below; its giver's last word counts.
+ * - a preference is a pair of its best reply with each of the others, if all answer the same prompt; its strength is the
+ *   signal's value if that is a probability, else 1;
+ * - a reaction, or a rating on a stated scale, is a verdict: good above 0.5, bad below; its giver's last one counts.
  *
- * Reviews are no feedback: of what they reject, no lesson is made. A lesson that came before, from whomever, is dropped. Texts are as they were stored: what was taken out stays out.
+ * Reviews are not feedback: signals that they reject give no example. An example that came before, from any user, is dropped.
+ * Texts are as they were stored, so redacted parts stay redacted.
  */
 export async function* lessonsFrom(
   production: Answers,
@@ -75,8 +77,8 @@ export async function* lessonsFrom(
 }
 
 /**
- * What follows from one piece of feedback, as {@link lessonsFrom} would make it now. What others said is not looked at:
- * neither that the same lesson came before nor that its giver said otherwise later.
+ * The training examples of one signal, as {@link lessonsFrom} would make them now. Other signals are ignored: neither
+ * duplicates nor later changes by its giver are dropped.
  */
 export async function lessonsOfSignal(
   production: Answers,
@@ -166,7 +168,7 @@ async function lessonsOf(
   return [verdict(signal, first, verdictOf(signal) === true)];
 }
 
-/** The single reply that a target means; of a session or trajectory, its only one. */
+/** The single reply that a target refers to; for a session or trajectory, its only reply. */
 export async function replyOf(
   target: Target,
   session: ServedSession,
@@ -189,12 +191,12 @@ export async function replyOf(
   return response && given ? { response, choice, given } : undefined;
 }
 
-/** @param characters what the text stands in place of; the whole reply, where it is not said. */
+/** @param characters the range that the text replaces. Default: the whole reply. */
 function corrected(reply: string, text: string, characters: Target["characters"]): string {
   return characters ? reply.slice(0, characters[0]) + text + reply.slice(characters[1]) : text;
 }
 
-/** A text without what makes no difference: blanks, case, and punctuation that is no part of a number. */
+/** Normalises a text for comparison: blanks, case, and punctuation that is not part of a number. */
 export const folded = (text: string): string =>
   text
     .normalize("NFKC")
@@ -203,13 +205,13 @@ export const folded = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-/** True: good. False: bad. Nothing where it says neither. */
+/** True: good. False: bad. Undefined: neither. */
 function verdictOf({ kind, value, tags }: ReceivedSignal): boolean | undefined {
   const said = kind === "reaction" || (kind === "score" && tags.scale !== undefined);
   return !said || value === undefined || value === 0.5 ? undefined : value > 0.5;
 }
 
-/** Verdicts that their giver replaced: the last one on a reply, by channel and giver, counts. */
+/** Verdicts that their giver replaced: only the last one on a reply, by channel and giver, counts. */
 function overruledIn(signals: readonly ReceivedSignal[]): ReadonlySet<Id> {
   const last = new Map<string, ReceivedSignal>();
   const overruled = new Set<Id>();

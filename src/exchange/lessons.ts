@@ -1,4 +1,4 @@
-/** Lessons of single replies, each with what it was made from. */
+/** Training examples of single replies, each with its provenance. */
 import { createHash } from "node:crypto";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Provenance, ServedLesson } from "../core/trainingExamples.ts";
@@ -6,14 +6,14 @@ import type { Id, Trajectory } from "../core/types.ts";
 import { turnOf } from "./logged.ts";
 import { taskOfPrompt } from "./task.ts";
 
-/** A reply, and the call that it answers. */
+/** A reply with the call that it answers. */
 export interface Reply {
   readonly response: ServedResponse;
   readonly choice: number;
   readonly given: ServedChoice;
 }
 
-/** The reply as it was given, in its place of the conversation. */
+/** The reply as it was given, at its position in the conversation. */
 export function replied(reply: Reply): Trajectory {
   const { response, given } = reply;
   return single(
@@ -24,7 +24,7 @@ export function replied(reply: Reply): Trajectory {
   );
 }
 
-/** A text in place of the reply. */
+/** A written text in place of the reply. */
 export function written(reply: Reply, text: string): Trajectory {
   const { response } = reply;
   const given: ServedChoice = { message: { role: "assistant", content: text }, stop: "eos" };
@@ -49,7 +49,7 @@ const single = (
   origin,
 });
 
-/** Two replies to one prompt. @param replies those that were served. */
+/** A preference between two replies to one prompt. @param replies the served ones. */
 export function pair(
   signal: ReceivedSignal,
   replies: readonly Reply[],
@@ -60,7 +60,7 @@ export function pair(
   const { channel, source } = signal;
   const task = taskOfPrompt(chosen.turns[0]?.prompt ?? []);
   const id = `pair/${hashOf(task.id, textOf(chosen), textOf(rejected))}`;
-  // a trajectory may be in several pairs; in a run each pair has its own
+  // a trajectory may be in several pairs; in a run each pair needs its own copy
   const own = (t: Trajectory, side: string): Trajectory => ({
     ...t,
     id: `${id}/${side}`,
@@ -79,9 +79,9 @@ export function pair(
   };
 }
 
-/** A reply that somebody wrote, or found to be the right one. */
+/** A reply that a user wrote, or marked as the right one. */
 export function demonstration(signal: ReceivedSignal, reply: Reply, text: string): ServedLesson {
-  // the reply itself was shown as the right one: with its calls of tools
+  // the reply itself was marked as right: keep it with its tool calls
   const itself = reply.given.message.content === text;
   const shown: Trajectory = itself ? { ...replied(reply), origin: "demonstrated" } : written(reply, text);
   const task = taskOfPrompt(reply.response.prompt);
@@ -96,7 +96,7 @@ export function demonstration(signal: ReceivedSignal, reply: Reply, text: string
   };
 }
 
-/** A reply that somebody found good or bad. */
+/** A reply that a user rated good or bad. */
 export function verdict(signal: ReceivedSignal, reply: Reply, good: boolean): ServedLesson {
   const task = taskOfPrompt(reply.response.prompt);
   const { channel, source } = signal;

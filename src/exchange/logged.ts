@@ -1,4 +1,4 @@
-/** Served traffic in the words that learning uses. */
+/** Converts served traffic into trajectories and signals for training. */
 
 import { keyOf } from "../common/text/toolCalls.ts";
 import { tokenTexts } from "../common/tokens/turns.ts";
@@ -12,11 +12,11 @@ import { taskOfPrompt } from "./task.ts";
 
 /** Settings of {@link logged}. */
 export interface LoggedOptions {
-  /** Of the model that answered: feedback on characters becomes feedback on tokens. Default: on the turn. */
+  /** Codec of the model that answered: turns feedback on characters into feedback on tokens. Default: feedback on the turn. */
   readonly codec?: Pick<Codec, "decode">;
 }
 
-/** One answered turn of a trajectory, and which of its replies the conversation went on from. */
+/** An answered turn of a trajectory, with the reply that the conversation continued from. */
 export interface AnsweredTurn {
   readonly response: ServedResponse;
   readonly choice: number;
@@ -24,11 +24,11 @@ export interface AnsweredTurn {
 }
 
 /**
- * Every trajectory with a response that fits, whole, with all that was said of it, session by session. The choice of a
- * turn is the one that the next prompt goes on from, else the first. Answers that failed are no turns; a trajectory
- * without any other is left out. Its task is its first prompt. Feedback on a reply that the conversation did not go on
- * from, or on another trajectory, is not among its signals; a preference is, when all that it compares is. Nor is what
- * reviewers said of feedback, or what they rejected.
+ * Every trajectory with a matching response, complete with all its signals, session by session. Each turn's choice is the
+ * one that the next prompt continues from, else the first. Failed responses are not turns; a trajectory without any other
+ * is left out. Its task is its first prompt. Its signals exclude feedback on another trajectory or on a reply that the
+ * conversation did not continue from (a preference counts if all replies that it compares do), reviews of feedback, and
+ * signals that reviewers rejected.
  */
 export async function* logged(
   production: Served,
@@ -44,7 +44,7 @@ export async function* logged(
   }
 }
 
-/** @returns nothing where no turn was answered. */
+/** @returns undefined if no turn was answered. */
 export function loggedTrajectory(
   id: Id,
   session: ServedSession,
@@ -81,7 +81,7 @@ export function loggedTrajectory(
   };
 }
 
-/** The turns that were answered, one response each: of several with one place (a call that was sent again), the last. */
+/** The answered turns, one response each; of several at one position (a retried call), the last. */
 export function answeredTurns(responses: readonly ServedResponse[]): AnsweredTurn[] {
   const answered = responses.filter(
     (response) => response.status !== "failed" && response.choices.length > 0,
@@ -96,7 +96,7 @@ export function answeredTurns(responses: readonly ServedResponse[]): AnsweredTur
   });
 }
 
-/** A served reply as a turn of learning. */
+/** A served reply as a training turn. */
 export function turnOf({ response, reply }: AnsweredTurn): Turn {
   return {
     role: "agent",
@@ -123,8 +123,8 @@ function exposuresOf(trajectory: Id, turn: number, { channels, at, propensity }:
 }
 
 /**
- * The place in a trajectory that a target means; undefined where it means another trajectory, or a reply not taken. A
- * turn of a session is one of its trajectory, where it has only one.
+ * The position in a trajectory that a target refers to; undefined for another trajectory, or a reply that was not chosen.
+ * A turn of a session counts as one of its trajectory if the session has only one.
  */
 function refOf(
   target: Target,
@@ -151,7 +151,7 @@ function refOf(
   return { trajectory: at.id, turn, ...(span ? { span } : {}) };
 }
 
-/** The action tokens that write a range of characters; nothing where tokens and text do not agree. */
+/** The action tokens of a range of characters; undefined if tokens and text do not match. */
 export function spanOf(
   [from, to]: readonly [number, number],
   { message, tokens }: ServedChoice,
@@ -170,7 +170,7 @@ export function spanOf(
   return first < 0 ? undefined : [first, (last < 0 ? texts.length - 1 : last) + 1];
 }
 
-/** Feedback at its places in one trajectory; nothing where it is about none, or lacks what its kind needs. */
+/** A signal at its position in a trajectory; undefined if it has none, or lacks what its kind requires. */
 function signalOf(
   received: ReceivedSignal,
   place: (target: Target) => Ref | undefined,
@@ -192,7 +192,7 @@ function signalOf(
         ? undefined
         : { ...base, kind, value, ...(text === undefined ? {} : { text }) };
     case "preference":
-      // compared with something elsewhere, it says nothing within this trajectory
+      // compares with a reply elsewhere, so it is not feedback within this trajectory
       return best === undefined || about.length !== received.about.length
         ? undefined
         : { ...base, kind, best, ...valued };

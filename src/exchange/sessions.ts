@@ -1,27 +1,27 @@
-/** Served sessions as they are read back: everything that was answered in one, and everything that was said of it. */
+/** Reads served sessions: all responses of a session, with all signals on them. */
 import { rejectedAmong, reviewed } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { Production, ResponseFilter } from "../store/production.ts";
 
-/** What is read of a store here. */
+/** The part of the store that is read here. */
 export type Served = Pick<Production, "responses" | "signals">;
 
-/** One session, whole. */
+/** A complete session. */
 export interface ServedSession {
   readonly id: Id;
   /** By trajectory, each by turn, then by time. */
   readonly trajectories: ReadonlyMap<Id, readonly ServedResponse[]>;
-  /** By arrival, without reviewers' words on them. */
+  /** By arrival, without reviews of other signals. */
   readonly signals: readonly ReceivedSignal[];
-  /** Of these, corrections and demonstrations that were rejected when they were last reviewed. */
+  /** Ids of its corrections and demonstrations that the latest review rejected. */
   readonly rejected: ReadonlySet<Id>;
 }
 
 /**
- * Sessions with at least one response that fits, in the order of their first such response. A session comes whole, also
- * the responses that do not fit: what was said before is what makes a reply good or bad. One session at a time is in memory.
- * @param filter `heardUntil`: only feedback that arrived before, in milliseconds since 1970.
+ * Sessions with at least one matching response, in the order of their first one. A session includes its other responses,
+ * too, since earlier turns determine whether a reply is good or bad. Only one session at a time is in memory.
+ * @param filter `heardUntil`: only feedback that arrived earlier, in milliseconds since 1970.
  */
 export async function* servedSessions(
   production: Served,
@@ -41,14 +41,14 @@ export async function* servedSessions(
   }
 }
 
-/** All of a stream, in order. */
+/** Collects a stream into a list. */
 export async function gathered<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const out: T[] = [];
   for await (const one of stream) out.push(one);
   return out;
 }
 
-/** Whether a response is one that the filter asks for, as the store would say. */
+/** Whether a response matches the filter, by the same rules as in the store. */
 export function fits(response: ServedResponse, filter: ResponseFilter): boolean {
   const { from = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = filter;
   const same = (["session", "user", "trajectory", "version", "split"] as const).every(

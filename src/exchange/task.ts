@@ -4,8 +4,8 @@ import { loggedTask } from "../core/trainingExamples.ts";
 import type { Message, Task } from "../core/types.ts";
 
 /**
- * What was asked, as a task. Equal conversations are one task, whoever led them, so that replies to them are compared:
- * its id is the SHA-256 of the messages.
+ * The task of a prompt. Equal conversations are one task, whoever asked, so that replies to them can be compared: its id is
+ * the SHA-256 of the messages.
  */
 export function taskOfPrompt(prompt: readonly Message[]): Task {
   const hash = createHash("sha256")
@@ -15,7 +15,7 @@ export function taskOfPrompt(prompt: readonly Message[]): Task {
   return { id, prompt, metadata: {}, seed: randomStream(id).seed };
 }
 
-/** The parts of a message in one order, whatever order they were written in. */
+/** The fields of a message in a fixed order, for hashing. */
 const canonical = ({ role, content, name, toolCalls, toolCallId, tools }: Message) => [
   role,
   content,

@@ -1,12 +1,12 @@
-/** Trajectories side by side, turn by turn. */
+/** Trajectories arranged by turn. */
 import type { Sample } from "./sample.ts";
 
 /** One turn of all trajectories, [trajectories] each. */
 export interface TurnColumn {
-  /** Π of the ratios up to and with this turn, and before it; a trajectory that is over keeps its weight. */
+  /** Product of the ratios up to and including this turn, and before it; a finished trajectory keeps its weight. */
   readonly weight: Float64Array;
   readonly before: Float64Array;
-  /** 0 from the end on, as the predictions are. */
+  /** 0 after the end, as are the predictions. */
   readonly reward: Float64Array;
   readonly action: Float64Array;
   readonly state: Float64Array;

@@ -1,4 +1,4 @@
-/** Trajectories of one user are not independent of one another. */
+/** Clusters: trajectories of one user are not independent of each other. */
 import type { Id } from "../core/types.ts";
 
 /** Σ of xs within each cluster, in order of first appearance. */
@@ -17,7 +17,7 @@ export function clusterMeans(clusters: readonly Id[], xs: ArrayLike<number>): Fl
   return sums.map((sum, g) => sum / sizes[g]!);
 }
 
-/** (Σ x)² / Σ x²: how many equal ones carry as much as these do. 0 where there is nothing. */
+/** Effective sample size (Σ x)² / Σ x²: the number of equal values with the same weight; 0 if all are 0. */
 export function effectiveNumber(xs: ArrayLike<number>): number {
   let [sum, squares] = [0, 0];
   for (let i = 0; i < xs.length; i++) {

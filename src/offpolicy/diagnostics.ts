@@ -1,31 +1,31 @@
-/** Whether an off-policy estimate is to be believed. */
+/** Diagnostics of an off-policy estimate: whether to trust it. */
 import { mean, standardDeviation, studentCdf } from "../common/statistics/statistics.ts";
 import { clusterSums, effectiveNumber } from "./clusters.ts";
 import { paretoTail } from "./paretoTail.ts";
 import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";
 import { type PointEstimate, weightedMean } from "./weightedMean.ts";
 
-/** Of the weights of whole trajectories, added up by cluster. */
+/** Diagnostics of the trajectory weights, summed by cluster. */
 export interface Diagnostics {
   readonly trajectories: number;
   readonly clusters: number;
-  /** Clusters that carry as much as these, were their weights equal: (Σ W)² / Σ W². */
+  /** Effective number of clusters (Kish): (Σ W)² / Σ W². */
   readonly effective: number;
   /**
-   * The same of what its variance is made of: (Σ u²)² / Σ u⁴, u a cluster's influence on the estimate, or on the weighted
-   * mean of what was earned if that is less: a model of rewards must not hide that hardly any came.
+   * The same for the contributions to the variance: (Σ u²)² / Σ u⁴, where u is a cluster's influence on the estimate, or on
+   * the weighted mean return if that is lower: a reward model must not hide that few trajectories have rewards.
    */
   readonly effectiveSpread: number;
-  /** Mean weight of a trajectory. 1 on average where propensities are right and all that the target does may be logged. */
+  /** Mean weight of a trajectory. Its expectation is 1 if the propensities are right and every target action may be logged. */
   readonly meanWeight: number;
-  /** Two-sided p of a mean weight this far from 1. */
+  /** Two-sided p-value of the mean weight against 1. */
   readonly meanWeightP: number;
-  /** max(0, 1 − mean weight): roughly what of the target's doings was never logged. */
+  /** max(0, 1 − mean weight): estimated share of the target's behaviour that was never logged. */
   readonly unsupported: number;
-  /** Share of all weight on the heaviest cluster, and the fewest clusters that carry half of it. */
+  /** Share of the total weight on the heaviest cluster, and the smallest number of clusters with half of it. */
   readonly heaviest: number;
   readonly half: number;
-  /** Pareto k of the largest weights; −∞ where they are equal. Absent below 25 clusters. */
+  /** Pareto k of the largest weights; −∞ if they are equal. Absent below 25 clusters. */
   readonly tail?: number;
 }
 
@@ -67,7 +67,7 @@ export function diagnose(samples: readonly Sample[], estimate: PointEstimate): D
   };
 }
 
-/** From where on an estimate counts as trustworthy; settled by the coverage that intervals then have (bench/coverage.ts). */
+/** Thresholds for a trustworthy estimate, chosen by the coverage of the intervals (bench/coverage.ts). */
 export const trust = {
   effective: 30,
   effectiveSpread: 10,
@@ -79,19 +79,19 @@ export const trust = {
 const percent = (x: number): string => `${Number((100 * x).toPrecision(2))} %`;
 const count = (x: number): string => Math.round(x).toLocaleString("en-GB");
 
-/** Why not to trust an estimate, in plain words; nothing where there is no reason. */
+/** Reasons not to trust an estimate, in plain words; empty if there are none. */
 export function doubts(d: Diagnostics): string[] {
   const said: string[] = [];
-  if (d.heaviest === 0) return ["nothing of what was logged would have been done by the target"];
+  if (d.heaviest === 0) return ["the target policy would have taken none of the logged actions"];
   if (d.effective < trust.effective || d.heaviest > trust.heaviest) {
     said.push(
-      `${count(d.half)} of ${count(d.clusters)} users or sessions carry half of the weight, and all together weigh as ` +
-        `much as ${count(d.effective)} equal ones (${trust.effective} are needed)`,
+      `${count(d.half)} of ${count(d.clusters)} users or sessions carry half of the weight; the effective ` +
+        `sample size is ${count(d.effective)} (${trust.effective} are needed)`,
     );
   }
   if (d.effectiveSpread < trust.effectiveSpread) {
     said.push(
-      `the spread of the rewards comes from about ${count(d.effectiveSpread)} of ${count(d.clusters)}`,
+      `the variance comes from about ${count(d.effectiveSpread)} of ${count(d.clusters)} users or sessions`,
     );
   }
   if (d.tail !== undefined && d.tail > trust.tail) {

@@ -13,19 +13,19 @@ function checkPredictions(where: string, samples: readonly Sample[]): void {
     where,
     got: `no predictions in trajectory ${without}`,
     expected: "q̂ and v̂ for every turn of every trajectory",
-    mend: "Fit a model of the rewards on other trajectories than these, or estimate with ips or snips.",
+    mend: "Fit a reward model on other trajectories than these, or estimate with ips or snips.",
   });
 }
 
 /**
  * V_t = v̂_t + ρ_t (r_t + γ V_{t+1} − q̂_t), averaged over trajectories at t = 0 ("Doubly Robust Off-policy Value Evaluation
- * for Reinforcement Learning"); with one turn it is "Doubly Robust Policy Evaluation and Learning". Right on average where
- * either the propensities are right, whatever the predictions, or the predictions are right, whatever the propensities. The
- * predictions must not have been fitted on these trajectories (fit on other users, or crosswise).
+ * for Reinforcement Learning"); with one turn it is "Doubly Robust Policy Evaluation and Learning". Unbiased if either the
+ * propensities or the predictions are right, whatever the other is. The predictions must not have been fitted on these
+ * trajectories (fit on other users, or with cross-fitting).
  */
 export const doublyRobust: Estimator = (samples, { discount = 1 } = {}) => {
   checkPredictions("doublyRobust", samples);
-  // the same as the recursion, written out: Σ_t γ^t (ρ_{0:t} (r_t − q̂_t) + ρ_{0:t−1} v̂_t)
+  // the recursion, unrolled: Σ_t γ^t (ρ_{0:t} (r_t − q̂_t) + ρ_{0:t−1} v̂_t)
   const terms = byTurn(samples).map(({ weight, before, reward, action, state }, t) => ({
     factor: discount ** t,
     estimate: plainMean(weight.map((w, i) => w * (reward[i]! - action[i]!) + before[i]! * state[i]!)),
@@ -34,8 +34,8 @@ export const doublyRobust: Estimator = (samples, { discount = 1 } = {}) => {
 };
 
 /**
- * The same with weights that add up to 1 in each turn ("Data-Efficient Off-Policy Policy Evaluation for Reinforcement
- * Learning"): consistent, and calmer where a few trajectories carry much weight.
+ * The same with weights normalised to 1 in each turn ("Data-Efficient Off-Policy Policy Evaluation for Reinforcement
+ * Learning"): consistent, with less variance if a few trajectories have much weight.
  */
 export const weightedDoublyRobust: Estimator = (samples, { discount = 1 } = {}) => {
   checkPredictions("weightedDoublyRobust", samples);

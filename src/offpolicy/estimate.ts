@@ -1,4 +1,4 @@
-/** An off-policy estimate with all that has to be known about it. */
+/** An off-policy estimate with its interval and diagnostics. */
 import type { Interval } from "../core/interval.ts";
 import { type Diagnostics, diagnose, doubts } from "./diagnostics.ts";
 import type { Estimator } from "./estimator.ts";
@@ -9,25 +9,25 @@ import { snips } from "./snips.ts";
 export interface EstimateOptions {
   /** Default {@link snips}. */
   readonly estimator?: Estimator;
-  /** Two-sided. Default 0.95. */
+  /** Two-sided confidence. Default 0.95. */
   readonly confidence?: number;
   readonly discount?: number;
-  /** What the return of a trajectory can be, if that is known: brings the honest wide interval as well. */
+  /** Range of a trajectory's return, if it is known: adds the conservative interval `bounded`. */
   readonly range?: readonly [low: number, high: number];
 }
 
 export interface Estimate {
   readonly interval: Interval;
-  /** Holds whatever the weights are. */
+  /** Valid whatever the weights are. */
   readonly bounded?: Interval;
   readonly diagnostics: Diagnostics;
-  /** Whether the interval covers the truth as often as it says. */
+  /** Whether the interval has its nominal coverage. */
   readonly trusted: boolean;
-  /** Why not; empty where trusted. */
+  /** Reasons not to trust it; empty if trusted. */
   readonly doubts: readonly string[];
 }
 
-/** The value of a target policy from what others did, whether to believe it, and why not. */
+/** The value of a target policy from logged trajectories of other policies, with reasons not to trust it. */
 export function estimateValue(samples: readonly Sample[], options: EstimateOptions = {}): Estimate {
   const { estimator = snips, confidence = 0.95, discount = 1, range } = options;
   const point = estimator(samples, { discount });
@@ -42,7 +42,7 @@ export function estimateValue(samples: readonly Sample[], options: EstimateOptio
   };
 }
 
-/** One line for people: the estimate, and whether to trust it. */
+/** One line for users: the estimate, and whether to trust it. */
 export function sayEstimate(estimate: Estimate): string {
   const { mean, low, high } = estimate.interval;
   const number = (x: number): string => (Number.isFinite(x) ? String(Number(x.toPrecision(3))) : "–");

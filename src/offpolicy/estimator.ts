@@ -1,11 +1,11 @@
-/** What an estimator of a policy's value is. */
+/** The type of an off-policy estimator. */
 import type { Sample } from "./sample.ts";
 import type { PointEstimate } from "./weightedMean.ts";
 
-/** The value of the target policy, from trajectories of other policies. */
+/** Estimates the value of the target policy from trajectories of other policies. */
 export type Estimator = (samples: readonly Sample[], options?: EstimatorOptions) => PointEstimate;
 
 export interface EstimatorOptions {
-  /** γ of rewards t turns on, in [0, 1]. Default 1. */
+  /** Discount γ per turn, in [0, 1]. Default 1. */
   readonly discount?: number;
 }

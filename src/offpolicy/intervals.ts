@@ -9,7 +9,7 @@ import { discountedReturn, type Sample, trajectoryWeight } from "./sample.ts";
 import { unskewed } from "./unskewed.ts";
 import type { PointEstimate } from "./weightedMean.ts";
 
-/** √(G / (G − 1) Σ_g (Σ_{i in g} influence_i)²) / n over G clusters: what clusters of trajectories leave uncertain. */
+/** Cluster-robust standard error √(G / (G − 1) Σ_g (Σ_{i in g} influence_i)²) / n over G clusters. */
 export function standardError(estimate: PointEstimate, clusters: readonly Id[]): number {
   const sums = clusterSums(clusters, estimate.influence);
   const squares = sums.reduce((so, x) => so + x * x, 0);
@@ -17,10 +17,10 @@ export function standardError(estimate: PointEstimate, clusters: readonly Id[]):
 }
 
 /**
- * Value ± standard errors, {@link unskewed} by the skewness of the influences of clusters; without skewness it is Student's
- * interval. The degrees are those of as many clusters as carry the weight, less 1: few heavy clusters say little of their
- * own spread. It covers skewed rewards as often as it says, where Student's does not and a bootstrap-t is no better
- * (bench/coverage.ts).
+ * Value ± standard errors, {@link unskewed} by the skewness of the cluster influences; without skewness it is Student's
+ * interval. The degrees of freedom are the effective number of clusters minus 1, since few heavy clusters say little of
+ * their own variance. Its coverage is nominal for skewed rewards, where that of Student's interval is not and a
+ * bootstrap-t is no better (bench/coverage.ts).
  */
 export function clusterInterval(
   samples: readonly Sample[],
@@ -45,11 +45,11 @@ export function clusterInterval(
 }
 
 /**
- * The honest wide one, for returns that are known to lie in `range`: bounds by betting on W (G − low) from below and on W
- * (high − G) likewise, for the upper end. Both are ≥ 0 and have at most the means V − low and high − V under the target, so
- * that the interval also holds where weights are wild, clusters few, or part of what the target does was never logged
- * ("Off-policy Confidence Sequences"). Of several trajectories of a cluster it takes the mean: the value is then that of
- * the average cluster.
+ * Conservative interval for returns that are known to lie in `range`: betting bounds on W (G − low) for the lower end and
+ * on W (high − G) for the upper end. Both are ≥ 0, and their means under the logging policy are at most V − low and
+ * high − V, so that the interval also holds with extreme weights, few clusters, or target behaviour that was never logged
+ * ("Off-policy Confidence Sequences"). Several trajectories of a cluster are averaged: the value is then that of the
+ * average cluster.
  */
 export function boundedInterval(
   samples: readonly Sample[],

@@ -4,9 +4,9 @@ import { checkSamples, discountedReturn, trajectoryWeight } from "./sample.ts";
 import { plainMean } from "./weightedMean.ts";
 
 /**
- * (1/n) Σ_i W_i G_i with W the product of a trajectory's ratios and G its discounted return. Unbiased where everything that
- * the target may do could have been logged and the logged probabilities are right; changes when all rewards are shifted, and
- * its variance grows with the product of turns ("Eligibility Traces for Off-Policy Policy Evaluation").
+ * (1/n) Σ_i W_i G_i with W the product of a trajectory's ratios and G its discounted return. Unbiased if every target
+ * action had a positive logging probability and the logged propensities are right. It changes when all rewards are
+ * shifted, and its variance grows with the number of turns ("Eligibility Traces for Off-Policy Policy Evaluation").
  */
 export const ips: Estimator = (samples, { discount = 1 } = {}) => {
   checkSamples("ips", samples);

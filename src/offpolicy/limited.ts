@@ -1,10 +1,10 @@
-/** Weights kept small, at the price of a bias. */
+/** Clipped weights: less variance, at the price of a bias. */
 import type { Sample } from "./sample.ts";
 
 /**
- * No product of ratios above `limit`: min(ρ_{0:t}, limit) in every turn ("Truncated Importance Sampling"). Less variance;
- * what is cut off is missing, so that the value of rewards ≥ 0 comes out too low by what the cut trajectories would have
- * brought, and a doubly robust estimate has the model's word for it.
+ * Clips the products of ratios at `limit`: min(ρ_{0:t}, limit) in every turn ("Truncated Importance Sampling"). This
+ * lowers the variance. With rewards ≥ 0 the value is biased downwards by the clipped weight; a doubly robust estimate
+ * relies on its model there instead.
  */
 export function clipped(samples: readonly Sample[], limit: number): Sample[] {
   return samples.map((sample) => {
@@ -21,9 +21,9 @@ export function clipped(samples: readonly Sample[], limit: number): Sample[] {
 }
 
 /**
- * Where a ratio is above `limit` it counts as 0, so that a doubly robust estimate believes the model there and the data
- * everywhere else: SWITCH ("Optimal and Adaptive Off-policy Evaluation in Contextual Bandits"). For estimates with
- * predictions alone: without them the cut actions are worth 0.
+ * Counts a ratio above `limit` as 0, so that a doubly robust estimate uses the model there and the data everywhere else:
+ * SWITCH ("Optimal and Adaptive Off-policy Evaluation in Contextual Bandits"). Only for estimates with predictions:
+ * without them the cut actions are worth 0.
  */
 export function switched(samples: readonly Sample[], limit: number): Sample[] {
   return samples.map((sample) => ({

@@ -1,20 +1,20 @@
-/** Logged trajectories as samples. */
+/** Converts logged trajectories into samples. */
 import { present } from "../core/errors.ts";
 import type { Logged, Split } from "../core/served.ts";
 import type { Signal } from "../core/signal.ts";
 import type { Id } from "../core/types.ts";
 import { actionRatio, type Sample, versionRatio } from "./sample.ts";
 
-/** What one trajectory earned, from what was said of it. Beside `withAnswer`, which brings the answer's reward itself: `() => 0`. */
+/** The reward of a trajectory from its signals. With `withAnswer`, which adds the answer's reward itself, use `() => 0`. */
 export type TrajectoryReward = (signals: readonly Signal[]) => number;
 
 const atTheEnd = (turns: number, reward: number): number[] =>
   Array.from({ length: turns }, (_, t) => (t + 1 === turns ? reward : 0));
 
 /**
- * For the value of a version, from traffic under a split. Where sessions or users were drawn for, there was one draw: its
- * ratio stands at the first turn, and a version that came later does not matter (intention to treat). Where responses were,
- * every turn has its own.
+ * A sample for the value of a version, from traffic under a split. If versions were assigned per session or user, there
+ * was one draw: its ratio stands at the first turn, and a version that came later does not matter (intention to treat). If
+ * they were assigned per response, every turn has its own ratio.
  */
 export function versionSample(
   { trajectory, session, user, propensities, signals }: Logged,
@@ -30,10 +30,10 @@ export function versionSample(
 }
 
 /**
- * For the value of a policy that has not been served yet: by turn the ratio of the action's tokens under it to that under
- * the distribution that they were drawn from.
+ * A sample for the value of a policy that has not been served yet. Each turn's ratio is the probability of the action's
+ * tokens under the policy, divided by that under the distribution that they were sampled from.
  * @param target by turn: ln p of the action's tokens under the policy, [tokens].
- * @throws WhetstoneError `shape.mismatch` where a turn was recorded without tokens, or tokens differ in number.
+ * @throws WhetstoneError `shape.mismatch` if a turn was recorded without tokens, or the numbers of tokens differ.
  */
 export function policySample(
   { trajectory, session, user, signals }: Logged,

@@ -1,10 +1,11 @@
-/** How heavy the tail of weights is. */
+/** The tail index of importance weights. */
 
 /**
  * Shape k of a generalised Pareto distribution fitted to excesses, by "A New and Efficient Estimation Method for the
- * Generalized Pareto Distribution" (a quasi-posterior mean over a grid), drawn towards ½ by ten made-up observations as in
- * "Pareto Smoothed Importance Sampling". Above 1/k moments do not exist: with k > ½ the variance does not.
- * @param excesses above a threshold, ascending, all > 0, five at least.
+ * Generalized Pareto Distribution" (a quasi-posterior mean over a grid), shrunk towards ½ with the weight of ten prior
+ * observations as in "Pareto Smoothed Importance Sampling". Moments of order 1/k and above do not exist: with k > ½ the
+ * variance does not.
+ * @param excesses above a threshold, ascending, all > 0, at least five.
  */
 export function paretoShape(excesses: ArrayLike<number>): number {
   const n = excesses.length;
@@ -32,7 +33,7 @@ export function paretoShape(excesses: ArrayLike<number>): number {
 }
 
 /**
- * k of the largest min(n / 5, 3 √n) weights. Weights that do not differ there have no tail: −∞. Undefined below 25 weights.
+ * k of the largest min(n / 5, 3 √n) weights; −∞ if these are equal. Undefined below 25 weights.
  */
 export function paretoTail(weights: ArrayLike<number>): number | undefined {
   const n = weights.length;

@@ -5,9 +5,9 @@ import { checkSamples } from "./sample.ts";
 import { combination, plainMean, weightedMean } from "./weightedMean.ts";
 
 /**
- * Σ_t γ^t (1/n) Σ_i ρ_{i,0:t} r_{i,t}: a reward is weighed by what led to it, not by what came after ("Eligibility Traces
- * for Off-Policy Policy Evaluation"). Unbiased as {@link ips} is, with less variance where rewards come early; equal to it
- * where all reward comes with the last turn.
+ * Σ_t γ^t (1/n) Σ_i ρ_{i,0:t} r_{i,t}: a reward is weighted by the actions up to it, not by later ones ("Eligibility Traces
+ * for Off-Policy Policy Evaluation"). Unbiased as {@link ips} is, with less variance if rewards come early; equal to it
+ * if all reward comes with the last turn.
  */
 export const perDecision: Estimator = (samples, { discount = 1 } = {}) => {
   checkSamples("perDecision", samples);
@@ -18,7 +18,7 @@ export const perDecision: Estimator = (samples, { discount = 1 } = {}) => {
   return combination(terms, samples.length);
 };
 
-/** The same with Σ_i ρ_{i,0:t} in place of n in each turn: consistent, and within the range of what can be earned. */
+/** The same with Σ_i ρ_{i,0:t} instead of n in each turn: consistent, and within the range of possible returns. */
 export const weightedPerDecision: Estimator = (samples, { discount = 1 } = {}) => {
   checkSamples("weightedPerDecision", samples);
   const terms = byTurn(samples).map(({ weight, reward }, t) => ({

@@ -1,28 +1,28 @@
-/** What off-policy estimates are made from: logged trajectories as numbers. */
+/** The input of off-policy estimates: logged trajectories as numbers. */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Id } from "../core/types.ts";
 
-/** Predictions of a model of rewards, by turn: of everything still to come from there, discounted from there. */
+/** Predictions of a reward model, by turn: of the return from that turn on, discounted to that turn. */
 export interface Predicted {
-  /** q̂: after what was done in this turn. */
+  /** q̂: given the action of this turn. */
   readonly action: readonly number[];
-  /** v̂ = E over the target's actions of q̂: before anything was done in this turn. */
+  /** v̂ = E over the target's actions of q̂: before the action of this turn. */
   readonly state: readonly number[];
 }
 
 /** One logged trajectory. All lists have one number per turn, at least one turn. */
 export interface Sample {
-  /** What is independent of one another: the user, or the session where nobody is known. */
+  /** The unit of independence: the user, or the session if the user is unknown. */
   readonly cluster: Id;
-  /** Probability of what was done under the target policy, divided by that under the policy that did it. */
+  /** Importance ratio of each action: its probability under the target policy over that under the logging policy. */
   readonly ratios: readonly number[];
   readonly rewards: readonly number[];
   readonly predicted?: Predicted;
 }
 
 /**
- * Ratio of one action from log-probabilities of its tokens: exp Σ (target − behaviour). The behaviour must be the
- * distribution really drawn from (temperature, top-p), not that at temperature 1.
+ * Importance ratio of one action from log-probabilities of its tokens: exp Σ (target − behaviour). The behaviour must be
+ * the distribution actually sampled from (temperature, top-p), not that at temperature 1.
  * @param target [tokens], nats. @param behaviour [tokens], nats.
  */
 export function actionRatio(target: ArrayLike<number>, behaviour: ArrayLike<number>): number {
@@ -31,7 +31,7 @@ export function actionRatio(target: ArrayLike<number>, behaviour: ArrayLike<numb
       where: "actionRatio",
       got: `${target.length} and ${behaviour.length} log-probabilities`,
       expected: "one per token of the action on both sides",
-      mend: "Score the very tokens that were sampled under the target.",
+      mend: "Score exactly the sampled tokens under the target.",
     });
   }
   let sum = 0;
@@ -40,28 +40,28 @@ export function actionRatio(target: ArrayLike<number>, behaviour: ArrayLike<numb
 }
 
 /**
- * The ratio of a version where versions were drawn: 1 / propensity where it answered, else 0. One draw is one turn: where
- * all turns of a session went to one version, the ratio stands at the first, and the others have 1.
+ * The ratio of a version that was assigned at random: 1 / propensity if it answered, else 0. One draw counts as one turn:
+ * if all turns of a session went to one version, the ratio stands at the first turn, and the others have 1.
  */
 export function versionRatio(target: Id, answered: Id, propensity: number): number {
   return answered === target ? 1 / propensity : 0;
 }
 
-/** Feedback on a trajectory, or none. */
+/** Feedback on a trajectory, which may be missing. */
 export interface Answer {
-  /** Absent: no signal came. That is missing, not 0. */
+  /** Absent: no signal arrived. That is a missing value, not 0. */
   readonly reward?: number;
-  /** Probability that a signal comes, given everything that both it and the reward depend on. Above 0. */
+  /** Probability that a signal arrives, given everything that both it and the reward depend on. Above 0. */
   readonly chance: number;
-  /** Prediction of the reward, whether it came or not. With it the estimate is doubly robust in the answers too. */
+  /** Prediction of the reward, whether or not it arrived. It makes the estimate doubly robust in the answers too. */
   readonly predicted?: number;
 }
 
 /**
- * A trajectory whose reward is feedback that may not have come. Answering is one more decision, after the last turn: the
- * target is a world in which everybody answers, so its ratio is 1 / chance where an answer came and 0 where none did, and
- * its reward is what was answered. Every estimator then weighs by version and by answer together ("Recommendations as
- * Treatments: Debiasing Learning and Evaluation"). Assumes that silence is explained by what the chance was fitted on.
+ * A trajectory whose reward is feedback that may be missing. Answering counts as one more decision, after the last turn.
+ * In the target world everybody answers, so its ratio is 1 / chance if an answer arrived and 0 if not, and its reward is
+ * the answer. Every estimator then weights by version and by answer together ("Recommendations as Treatments: Debiasing
+ * Learning and Evaluation"). Assumes that silence depends only on the variables that the chance was fitted on.
  */
 export function withAnswer(sample: Sample, answer: Answer): Sample {
   const { reward, chance, predicted } = answer;
@@ -86,7 +86,7 @@ export function trajectoryWeight(sample: Sample): number {
   return sample.ratios.reduce((product, ratio) => product * ratio, 1);
 }
 
-/** @throws WhetstoneError where lists differ in length, a number is not finite, a ratio negative, or there is nothing. */
+/** @throws WhetstoneError if there are no samples, lists differ in length, a number is not finite, or a ratio is negative. */
 export function checkSamples(where: string, samples: readonly Sample[]): void {
   const refuse = (got: string, expected: string, mend: string): never => {
     throw new WhetstoneError("shape.mismatch", { where, got, expected, mend });
@@ -95,7 +95,7 @@ export function checkSamples(where: string, samples: readonly Sample[]): void {
     refuse(
       "no trajectories",
       "at least one",
-      "Estimate once something was logged in this time and by these versions.",
+      "Estimate once these versions have logged traffic in this period.",
     );
   }
   samples.forEach((sample, i) => {
@@ -105,7 +105,7 @@ export function checkSamples(where: string, samples: readonly Sample[]): void {
       refuse(
         `lists of ${lists.map((list) => list.length).join(", ")} turns in trajectory ${i}`,
         "as many ratios as rewards and predictions, at least one",
-        "Give every turn its ratio, its reward (0 where none is paid) and, if at all, both predictions.",
+        "Give every turn its ratio, its reward (0 if there is none) and both predictions or neither.",
       );
     }
     const wrong = lists.flat().find((x) => !Number.isFinite(x)) ?? ratios.find((ratio) => ratio < 0);
@@ -113,7 +113,7 @@ export function checkSamples(where: string, samples: readonly Sample[]): void {
       refuse(
         `${wrong} in trajectory ${i}`,
         "finite numbers, and ratios of 0 or more",
-        "Look for propensities of 0: what was logged had a probability above 0.",
+        "Check for propensities of 0: every logged action had a probability above 0.",
       );
     }
   });

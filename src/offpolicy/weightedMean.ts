@@ -1,15 +1,15 @@
-/** The one shape that all estimators are made of. */
+/** The weighted mean, which all estimators are built from. */
 
-/** A number estimated from trajectories, and how much each of them moves it. */
+/** An estimate with the influence of each trajectory. */
 export interface PointEstimate {
   readonly value: number;
-  /** Empirical influence function, [trajectories], averaging 0: the variance of the value is its variance over n. */
+  /** Empirical influence function, [trajectories], with mean 0: the variance of the value is its variance over n. */
   readonly influence: Float64Array;
 }
 
 /**
- * Σ w x / Σ w and its influence n w_i (x_i − value) / Σ w, by the delta method. With all weights equal it is the mean. With
- * weights that are all 0 there is no estimate: NaN.
+ * Σ w x / Σ w and its influence n w_i (x_i − value) / Σ w, by the delta method. With equal weights it is the mean; if all
+ * weights are 0 it is NaN.
  */
 export function weightedMean(weights: ArrayLike<number>, xs: ArrayLike<number>): PointEstimate {
   let total = 0;
@@ -28,7 +28,7 @@ export function plainMean(xs: ArrayLike<number>): PointEstimate {
   return weightedMean(new Float64Array(xs.length).fill(1), xs);
 }
 
-/** Σ_k factor_k · estimate_k; influences add up alike. */
+/** Σ_k factor_k · estimate_k, for values and influences alike. */
 export function combination(
   terms: readonly { readonly factor: number; readonly estimate: PointEstimate }[],
   n: number,

@@ -1,32 +1,33 @@
-/** Two arms of a live comparison, and what may be said of them at any moment. */
+/** Two arms of a live comparison, with tests that are valid at any moment. */
 import type { Interval } from "../core/interval.ts";
 import { unskewed } from "../offpolicy/unskewed.ts";
 import { type Capital, capital } from "./capital.ts";
 import { asymptoticHalfWidth, type Moments, moments } from "./moments.ts";
 
-/** Where the candidate's mean is allowed to be, given the baseline's. Does not fall as the baseline rises. */
+/** Bound on the candidate's mean as a function of the baseline's. Non-decreasing. */
 export type Limit = (baseline: number) => number;
 
-/** A comparison of means that stays valid however often, and whenever, one looks. */
+/** A sequential comparison of means: valid at every look, however many there are. */
 export interface Arms {
   see(arm: "candidate" | "baseline", x: number): void;
   readonly candidate: { readonly n: number; readonly mean: number };
   readonly baseline: { readonly n: number; readonly mean: number };
   /** Whether the candidate's mean is shown to be above (below) the limit, at one-sided error α over all looks together. */
   shown(side: "above" | "below", limit: Limit, alpha: number): boolean;
-  /** Of candidate − baseline, at two-sided error α over all looks together. */
+  /** Confidence interval of candidate − baseline, at two-sided error α over all looks together. */
   difference(alpha: number): Interval;
 }
 
 /**
- * For means of numbers in [0, 1]; exact at any sample size. To show that μ_c > limit(μ_b) the money of who bets that the
- * candidate is above x is multiplied by that of who bets that the baseline is below m (a tenth of the money each stays on one
- * arm alone), and the product must reach 1 / α for every m with x = limit(m): for the true m, both are losing games if the claim is false. The infimum over m is taken over
- * cells, each with the lesser of what its ends allow, so that the resolution costs power and never validity. Betting on both
- * arms at once takes the effort of one test where bounds of each arm apart would take nearly twice.
+ * For means of numbers in [0, 1]; exact at any sample size. To show that μ_c > limit(μ_b), the wealth of a bettor who bets
+ * that the candidate is above x is multiplied by that of one who bets that the baseline is below m (a tenth of the wealth
+ * stays on each arm alone). The product must reach 1 / α for every m with x = limit(m): for the true m, both games lose
+ * on average if the claim is false. The infimum over m is taken over grid cells, each with the lower of the values that
+ * its ends allow, so that the resolution costs power but never validity. Betting on both arms at once needs the samples of
+ * one test, where separate bounds of each arm would need nearly twice as many.
  */
 export function boundedArms(alpha = 0.025, cells = 500): Arms {
-  // an arm brings the more evidence the fewer of the units it has: bets are in proportion to the other arm's share
+  // an arm with fewer units gives more evidence per unit: bets are in proportion to the other arm's share
   const horizon = (mine: () => number, other: () => number) => () => {
     const [m, o] = [mine() + 1, other() + 1];
     return Math.max(planned, (m * o) / (m + o)) * ((m + o) / o) ** 2;
@@ -69,10 +70,10 @@ export function boundedArms(alpha = 0.025, cells = 500): Arms {
   };
 }
 
-/** n_c n_b / (n_c + n_b) for which bets are made as if the end were there; later ones shrink as 1 / √t. */
+/** Effective size n_c n_b / (n_c + n_b) that bets are optimised for; after it they shrink as 1 / √t. */
 const planned = 200;
 
-/** The greatest k in 0 … 2 cells for which all up to it are shown; 0 where none is. */
+/** The greatest k in 0 … 2 cells such that all values up to it are shown; 0 if none is. */
 function furthest(cells: number, shown: (k: number) => boolean): number {
   let [low, high] = [0, 2 * cells];
   while (low < high) {
@@ -83,12 +84,12 @@ function furthest(cells: number, shown: (k: number) => boolean): number {
   return low;
 }
 
-/** ln of the shares of the money that go on both arms at once, and on either alone: where one arm says all, the other must not lose it. */
+/** ln of the wealth shares that bet on both arms at once, and on each alone: if one arm is conclusive, the other cannot spoil it. */
 const [onBoth, onOne] = [Math.log(0.8), Math.log(0.1)];
-/** Rounding that keeps a limit on the grid from falling into the next cell. */
+/** Tolerance that keeps a limit on the grid from rounding into the next cell. */
 const rounding = 1e-9;
 
-/** Whether the product reaches `enough`, in logarithms, for every baseline mean, cell by cell. */
+/** Whether the log product reaches `enough` for every baseline mean, cell by cell. */
 function everywhere(
   candidate: Capital,
   baseline: Capital,
@@ -98,7 +99,7 @@ function everywhere(
   enough: number,
 ): boolean {
   const reached = (j: number): boolean => {
-    // of a cell [j, j + 1]: above, the hardest limit is at its upper end, and the least money on "below" at its lower
+    // in a cell [j, j + 1], "above": the strictest limit is at its upper end, and the least wealth on "below" at its lower
     const [near, far] = side === "above" ? [j, j + 1] : [j + 1, j];
     const x = limit(far / cells) * cells;
     if (side === "above" ? x < -rounding : x > cells + rounding) return true; // no candidate could be there
@@ -112,21 +113,21 @@ function everywhere(
         : [candidate.below(i), baseline.above(near)];
     return Math.max(one + other + onBoth, one + onOne, other + onOne) >= enough;
   };
-  // where the baseline seems to be, mostly nothing is shown: then the rest need not be looked at
+  // checked first where the baseline probably is: if nothing is shown there, the rest need not be checked
   const seems = Math.floor(baseline.mean * cells);
   if (seems >= 0 && seems < cells && !reached(seems)) return false;
   for (let j = 0; j < cells; j++) if (!reached(j)) return false;
   return true;
 }
 
-/** Units in each arm before anything is said of means without bounds. */
+/** Minimum units in each arm before unbounded means are tested. */
 export const leastUnits = 100;
 
 /**
- * For numbers without bounds, such as milliseconds: an asymptotic confidence sequence ("Time-uniform central limit theory
- * and asymptotic confidence sequences"), a normal mixture about mean_c − limit(mean_b), {@link unskewed} by the skewness of
- * what was seen: else the small arm of a lopsided split errs too often. Says nothing before {@link leastUnits} in each arm.
- * Limits must be straight lines.
+ * For unbounded numbers, such as milliseconds: an asymptotic confidence sequence ("Time-uniform central limit theory and
+ * asymptotic confidence sequences"), a normal mixture about mean_c − limit(mean_b), {@link unskewed} by the sample
+ * skewness, since otherwise the small arm of an unequal split errs too often. Gives no result before {@link leastUnits} in
+ * each arm. Limits must be linear.
  */
 export function unboundedArms(): Arms {
   const [candidate, baseline] = [moments(), moments()];
@@ -152,7 +153,7 @@ export function unboundedArms(): Arms {
   };
 }
 
-/** How far mean_c − slope · mean_b may lie below and above what was seen. */
+/** Distances by which the true mean_c − slope · mean_b may lie below and above the observed one. */
 function reach(candidate: Moments, baseline: Moments, slope: number, alpha: number) {
   const alone = slope === 0;
   if (candidate.n < leastUnits || (!alone && baseline.n < leastUnits)) {

@@ -1,4 +1,4 @@
-/** An automatic guard over a split. */
+/** Automatic rollback (and, optionally, promotion) of a traffic split. */
 import type { Split } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { ReleaseDesk, ReleaseState } from "./controller.ts";
@@ -6,15 +6,15 @@ import type { Judgement } from "./verdict.ts";
 
 export interface WatchOptions {
   readonly desk: ReleaseDesk;
-  /** Seconds between looks. Default 30. */
+  /** Seconds between checks. Default 30. */
   readonly seconds?: number;
-  /** Whether a candidate that is shown to be better is promoted as well. Default false: only harm is acted on. */
+  /** Whether a candidate that is shown to be better is promoted, too. Default false: only rollbacks. */
   readonly promote?: boolean;
-  /** After every look. Without estimates. */
+  /** Called after every check. The state has no estimates. */
   readonly onLook?: (state: ReleaseState) => void;
-  /** Once it has acted; the new split counts. */
+  /** Called after an action, when the new split is in force. */
   readonly onAction?: (action: Action) => void;
-  /** A look that failed; the next one is tried in time. Default: nothing. */
+  /** Called when a check fails; the next one runs on schedule. Default: nothing. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -26,14 +26,14 @@ export interface Action {
 }
 
 export interface Watch {
-  /** Looks now; what was done, if anything was. Looks do not overlap. */
+  /** Checks now; returns the action, if any. Checks do not overlap. */
   look(): Promise<Action | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * Judges every so often and rolls back by itself what is shown to do harm: sound at any number of looks. A roll-back comes
- * before a promotion, and one look does one thing, since each changes what is compared.
+ * Checks periodically and rolls back a candidate that is shown to do harm: valid at any number of looks. Rollback has
+ * priority over promotion, and one check takes one action, since each action changes what is compared.
  */
 export function watch(options: WatchOptions): Watch {
   const { desk, seconds = 30, promote = false, onLook, onAction, onError } = options;
@@ -62,7 +62,7 @@ export function watch(options: WatchOptions): Watch {
   };
   let due = false;
   const timer = setInterval(() => {
-    // a look that takes longer than the pause is not followed by a heap of others
+    // checks that take longer than the interval must not pile up
     if (due) return;
     due = true;
     look()

@@ -1,20 +1,20 @@
-/** Shares that follow what was seen. */
+/** Traffic shares from observed rewards (Thompson sampling). */
 import { WhetstoneError } from "../core/errors.ts";
 import type { Random } from "../core/random.ts";
 import type { Id } from "../core/types.ts";
 
-/** What was seen of one version. */
+/** Observed rewards of one version. */
 export interface Seen {
   readonly version: Id;
   readonly rewards: readonly number[];
 }
 
 export interface BanditOptions {
-  /** No share falls below it, so that every version goes on being measured and no weight exceeds 1 / floor. Default 0.05. */
+  /** Minimum share, so that every version is still measured and no weight exceeds 1 / floor. Default 0.05. */
   readonly floor?: number;
-  /** Rewards lie in here; `undefined` for rewards without bounds. Default [0, 1]. */
+  /** Range of the rewards; `undefined` if unbounded. Default [0, 1]. */
   readonly range?: readonly [low: number, high: number] | undefined;
-  /** Draws from the posteriors. Default 4000. */
+  /** Number of samples from the posteriors. Default 4000. */
   readonly draws?: number;
   readonly random: Random;
 }
@@ -29,7 +29,7 @@ function gamma(shape: number, random: Random): number {
   }
 }
 
-/** A draw from what is believed of a version's mean. */
+/** A sample from the posterior of a version's mean. */
 function posterior(
   { rewards }: Seen,
   range: readonly [number, number] | undefined,
@@ -37,14 +37,14 @@ function posterior(
   const n = rewards.length;
   const sum = rewards.reduce((so, r) => so + r, 0);
   if (range) {
-    // Beta(1 + Σ x, 1 + n − Σ x), fractions of a success counting as such
+    // Beta(1 + Σ x, 1 + n − Σ x); a fractional reward counts as a fraction of a success
     const won = (sum - n * range[0]) / (range[1] - range[0]);
     return (random) => {
       const [a, b] = [gamma(1 + won, random), gamma(1 + n - won, random)];
       return range[0] + ((range[1] - range[0]) * a) / (a + b);
     };
   }
-  // too few to know the spread: anything may be
+  // too few to estimate the variance: any value is possible
   if (n < 2) return (random) => 1e9 * random.normal();
   const mean = sum / n;
   const error = Math.sqrt(rewards.reduce((so, r) => so + (r - mean) ** 2, 0) / (n - 1) / n);
@@ -52,10 +52,10 @@ function posterior(
 }
 
 /**
- * Thompson sampling as shares: floor + (1 − K floor) · P(version is the best of K), the probability taken over draws from
- * the posteriors of the means: Beta for rewards with bounds, normal for others ("An Empirical Evaluation of Thompson
+ * Thompson sampling as shares: floor + (1 − K floor) · P(version is the best of K), with the probability estimated by
+ * sampling the posteriors of the means: Beta for bounded rewards, normal for others ("An Empirical Evaluation of Thompson
  * Sampling"). The shares are the propensities that are logged.
- * @throws WhetstoneError `option.range` for a floor that K versions have no room for, and for rewards outside of the range.
+ * @throws WhetstoneError `option.range` if K floors exceed 1, or a reward is outside the range.
  */
 export function thompsonShares(seen: readonly Seen[], options: BanditOptions): Record<Id, number> {
   const { floor = 0.05, draws = 4000, random } = options;
@@ -64,7 +64,7 @@ export function thompsonShares(seen: readonly Seen[], options: BanditOptions): R
     throw new WhetstoneError("option.range", {
       where: "thompsonShares",
       got: `a floor of ${floor} for ${seen.length} versions`,
-      expected: "at least one version, and a floor above 0 that all of them together leave room for",
+      expected: "at least one version, and a floor above 0 and at most 1 over the number of versions",
       mend: `Choose a floor of at most ${(1 / Math.max(1, seen.length)).toPrecision(2)}.`,
     });
   }
@@ -74,7 +74,7 @@ export function thompsonShares(seen: readonly Seen[], options: BanditOptions): R
       where: "thompsonShares",
       got: `a reward of ${outside}`,
       expected: `rewards from ${range?.[0]} to ${range?.[1]}`,
-      mend: "State the range that rewards have, or undefined where they have none.",
+      mend: "Set the range of the rewards, or undefined if they are unbounded.",
     });
   }
   const posteriors = seen.map((s) => posterior(s, range));

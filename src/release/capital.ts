@@ -1,4 +1,4 @@
-/** What those have won who bet that a mean lies elsewhere: one arm of a live comparison, for numbers in [0, 1]. */
+/** Wealth of bets against candidate means: one arm of a live comparison, for numbers in [0, 1]. */
 import { WhetstoneError } from "../core/errors.ts";
 import { bettor, stake } from "../offpolicy/betting.ts";
 
@@ -7,21 +7,21 @@ export interface Capital {
   readonly n: number;
   readonly mean: number;
   see(x: number): void;
-  /** ln of the money of who bet that the mean is above j / cells; falls in j. */
+  /** ln of the wealth of the bet that the mean is above j / cells; falls in j. */
   above(j: number): number;
-  /** The same of who bet that it is below; rises in j. */
+  /** ln of the wealth of the bet that the mean is below j / cells; rises in j. */
   below(j: number): number;
 }
 
-/** Factors of 0.5 to `cells` are multiplied this often before their logarithm is taken: within the range of a double. */
+/** Number of factors, 0.5 to `cells`, that are multiplied before taking the logarithm: within the range of a double. */
 const atOnce = 16;
 
 /**
- * Π_t (1 + min(λ_t, ½ / m) (x_t − m)) for each m from below, and mirrored from above: fair games if the mean is m, and losing
- * ones if it is on the other side, so that either grows to 1/α with probability α at most, at whatever moment one looks
+ * Π_t (1 + min(λ_t, ½ / m) (x_t − m)) for each m from below, and mirrored from above. The games are fair if the mean is m
+ * and lose on average if it is on the other side, so that either wealth ever reaches 1/α with probability at most α
  * ("Estimating means of bounded random variables by betting").
- * @param alpha error that the bets are made for. @param cells resolution, at most 1,000.
- * @param horizon number of observations for which the next bet is made, from what was seen before it.
+ * @param alpha error that the bets are optimised for. @param cells resolution, at most 1,000.
+ * @param horizon number of observations that the next bet is optimised for, from the earlier ones.
  */
 export function capital(alpha: number, cells: number, horizon: () => number): Capital {
   const [up, down] = [wagers(cells), wagers(cells)];
@@ -76,5 +76,5 @@ const outside = (x: number): WhetstoneError =>
     where: "capital",
     got: `${x}`,
     expected: "a number from 0 to 1",
-    mend: "State the range that the numbers have; they are scaled by it.",
+    mend: "Set the range of the numbers; they are scaled by it.",
   });

@@ -1,4 +1,4 @@
-/** Where it is decided which versions answer: reads what was served and said, and writes splits. */
+/** Decides which versions serve traffic: reads served traffic and feedback, and writes splits. */
 import { randomUUID } from "node:crypto";
 import { setImmediate as others } from "node:timers/promises";
 import { unknownName } from "../common/text/suggest.ts";
@@ -15,26 +15,26 @@ import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
 import { checkShares } from "./trafficSplit.ts";
 import { type Judgement, judge } from "./verdict.ts";
 
-/** Milliseconds. */
+/** Default feedback window in milliseconds. */
 export const usualWindow = 3_600_000;
 
 /** Settings of {@link releaseDesk}. */
 export interface DeskOptions {
   readonly production: Production;
-  /** Default: the mean of all values given on any channel. */
+  /** Default: the mean of all values on all channels. */
   readonly reward?: Reward;
-  /** What a reward can be. Default [0, 1], as thumbs, ratings and outcomes arrive. `undefined`: without bounds. */
+  /** Range of a reward. Default [0, 1], as thumbs, ratings and outcomes arrive. `undefined`: unbounded. */
   readonly range?: readonly [low: number, high: number] | undefined;
   /** Default {@link defaultGuardrails}. */
   readonly guardrails?: readonly Guardrail[];
-  /** Milliseconds that a unit's feedback may take. Default one hour. */
+  /** Feedback window: milliseconds after a unit's first response in which its feedback counts. Default one hour. */
   readonly window?: number;
   /**
-   * Milliseconds after a unit's first response within which its responses count for guardrails, and after which they do.
-   * Default one minute, the window at most.
+   * Milliseconds after a unit's first response in which its responses count for guardrails; they are evaluated after it.
+   * Default one minute, but at most the window.
    */
   readonly settling?: number;
-  /** See {@link judge}. With several candidates each gets its part. Default 0.05. */
+  /** Error level, see {@link judge}. It is divided among several candidates. Default 0.05. */
   readonly level?: number;
   readonly minimumEffect?: number;
   readonly now?: () => number;
@@ -45,38 +45,38 @@ export interface LiveVersion {
   readonly version: Id;
   readonly name: string;
   readonly share: number;
-  /** Units whose windows have closed, and that are still open. */
+  /** Number of units whose windows have closed, and of those whose windows are still open. */
   readonly units: number;
   readonly open: number;
-  /** Self-normalised, by propensity, over closed units with a reward: an interval for one look. Absent: no rewards. */
+  /** Self-normalised by propensity, over closed units with a reward; its interval is valid for one look. Absent: no rewards. */
   readonly estimate?: Estimate;
 }
 
-/** What is live and what is to be thought of it. */
+/** The current split and its evaluation. */
 export interface ReleaseState {
   readonly split?: Split;
-  /** The version that candidates are compared with: of those live, the one that has been so for the longest. */
+  /** The version that candidates are compared with: the one that has been live longest. */
   readonly baseline?: Id;
   readonly live: readonly LiveVersion[];
   readonly judgements: readonly (Judgement & { readonly version: Id })[];
 }
 
 export interface ReleaseDesk {
-  /** @param options `estimates`: of the live versions' values too, which cost the most where units are many. Default true. */
+  /** @param options `estimates`: includes the live versions' values, the most expensive part with many units. Default true. */
   state(options?: { readonly estimates?: boolean }): Promise<ReleaseState>;
-  /** @throws WhetstoneError for shares that are none, or of versions that are not known. */
+  /** @throws WhetstoneError for invalid shares or unknown versions. */
   split(shares: Readonly<Record<Id, number>>, why: string, unit?: Split["unit"]): Promise<Split>;
   /** All traffic to one version. */
   promote(version: Id, why: string): Promise<Split>;
-  /** Shares stay as they are; that it was decided is on record. */
+  /** Records the decision; shares stay as they are. */
   hold(why: string): Promise<Split>;
-  /** A version's share goes to the others in proportion. Of two, that is the way back to the other. */
+  /** Distributes a version's share to the others in proportion. With two versions, the other gets all traffic. */
   rollBack(version: Id, why: string): Promise<Split>;
-  /** Shares by what was seen under the current ones: {@link thompsonShares}. */
+  /** Sets the shares by {@link thompsonShares} from the rewards under the current ones. */
   rebalance(options?: Partial<Pick<BanditOptions, "floor">>): Promise<Split>;
 }
 
-/** Units judged before whoever else the process serves has a turn: one or two milliseconds. */
+/** Units to judge before yielding to other work of the process: one or two milliseconds. */
 const atOnce = 64;
 
 const sameShares = (a: Split, b: Split): boolean =>
@@ -84,14 +84,14 @@ const sameShares = (a: Split, b: Split): boolean =>
   Object.keys(a.shares).length === Object.keys(b.shares).length &&
   Object.entries(a.shares).every(([version, share]) => b.shares[version] === share);
 
-/** The last split and those before it that only say the same again: their evidence belongs together. */
+/** The last split and the preceding ones with the same shares: their evidence is pooled. */
 function currentSeries(splits: readonly Split[]): Split[] {
   const last = splits.at(-1);
   const from = splits.findLastIndex((split) => last && !sameShares(split, last)) + 1;
   return splits.slice(from);
 }
 
-/** Of the live versions the one that entered the splits first and has stayed since. */
+/** The live version that entered the splits first and has stayed since. */
 function baselineOf(splits: readonly Split[]): Id | undefined {
   const live = Object.keys(splits.at(-1)?.shares ?? {});
   const since = (version: Id): number =>
@@ -100,7 +100,7 @@ function baselineOf(splits: readonly Split[]): Id | undefined {
   return live.sort((a, b) => since(a) - since(b) || largest(b) - largest(a) || (a < b ? -1 : 1))[0];
 }
 
-/** Reads and decides; a split that it writes counts within two seconds, wherever the gateway runs. */
+/** Reads evidence and writes splits. A new split takes effect within two seconds, wherever the gateway runs. */
 export function releaseDesk(options: DeskOptions): ReleaseDesk {
   const {
     production,
@@ -138,7 +138,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
   }
 
   const { reward = meanValue() } = options;
-  /** Anybody may send any number; one that cannot be compared must not keep the others, or harm, from being seen. */
+  /** Clients may send any number. An invalid one must not block the evaluation of the others, or hide harm. */
   const isOutside = (value: number): boolean =>
     range !== undefined && !(value >= range[0] && value <= range[1]);
 
@@ -161,7 +161,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
     return { ...evidence, doubts: outside > 0 ? [doubt] : [] };
   }
 
-  /** Responses are judged once they are there; what people say of them, once they had their time. */
+  /** Responses are evaluated as soon as they have settled; feedback, when its window has closed. */
   async function judged(
     { settled, closed, doubts }: Awaited<ReturnType<typeof evidenceOf>>,
     baseline: Id,
@@ -238,9 +238,9 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
       if (left.length === 0) {
         throw new WhetstoneError("option.range", {
           where: "roll back",
-          got: `${version}, which answers alone`,
+          got: `${version}, the only version in the split`,
           expected: "a split with another version that can take over",
-          mend: "Promote the version that is to answer in its place.",
+          mend: "Promote the version that should answer instead.",
         });
       }
       return write({ shares: Object.fromEntries(left.map(([v, share]) => [v, share / sum])), unit, why });
@@ -268,7 +268,7 @@ export function releaseDesk(options: DeskOptions): ReleaseDesk {
 const sameVersions = (a: Split["shares"], b: Split["shares"]): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((version) => version in b);
 
-/** Self-normalised over all units with a reward: what the version would earn if it answered everybody. */
+/** Self-normalised over all units with a reward: the value if this version answered all traffic. */
 function liveValue(
   closed: readonly UnitEvidence[],
   version: Id,

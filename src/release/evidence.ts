@@ -1,4 +1,4 @@
-/** Live evidence as it stands in the store: units, what they were given, and what came of it. */
+/** Live evidence from the store: units, the versions that they were assigned, and their rewards. */
 import { reviewed } from "../common/text/reviews.ts";
 import type { ReceivedSignal, ServedResponse, Split, Target } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
@@ -6,7 +6,7 @@ import type { Production } from "../store/production.ts";
 import type { Guardrail } from "./guardrails.ts";
 import { unitOf } from "./split.ts";
 
-/** The number that signals about one unit come to. Undefined: they say nothing of it. */
+/** The reward of a unit from its signals. Undefined: no reward. */
 export type Reward = (signals: readonly ReceivedSignal[]) => number | undefined;
 
 /** Mean of the values of all signals on a channel, or on any. */
@@ -22,10 +22,10 @@ export const meanValue =
     return n > 0 ? sum / n : undefined;
   };
 
-/** What one unit came to under one series of splits. */
+/** Evidence of one unit under a series of splits. */
 export interface UnitEvidence {
   readonly unit: Id;
-  /** Whose it was first: what counts, whoever answered later. */
+  /** The first version it was assigned, which counts even if another answered later. */
   readonly version: Id;
   readonly propensity: number;
   /** Milliseconds since 1970 of its first response. */
@@ -35,7 +35,7 @@ export interface UnitEvidence {
   readonly measures: Readonly<Record<string, number>>;
 }
 
-/** What the responses of one unit came to. It waits for no feedback. */
+/** Measures of a unit's responses. They do not wait for feedback. */
 export interface SettledUnit {
   readonly version: Id;
   /** By guardrail over responses. */
@@ -43,23 +43,23 @@ export interface SettledUnit {
 }
 
 export interface EvidenceOptions {
-  /** One split, or several with the same shares that followed one another. */
+  /** One split, or several consecutive ones with the same shares. */
   readonly splits: readonly Split[];
   readonly guardrails: readonly Guardrail[];
   readonly reward: Reward;
-  /** Milliseconds after its first response within which a unit's signals have to arrive to count. */
+  /** Feedback window: milliseconds after its first response in which a unit's signals must arrive to count. */
   readonly window: number;
-  /** Milliseconds after its first response within which a unit's responses count for guardrails. */
+  /** Milliseconds after its first response in which a unit's responses count for guardrails. */
   readonly settling: number;
   readonly now: number;
 }
 
 export interface Evidence {
-  /** Units that have settled, in that order. */
+  /** Units that have settled, in order of their first response. */
   readonly settled: readonly SettledUnit[];
-  /** Units whose windows have closed, in that order. What they say does not change any more. */
+  /** Units whose windows have closed, in the same order. Their values are final. */
   readonly closed: readonly UnitEvidence[];
-  /** Units whose windows are still open, by version. */
+  /** Number of units whose windows are still open, by version. */
   readonly open: Readonly<Record<Id, number>>;
 }
 
@@ -73,9 +73,9 @@ interface Gathering {
 }
 
 /**
- * Reads what was served under the splits and what was said of it until the windows closed, by time of arrival: a signal that
- * comes later cannot change what was already looked at. What reviewers say of feedback is not said of a version. Of
- * responses names and numbers are kept, no words.
+ * Reads the responses under the splits and their signals up to the end of each window, by time of arrival, so that a late
+ * signal cannot change results that were already looked at. Reviews of feedback do not count as feedback on a version. Only
+ * ids and numbers of responses are kept, no text.
  */
 export async function gatherEvidence(production: Production, options: EvidenceOptions): Promise<Evidence> {
   const { splits, guardrails, reward, window, settling, now } = options;
@@ -87,7 +87,7 @@ export async function gatherEvidence(production: Production, options: EvidenceOp
     const split = response.split === undefined ? undefined : bySplit.get(response.split);
     if (!split) continue;
     const found = unitAt(units, split, response);
-    // of several units in one session (one per response), the session's feedback goes to the first
+    // with one unit per response, the session's feedback counts for its first unit
     for (const name of [
       response.id,
       response.session,

@@ -1,10 +1,10 @@
-/** What a new version must not spoil. */
+/** Guardrails: metrics that a new version must not worsen. */
 
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedResponse } from "../core/served.ts";
 
-/** Where a metric of the candidate may go: a number of its own, or in relation to the baseline's. */
+/** Limit of a candidate's metric: absolute, or relative to the baseline's. */
 export type Bound =
   | { readonly kind: "absolute"; readonly value: number }
   /** Baseline's + value. */
@@ -14,17 +14,17 @@ export type Bound =
 
 export interface Guardrail {
   readonly name: string;
-  /** Which way harm lies. */
+  /** The direction of harm. */
   readonly worse: "higher" | "lower";
   readonly bound: Bound;
-  /** Every number lies in 0 … most: tested exactly. Absent: without bounds, tested by large numbers. */
+  /** Every number lies in 0 … most: tested exactly. Absent: unbounded, tested asymptotically. */
   readonly most?: number;
-  /** Of a unit: the mean over its responses, or one number made of all signals about it. Undefined: does not apply. */
+  /** Value for a unit: the mean over its responses, or one number from all of its signals. Undefined: does not apply. */
   readonly measure:
     | { readonly of: "response"; readonly value: (response: ServedResponse) => number | undefined }
     | { readonly of: "signals"; readonly value: (signals: readonly ReceivedSignal[]) => number | undefined };
 }
-/** What is measured, without the bound. */
+/** A guardrail without its bound. */
 export type Metric = Pick<Guardrail, "worse" | "most" | "measure">;
 
 const ofResponse = (value: (response: ServedResponse) => number | undefined, most?: number): Metric => ({
@@ -35,7 +35,7 @@ const ofResponse = (value: (response: ServedResponse) => number | undefined, mos
 const share = (true_: boolean): number => (true_ ? 1 : 0);
 const words = (response: ServedResponse): string | undefined => response.choices[0]?.message.content;
 
-/** How refusals begin, in English. State a metric of your own for other languages. */
+/** Matches the beginnings of English refusals. For other languages define a metric of your own. */
 const refusing =
   /^\W*(i['’]?m (very |really )?sorry\b|(sorry|unfortunately)\b.{0,40}\b(can['’]?t|cannot|unable)|i (can['’]?t|cannot|won['’]?t|am unable|am not able|['’]m unable|['’]m not able)\b|as an ai\b)/i;
 
@@ -49,14 +49,14 @@ export const metrics: Readonly<Record<string, Metric>> = {
   slow: ofResponse((r) => share(r.ms > 10_000), 1),
   /** Characters (UTF-16 units) of the first reply. */
   length: ofResponse((r) => words(r)?.length),
-  /** Share of replies that begin as refusals do. */
+  /** Share of replies that begin like a refusal. */
   refusals: ofResponse((r) => {
     const said = words(r);
     return said === undefined ? undefined : share(refusing.test(said));
   }, 1),
-  /** Tokens read and written. */
+  /** Input and output tokens. */
   cost: ofResponse((r) => r.usage && r.usage.input + r.usage.output),
-  /** Share of units with a signal on a channel "safety" or "flag" (or one that begins so) whose value is not 0. */
+  /** Share of units with a non-zero signal on a channel whose name begins with "safety" or "flag". */
   flags: {
     worse: "higher",
     most: 1,
@@ -65,7 +65,7 @@ export const metrics: Readonly<Record<string, Metric>> = {
       value: (signals) => share(signals.some((s) => /^(safety|flag)/.test(s.channel) && s.value !== 0)),
     },
   },
-  /** Share of units that anything was said of. */
+  /** Share of units with any signal. */
   feedback: {
     worse: "lower",
     most: 1,
@@ -73,7 +73,7 @@ export const metrics: Readonly<Record<string, Metric>> = {
   },
 };
 
-/** Errors and refusals by 5 points, latency by half, twice the length, flags by 1 point: more is harm. */
+/** Limits: errors and refusals +5 points, latency × 1.5, length × 2, flags +1 point. */
 export const defaultGuardrails: readonly Guardrail[] = [
   "errors=+0.05",
   "latency=x1.5",
@@ -94,7 +94,7 @@ export function readGuardrail(text: string): Guardrail {
       where: "guardrail",
       got: text,
       expected: "a metric and its limit, such as errors=0.02, errors=+0.02 or latency=x1.5",
-      mend: "Write +0.02 for points above the baseline, x1.5 for a multiple of it, a bare number for a fixed limit.",
+      mend: "Write +0.02 for points above the baseline, x1.5 for a multiple of it, or a bare number for a fixed limit.",
     });
   }
   const metric = Object.hasOwn(metrics, name) ? metrics[name] : undefined;

@@ -1,16 +1,16 @@
-/** Means and variances as numbers come in, and how far a mean may stray at any moment. */
+/** Running means and variances, and the width of a confidence sequence. */
 
 export interface Moments {
   readonly n: number;
   readonly mean: number;
   /** Divisor n − 1; NaN below two. */
   readonly variance: number;
-  /** Mean cube of what lies off the mean. */
+  /** Third central moment. */
   readonly third: number;
   see(x: number): void;
 }
 
-/** Welford's recursion, and the like for cubes. */
+/** Welford's recursion, with third moments. */
 export function moments(): Moments {
   let [n, mean, squares, cubes] = [0, 0, 0, 0];
   return {
@@ -38,7 +38,7 @@ export function moments(): Moments {
   };
 }
 
-/** Units at which the sequence is at its tightest. */
+/** Number of units at which the confidence sequence is tightest. */
 const planned = 100;
 
 /**

@@ -1,13 +1,13 @@
-/** Shares of versions: probabilities by name. */
+/** Traffic shares: a probability for each version. */
 import { WhetstoneError } from "../core/errors.ts";
 
-/** Rounding that a sum of shares is forgiven. */
+/** Tolerance for the sum of shares. */
 const rounding = 1e-9;
 
 /**
- * The shares as they are, once they are known to be probabilities: at least one, each above 0 (a version that is not to
- * answer is left out), together 1.
- * @throws WhetstoneError `option.range` naming the share that is wrong, or the sum.
+ * Returns the shares after checking that they are probabilities: at least one, each above 0 (leave out a version that
+ * gets no traffic), with sum 1.
+ * @throws WhetstoneError `option.range` naming the invalid share, or the sum.
  */
 export function checkShares<Name extends string>(
   where: string,
@@ -26,6 +26,6 @@ export function checkShares<Name extends string>(
           ? `a share of ${wrong[1]} for ${wrong[0]}`
           : `shares that add up to ${sum}`,
     expected: "one or more versions, each with a share above 0, adding up to 1",
-    mend: "Leave out versions that are not to answer, and give the rest to the version that answers now.",
+    mend: "Leave out versions without traffic, and add their shares to the version that answers now.",
   });
 }

@@ -1,16 +1,16 @@
-/** Promote, hold or roll back: what live evidence allows to be said, however often one asks. */
+/** Decides to promote, hold or roll back from live evidence; valid at any number of looks. */
 
 import { studentCdf } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
 import { type Arms, boundedArms, type Limit, unboundedArms } from "./arms.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
 
-/** One unit, in the order in which units settle, or their windows close: once for each of the two. */
+/** One unit, reported twice: when it settles, and when its window closes, each in order. */
 export interface Outcome {
   readonly arm: "candidate" | "baseline";
-  /** Its feedback may still come, and is told later: it does not count as a unit yet. */
+  /** True for the first report: feedback may still arrive, and it does not count as a unit yet. */
   readonly early?: boolean;
-  /** Absent: nobody said anything. That is missing, not 0. */
+  /** Absent: no feedback. That is a missing value, not 0. */
   readonly reward?: number;
   /** By guardrail; absent where it does not apply. */
   readonly measures: Readonly<Record<string, number>>;
@@ -18,20 +18,20 @@ export interface Outcome {
 
 export interface JudgeOptions {
   readonly guardrails?: readonly Guardrail[];
-  /** What a reward can be. Default [0, 1]. `undefined` for rewards without bounds. */
+  /** Range of a reward. Default [0, 1]. `undefined` if unbounded. */
   readonly range?: readonly [low: number, high: number] | undefined;
   /**
-   * Probability of any wrong promotion or roll-back, over all looks and guardrails together, where the versions are equal.
-   * Half of it is the outcome's, the rest is shared out to guardrails. Default 0.05.
+   * Probability of any wrong promotion or rollback, over all looks and guardrails together, if the versions are equal.
+   * Half of it goes to the reward, the rest is divided among the guardrails. Default 0.05.
    */
   readonly level?: number;
-  /** Promoted is what is shown to be better by more than this; below 0 it is how much worse it may be. Default 0. */
+  /** Minimum improvement to promote; negative: a non-inferiority margin. Default 0. */
   readonly minimumEffect?: number;
 }
 
 export interface Arm {
   readonly units: number;
-  /** Units with a reward, and its mean. */
+  /** Units with a reward, and their mean. */
   readonly rewarded: number;
   readonly mean: number;
 }
@@ -41,7 +41,7 @@ export interface GuardrailState {
   readonly candidate: number;
   readonly baseline: number;
   readonly bound: string;
-  /** Broken and kept are shown; open is neither. */
+  /** "broken" and "kept" are statistically shown; "open" is undecided. */
   readonly state: "broken" | "open" | "kept";
 }
 
@@ -50,15 +50,15 @@ export interface Judgement {
   readonly why: string;
   readonly candidate: Arm;
   readonly baseline: Arm;
-  /** Of mean rewards, candidate − baseline, valid at every look at this confidence. */
+  /** Difference of mean rewards, candidate − baseline, valid at every look at this confidence. */
   readonly difference: Interval;
   readonly confidence: number;
   readonly guardrails: readonly GuardrailState[];
-  /** Why to be careful with the comparison. */
+  /** Reasons to be careful with the comparison. */
   readonly doubts: readonly string[];
 }
 
-/** The bound as a line of the baseline's mean, both divided by `scale`. */
+/** The bound as a linear function of the baseline's mean, both divided by `scale`. */
 function limitOf({ bound: { kind, value } }: Guardrail, scale: number): Limit {
   switch (kind) {
     case "absolute":
@@ -76,19 +76,19 @@ interface Watched {
   readonly scale: number;
 }
 
-/** Evidence that grows unit by unit. */
+/** Sequential evidence, unit by unit. */
 export interface Judge {
   see(outcome: Outcome): void;
-  /** The decision alone, which costs next to nothing. */
+  /** Only the decision, which is cheap. */
   decision(): Judgement["decision"];
   judgement(): Judgement;
 }
 
 /**
- * A candidate is rolled back as soon as a guardrail is shown to be broken or the mean reward to be lower, promoted as soon as
- * the mean reward is shown to be higher, and held otherwise. All tests hold at every look together: numbers with bounds by
- * betting (exact), others by asymptotic confidence sequences; see arms.ts. Units count alike, however many responses they
- * have, by the version that they were given first (intention to treat).
+ * Rolls a candidate back as soon as a guardrail is shown to be broken or the mean reward to be lower, promotes it as soon
+ * as the mean reward is shown to be higher, and holds otherwise. All tests are valid at every look together: bounded numbers
+ * by betting (exact), others by asymptotic confidence sequences; see arms.ts. All units have equal weight, whatever their
+ * number of responses, and count for their first version (intention to treat).
  */
 export function judge(options: JudgeOptions = {}): Judge {
   const { guardrails = [], level = 0.05, minimumEffect = 0 } = options;
@@ -162,7 +162,7 @@ function stateOf(watched: Watched, alpha: number): GuardrailState {
   };
 }
 
-/** Those who answer are compared; if one version makes more people answer, they are not alike. */
+/** Only units with feedback are compared. If one version makes more users answer, the groups are not comparable. */
 function doubtsOf(candidate: Arm, baseline: Arm): string[] {
   const [n, m] = [candidate.units, baseline.units];
   const answering = [candidate.rewarded / n, baseline.rewarded / m] as const;

@@ -7,5 +7,5 @@ export { type SuiteReport, suitePage } from "./report.ts";
 export type { EvaluationSuite, SuiteAgent, SuiteOptions, SuiteResult, SuiteRow } from "./suite.ts";
 export { meanRow, playParts, shareRow } from "./suite.ts";
 
-/** Every suite there is. */
+/** All suites. */
 export const suites: readonly EvaluationSuite[] = [lmrlGym, multiturninstruct, planRewardBench];

@@ -1,4 +1,4 @@
-/** Eight games of many turns, each on the scale of its own flawed and expert players. */
+/** Eight multi-turn games, each scored on the scale of its own flawed and expert players. */
 
 import { succeeded, type Trajectory } from "../core/types.ts";
 import { normalisedScore, type ScaleMarks } from "../diagnose/normalisedScore.ts";
@@ -16,11 +16,11 @@ import { type EvaluationSuite, meanRow, playParts, type SuiteRow, shareRow } fro
 
 interface Game {
   make(): Environment;
-  /** The reward that the return is made of. */
+  /** The reward that the return is summed from. */
   readonly reward: "cost" | "outcome";
-  /** Mean returns on the held-out tasks: the worst that the rules allow, the flawed player's (over 12 seeds), the expert's. */
+  /** Mean returns on the held-out tasks: the lowest possible, the flawed player's (over 12 seeds), the expert's. */
   readonly marks: ScaleMarks;
-  /** What an agent is told that has not been trained here. */
+  /** Instructions for an agent that was not trained here. */
   readonly rules: string;
 }
 

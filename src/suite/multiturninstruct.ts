@@ -1,4 +1,4 @@
-/** Entangled instructions by level and category, with memory and privacy apart. */
+/** Entangled instructions by level and category, with separate rows for memory and privacy. */
 
 import { present } from "../core/errors.ts";
 import { entangledInstructions } from "../env/entangled/entangled.ts";

@@ -1,4 +1,4 @@
-/** How well an agent judges trajectories: as a judge that compares, and as a model whose likelihood scores. */
+/** How well an agent judges trajectories: as a judge that compares them, and as a model that scores them by likelihood. */
 
 import { mean, meanInterval } from "../common/statistics/statistics.ts";
 import { pairRows } from "../common/tokens/pack.ts";
@@ -57,10 +57,10 @@ export const planRewardBench: EvaluationSuite = {
   },
 };
 
-/** The longer one is the better one: what a judge is to be better than. */
+/** A baseline that prefers the longer trajectory; a judge should beat it. */
 const longer: Comparator = byScore("the longer one", async (_task, t) => lengthOf(t));
 
-/** Mean log-probability of the action tokens, each turn after its own conversation. */
+/** Mean log-probability of the action tokens, each turn given its own conversation. */
 function likelihood(model: Model): Comparator {
   return byScore("likelihood", async (_task, t: Trajectory) => {
     const rows = t.turns.map(({ prompt, action }) => ({

@@ -1,24 +1,24 @@
-/** What a suite found, as a page. */
+/** A suite's results as a page. */
 import type { EvaluationSuite, SuiteResult, SuiteRow } from "./suite.ts";
 
-/** What was measured, of whom and how. */
+/** Results, with the agent and the settings. */
 export interface SuiteReport extends SuiteResult {
   readonly suite: string;
   readonly agent: string;
-  /** Id of what it was told. Absent: nothing. */
+  /** Id of the applied artefact. Absent: none. */
   readonly artefact?: string;
   readonly mode: "sampled" | "greedy";
   readonly seed: number;
   readonly seconds: number;
 }
 
-/** "62.5 %" for a share, three digits for a number, "–" for what could not be measured. */
+/** "62.5 %" for a share, three digits for a number, "–" if it could not be measured. */
 export function shown(x: number, unit: SuiteRow["unit"]): string {
   if (!Number.isFinite(x)) return "–";
   return unit === "share" ? `${(100 * x).toFixed(1)} %` : String(Number(x.toPrecision(3)));
 }
 
-/** The cells of a row: name, value, interval, of how many. An interval without an end is none. */
+/** The cells of a row: name, value, interval, n. An infinite interval is shown as none. */
 export function cellsOf({ name, unit, value }: SuiteRow): readonly [string, string, string, string] {
   const { mean, low, high, n } = value;
   const ends = Number.isFinite(mean) && Number.isFinite(low) && Number.isFinite(high);

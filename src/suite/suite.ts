@@ -1,4 +1,4 @@
-/** What an agent can be measured by beyond its success in one environment: fixed measurements with a report. */
+/** Suites: fixed benchmarks with a report, beyond an agent's success in one environment. */
 
 import { meanInterval, wilsonInterval } from "../common/statistics/statistics.ts";
 import type { Artefact } from "../core/artefact.ts";
@@ -11,40 +11,40 @@ import type { Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { evaluate } from "../train/evaluate.ts";
 
-/** Whom a suite measures: a model, one that only talks, or the scripted player of that name in each environment. */
+/** The agent to measure: a model, a chat-only model, or the scripted player of that name in each environment. */
 export type SuiteAgent = Model | Chat | "expert" | "flawed";
 
 export interface SuiteOptions {
   readonly agent: SuiteAgent;
   readonly mode: "sampled" | "greedy";
-  /** What it is told in every episode, or the behaviour tree that plays in its place. Default: nothing. */
+  /** Artefact applied in every episode, or a behaviour tree that plays instead. Default: none. */
   readonly artefact?: Artefact;
-  /** The first so many tasks of each part. Default: all. */
+  /** Maximum number of tasks of each part. Default: all. */
   readonly tasks?: number;
-  /** All randomness of the run. */
+  /** Source of all randomness of the run. */
   readonly random: Random;
-  /** How many episodes are played at once is the caller's affair. */
+  /** Limits how many episodes are played at once. */
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told after every episode how many of how many are done, as far as is known by then. */
+  /** Called after every episode with the numbers of finished and of known episodes. */
   readonly progress?: (done: number, of: number) => void;
   readonly stop?: AbortSignal;
 }
 
 /** One number of a report. */
 export interface SuiteRow {
-  /** What it is to be compared with: rows of one section stand together, e.g. "success by level". */
+  /** Rows of one section are shown together for comparison, e.g. "success by level". */
   readonly section: string;
   readonly name: string;
   /** A share is shown in per cent. */
   readonly unit: "share" | "number";
-  /** With its 95 % interval, and of how many it is the mean. */
+  /** Mean with its 95 % interval and its n. */
   readonly value: Interval;
 }
 
 export interface SuiteResult {
-  /** Sections in the order in which they are to be read. Deterministic under the random stream. */
+  /** In the order of sections to show. Deterministic under the random stream. */
   readonly rows: readonly SuiteRow[];
-  /** Episodes, or answers, that failed: not the agent's doing, and left out of every row. */
+  /** Failed episodes or answers. They are not the agent's fault and are left out of every row. */
   readonly failed: number;
 }
 
@@ -60,7 +60,7 @@ export interface EvaluationSuite {
   run(options: SuiteOptions): Promise<SuiteResult>;
 }
 
-/** A share of yes among yes and no, with Wilson's interval. */
+/** A share of true values, with Wilson's interval. */
 export const shareRow = (section: string, name: string, of: readonly boolean[]): SuiteRow => ({
   section,
   name,
@@ -68,7 +68,7 @@ export const shareRow = (section: string, name: string, of: readonly boolean[]):
   value: wilsonInterval(of.filter(Boolean).length, of.length),
 });
 
-/** The mean of numbers that need not be yes or no, with Student's interval. */
+/** A mean of numbers, with Student's interval. */
 export const meanRow = (
   section: string,
   name: string,
@@ -76,18 +76,18 @@ export const meanRow = (
   unit: SuiteRow["unit"] = "number",
 ): SuiteRow => ({ section, name, unit, value: meanInterval(of) });
 
-/** An environment whose tasks of a split are to be played once each. */
+/** An environment and a split whose tasks are played once each. */
 export interface SuitePart {
   readonly environment: Environment;
   readonly split: string;
-  /** A model chooses among what observations list as legal. */
+  /** Restricts a model to the legal actions that observations list. */
   readonly constrained?: boolean;
 }
 
 /**
  * Plays every task of every part once.
- * @returns the trajectories of each part, by part, failed ones taken out and counted.
- * @throws WhetstoneError `capability.missing` where an environment has no such scripted player.
+ * @returns the trajectories of each part; failed ones are removed and counted.
+ * @throws WhetstoneError `capability.missing` if an environment does not have the scripted player.
  */
 export async function playParts(
   parts: readonly SuitePart[],
@@ -129,8 +129,8 @@ function agentIn(environment: Environment, agent: SuiteAgent): Model | Chat | Pl
   if (player) return player;
   throw new WhetstoneError("capability.missing", {
     where: `environment ${environment.name}`,
-    got: `a wish for its ${agent} player`,
-    expected: "an environment that has one",
+    got: `the ${agent} player`,
+    expected: "a scripted player that the environment has",
     mend: "Measure a model, or the other scripted player.",
   });
 }

@@ -4,8 +4,8 @@ import { addMatmul } from "./ops/addMatmul.ts";
 import { factors } from "./ops/matmul.ts";
 
 /**
- * `into + gradient`, with the matrix products among the gradient's summands begun from the sum so far: no pass over
- * memory of their own. An output that is written into the array fed as `into` is updated in place.
+ * `into + gradient`, where matrix products in the gradient accumulate directly into the sum, without an extra pass over
+ * memory. If the output is written into the array fed as `into`, the update is in place.
  */
 export function accumulate(into: Tensor, gradient: Tensor): Tensor {
   const parts = addends(gradient);

@@ -9,7 +9,7 @@ export interface Port {
   readonly dtype: DType;
 }
 
-/** A graph as ONNX bytes, with what it takes and gives. */
+/** A graph as ONNX bytes, with its inputs and outputs. */
 export interface Program {
   readonly bytes: Uint8Array;
   readonly inputs: readonly Port[];
@@ -27,17 +27,17 @@ const port = (name: string, t: Tensor): Port => ({ name, shape: t.shape, dtype: 
 
 export interface CompileOptions {
   /**
-   * Products `x Wᵀ` of matrices are computed as `(W x′ᵀ)ᵀ` for every x′ of this many rows of x, where its rows divide
-   * evenly. ONNX Runtime repacks the second factor in every product: for a batch of few rows it is quicker where
-   * that is x rather than W. And a row gets the same bits in a batch of any number of tiles.
+   * Products `x Wᵀ` of matrices are computed as `(W x′ᵀ)ᵀ` for every block x′ of this many rows of x, if they divide the
+   * rows evenly. ONNX Runtime repacks the second factor in every product, which is faster for x than for W if the batch has
+   * few rows. Also, a row gets the same bits in a batch of any number of tiles.
    */
   readonly rowTile?: number;
 }
 
-/** An output that every program has and that only `Session.runInto` asks for. */
+/** An output that every program has and only `Session.runInto` requests. */
 export const emptyList = "%nothing";
 
-/** Collects nodes and constants; equal nodes and equal constants are kept once. */
+/** Collects nodes and constants, without duplicates. */
 function collector(rowTile: number | undefined) {
   const nodes: Node[] = [];
   const constants: Data[] = [];
@@ -62,7 +62,7 @@ function collector(rowTile: number | undefined) {
       nodes.push({ type, domain, inputs, outputs, attributes }),
     );
   const constant: Emit["constant"] = (type, shape, data) =>
-    // a long one is compared by its identity: to write it out would take longer than the rest of the graph
+    // a long one is compared by identity: serialising it would take longer than the rest of the graph
     once(JSON.stringify(["constant", type, shape, data.length > 64 ? values : data]), 1, ([name]) =>
       constants.push({ name: name!, type, shape, data }),
     )[0]!;
@@ -85,9 +85,9 @@ function collector(rowTile: number | undefined) {
 
 /**
  * Turn a graph into a program.
- * @param inputs tensors that are fed. Inner tensors may be among them: the walk stops there, which is how a
- *   graph is cut in two. Those that no output needs are left out of the program's inputs.
- * @param outputs tensors to compute, under names that no input has.
+ * @param inputs tensors that are fed. Inner tensors are allowed: the traversal stops there, which is how to cut a graph in
+ *   two. Inputs that no output needs are left out of the program.
+ * @param outputs tensors to compute, under names that differ from those of inputs.
  */
 export function compile(inputs: readonly Tensor[], outputs: Outputs, options: CompileOptions = {}): Program {
   const wanted = Array.isArray(outputs)
@@ -127,7 +127,7 @@ export function compile(inputs: readonly Tensor[], outputs: Outputs, options: Co
   }
   const rename = (value: string): string => renamed.get(value) ?? value;
   const read = new Set([...nodes, ...copies].flatMap((n) => n.inputs));
-  // a further result that nobody reads goes without a name, and ONNX Runtime does not compute it
+  // an additional result that nothing reads gets no name, so that ONNX Runtime does not compute it
   const optional = (value: string): string => (read.has(value) || renamed.has(value) ? rename(value) : "");
   const all = [...nodes, ...copies].map((n) => ({
     ...n,
@@ -159,9 +159,9 @@ function requireDistinct(names: readonly string[]): void {
 }
 
 /**
- * What a forward program must give for a backward program to go on from: the tensors, other than inputs, that
- * the forward outputs are computed from and the rest of the backward graph reads. Values that are cheaper to
- * make again than to keep (see `again` in an op file) are followed to their sources.
+ * The values that a forward program must return for its backward program: the tensors, other than inputs, that the
+ * forward outputs are computed from and the rest of the backward graph reads. Values that are cheaper to recompute
+ * than to keep (see `again` in an op file) are replaced by their sources.
  */
 export function residuals(forwardOutputs: readonly Tensor[], backwardOutputs: readonly Tensor[]): Tensor[] {
   const forward = new Set(ancestors(forwardOutputs));
@@ -182,7 +182,7 @@ export function residuals(forwardOutputs: readonly Tensor[], backwardOutputs: re
   return [...kept].sort((a, b) => a.id - b.id);
 }
 
-/** Whether a value can be made again from inputs and kept tensors by cheap steps alone. */
+/** Whether a value can be recomputed from inputs and kept tensors with cheap operations only. */
 function isAtHand(t: Tensor, kept: ReadonlySet<Tensor>): boolean {
   return isInput(t) || kept.has(t) || (t.op.again !== undefined && t.inputs.every((x) => isAtHand(x, kept)));
 }

@@ -5,10 +5,10 @@ import { mergeEmbeds } from "./ops/embed.ts";
 import { sameShape, show } from "./shape.ts";
 
 /**
- * Vector–Jacobian product, reverse mode, as more graph.
+ * Vector–Jacobian product in reverse mode, as an extension of the graph.
  * @param outputs tensors with the cotangent of each, of the same shape.
- * @param wrt tensors, inner ones too, whose cotangents are wanted.
- * @returns one cotangent for each of wrt; zeros where no output depends on it.
+ * @param wrt tensors, including inner ones, to differentiate with respect to.
+ * @returns one cotangent for each of wrt; zeros if no output depends on it.
  */
 export function differentiate(
   outputs: readonly { readonly of: Tensor; readonly cotangent: Tensor }[],

@@ -1,4 +1,4 @@
-// What elementwise operations have in common. An op file adds its formula, ONNX name and gradient.
+// Shared code of elementwise operations. An op file adds its formula, ONNX name and gradient.
 import {
   constant,
   node,
@@ -10,7 +10,7 @@ import {
 } from "./graph.ts";
 import { broadcastShapes, expand } from "./shape.ts";
 
-/** An operation of one float tensor. @param onnx the operator, or a function that emits several. */
+/** An operation on one float tensor. @param onnx the operator, or a function that emits several. */
 export function unary(
   name: string,
   onnx: string | Operation<null>["onnx"],
@@ -31,7 +31,7 @@ export function applyUnary(op: Operation<null>, x: TensorLike): Tensor {
   return node(op, [t], null, t.shape);
 }
 
-/** An operation of two tensors that broadcast like NumPy's. */
+/** An operation on two tensors that broadcast as in NumPy. */
 export function binary(
   name: string,
   onnx: string,
@@ -57,7 +57,7 @@ export function applyBinary(op: Operation<null>, a: TensorLike, b: TensorLike): 
   return node(op, [x, y], null, broadcastShapes(op.name, x.shape, y.shape));
 }
 
-/** A comparison: a truth value for each element; no gradient; made again rather than kept. */
+/** A comparison: a boolean per element; no gradient; recomputed rather than kept. */
 export function comparison(
   name: string,
   onnx: string,

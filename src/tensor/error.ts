@@ -1,4 +1,4 @@
-/** A wrong shape, type or feed. The message says what came, what was expected and how to mend it. */
+/** A wrong shape, type or feed. The message says what was got, what was expected and how to fix it. */
 export class TensorError extends Error {
   readonly where: string;
   constructor(where: string, parts: { got: string; expected: string; mend: string }) {

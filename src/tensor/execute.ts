@@ -9,9 +9,9 @@ export type TypedArray = Float32Array | Int32Array | Uint8Array;
 export interface Session {
   /**
    * Run once. Blocks the event loop while it computes.
-   * @param feeds by name. Arrays are not copied. Names that the program does not take are ignored.
-   * @param fetches arrays to write outputs into instead of new ones. One may be an array that is also fed, for
-   *   an output that updates it in place.
+   * @param feeds by name. Arrays are not copied. Unknown names are ignored.
+   * @param fetches arrays to write outputs into instead of new ones. A fetched array may also be fed, for an output that
+   *   updates it in place.
    * @returns every output.
    */
   run(
@@ -19,9 +19,9 @@ export interface Session {
     fetches?: Readonly<Record<string, TypedArray | undefined>>,
   ): Promise<Record<string, TypedArray>>;
   /**
-   * Run once and write the outputs that are named into these arrays, without a copy. One may be an array that is also
-   * fed, for an output that updates it in place. `run` copies each output into a new array, also where it has fetches:
-   * with caches or residuals among the outputs that costs more than the computation.
+   * Run once and write the named outputs into these arrays, without a copy. An array may also be fed, for an output that
+   * updates it in place. `run` copies each output into a new array even with fetches, which costs more than the computation
+   * if caches or residuals are among the outputs.
    */
   runInto(
     feeds: Readonly<Record<string, TypedArray>>,
@@ -32,10 +32,10 @@ export interface Session {
 
 const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
 
-/** What ONNX Runtime throws when it comes to hand an empty list over. */
+/** ONNX Runtime's error when it has to return an empty list. */
 const cannotHandOver = "Non tensor type is temporarily not supported";
 
-/** Wrapping an array takes longer than a small operator, and most feeds are the same weights again and again. */
+/** Wrapped arrays are cached: wrapping takes longer than a small operator, and most feeds are the same weights. */
 const wrapped = new WeakMap<TypedArray, OrtTensor>();
 
 function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | undefined): OrtTensor {
@@ -56,20 +56,20 @@ function wrap(what: string, { name, shape, dtype }: Port, data: TypedArray | und
 const makeTensor = (dtype: Port["dtype"], data: TypedArray, shape: Shape): OrtTensor =>
   new OrtTensor(dtype as "float32", data as Float32Array, shape);
 
-/** What computes. */
+/** Execution device. */
 export type Device = "cpu" | "webgpu" | "cuda";
 
-/** How a session computes. */
+/** Settings of a session. */
 export interface SessionOptions {
-  /** Threads within an operator. Default: one a core. */
+  /** Threads within an operator. Default: one per core. */
   readonly threads?: number;
   /** Default "cpu". */
   readonly device?: Device;
-  /** Every call of native code goes through this. Default: made as it is. */
+  /** Wraps every call of native code. Default: direct calls. */
   readonly native?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Make a program ready to run. */
+/** Prepare a program for running. */
 export async function createSession(
   program: Program,
   { threads = 0, device = "cpu", native = (work) => work() }: SessionOptions = {},
@@ -79,11 +79,11 @@ export async function createSession(
     graphOptimizationLevel: "all",
     executionMode: "sequential",
     interOpNumThreads: 1,
-    // as fast as with the arena (measured), and a session gives its memory back after each run
+    // as fast as with the arena (measured), and a session releases its memory after each run
     enableCpuMemArena: false,
     enableMemPattern: false,
-    // waking a sleeping thread costs more than a small operator; sessions take turns, so one that has run must not
-    // go on spinning and steal the cores from the next
+    // waking a thread costs more than a small operator; sessions take turns, so after its run a session must stop
+    // spinning and leave the cores to the next
     extra: { session: { intra_op: { allow_spinning: "1" }, force_spinning_stop: "1" } },
     intraOpNumThreads: threads,
     logSeverityLevel: 3,
@@ -109,8 +109,8 @@ export async function createSession(
       const wanted = program.outputs.filter((p) => into[p.name] !== undefined);
       const fetched = Object.fromEntries(wanted.map((p) => [p.name, wrap("output", p, into[p.name])]));
       try {
-        // results are handed over one by one, each as a copy; by then all are in their arrays. The first is a list, and
-        // ONNX Runtime's binding gives up there
+        // results are returned one by one, each as a copy; by then all are in their arrays. The first is a list, at which
+        // ONNX Runtime's binding throws
         const fed = wrapFeeds(feeds);
         await native(() => session.run(fed, { [emptyList]: null, ...fetched }));
       } catch (e) {

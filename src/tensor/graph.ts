@@ -2,21 +2,21 @@ import { TensorError } from "./error.ts";
 import type { Emit } from "./onnx.ts";
 import { type Shape, show, sizeOf } from "./shape.ts";
 
-/** Ids, indices and positions are int32: ONNX Runtime takes them wherever we use them. */
+/** Ids, indices and positions are int32: ONNX Runtime accepts them everywhere we use them. */
 export type DType = "float32" | "int32" | "bool";
 
-/** What an op file says about its operation. A is the type of its attributes. */
+/** The definition of an operation. A is the type of its attributes. */
 export interface Operation<A = unknown> {
   readonly name: string;
-  /** Cotangents of the inputs from that of the result; undefined where no gradient flows. */
+  /** Cotangents of the inputs from that of the result; undefined if no gradient flows. */
   gradient(node: Tensor<A>, cotangent: Tensor): readonly (Tensor | undefined)[];
   /** Emit ONNX nodes; returns the name of the value that holds the result. */
   onnx(node: Tensor<A>, inputs: readonly string[], emit: Emit): string;
-  /** Slow, obvious float64 meaning. Integers and truth values are numbers here. */
+  /** Simple reference implementation in float64. Integers and booleans are numbers here. */
   reference(node: Tensor<A>, inputs: readonly Float64Array[]): Float64Array;
   /**
-   * Whether a backward program computes the value again instead of keeping it:
-   * always ("free"), or only if its inputs are at hand anyway ("copy").
+   * Whether a backward program recomputes the value instead of keeping it:
+   * always ("free"), or only if its inputs are available anyway ("copy").
    */
   readonly again?: "free" | "copy";
 }
@@ -67,12 +67,12 @@ const inputOperation: Operation<null> = {
   },
 };
 
-/** A value that is fed at run time under a name. */
+/** A named value that is fed at run time. */
 export function input(name: string, shape: Shape, dtype: DType = "float32"): Tensor {
   if (name === "" || shape.some((n) => !Number.isInteger(n) || n < 1)) {
     throw new TensorError("input", {
       got: `name "${name}" and shape ${show(shape)}`,
-      expected: "a name and lengths that are whole and at least 1",
+      expected: "a name, and lengths that are whole and at least 1",
       mend: "Give the input a name and a static shape.",
     });
   }
@@ -81,7 +81,7 @@ export function input(name: string, shape: Shape, dtype: DType = "float32"): Ten
 
 export const isInput = (t: Tensor): boolean => t.op === (inputOperation as Operation);
 
-/** Numbers of a constant: one for each element, or a single one for all. */
+/** Values of a constant: one for each element, or a single one for all. */
 export interface ConstantAttributes {
   readonly data: readonly number[];
 }
@@ -119,7 +119,7 @@ export function constant(
 
 export const toTensor = (x: TensorLike): Tensor => (typeof x === "number" ? constant(x) : x);
 
-/** All tensors that the given ones are computed from, and they themselves, sources first. */
+/** The given tensors and all tensors that they are computed from, sources first. */
 export function ancestors(
   of: readonly Tensor[],
   stop: (t: Tensor) => boolean = () => false,
@@ -134,7 +134,7 @@ export function ancestors(
   return [...seen].sort((a, b) => a.id - b.id);
 }
 
-/** Throws unless the tensor holds the wanted kind of number. */
+/** Throws unless the tensor has one of the wanted types. */
 export function requireDType(where: string, what: string, t: Tensor, ...wanted: readonly DType[]): void {
   if (wanted.includes(t.dtype)) return;
   throw new TensorError(where, {

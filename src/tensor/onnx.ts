@@ -1,4 +1,4 @@
-// ONNX messages, written field by field (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+// Writes ONNX messages field by field (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DType } from "./graph.ts";
 import type { Shape } from "./shape.ts";
@@ -38,27 +38,27 @@ export interface Graph {
   readonly constants: readonly Data[];
   readonly inputs: readonly Value[];
   readonly outputs: readonly Value[];
-  /** Name of an output before the others that is an empty list of tensors. */
+  /** Name of a first output that is an empty list of tensors. */
   readonly emptyList: string;
 }
 
-/** What an op file emits its ONNX form with. Each call returns the names of the values made. */
+/** Emits the ONNX form of an operation. Each call returns the names of its results. */
 export interface Emit {
   /** One node with one result. @param domain "com.microsoft" for ONNX Runtime's own operators. */
   node(type: string, inputs: readonly string[], attributes?: Node["attributes"], domain?: string): string;
   /** One node with several results. */
   nodes(type: string, inputs: readonly string[], count: number, attributes?: Node["attributes"]): string[];
   constant(type: ElementType, shape: Shape, data: readonly number[]): string;
-  /** A constant with one number everywhere. */
+  /** A constant with the same number everywhere. */
   filled(type: DType, shape: Shape, value: number): string;
-  /** An int64 list, as operators take for axes, shapes and sizes. */
+  /** An int64 list, for axes, shapes and sizes. */
   list(values: readonly number[]): string;
   /** See {@link CompileOptions} in compile.ts. */
   readonly rowTile: number | undefined;
 }
 
 const elementTypes: Record<ElementType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 };
-/** ONNX's number for an element type, for instance for the operator Cast. */
+/** ONNX's number of an element type, for example for the operator Cast. */
 export const elementType = (type: ElementType): number => elementTypes[type];
 
 const opset = 23;

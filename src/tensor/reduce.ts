@@ -1,4 +1,4 @@
-// What reductions over axes have in common.
+// Shared code of reductions over axes.
 import { checkAxis, type Shape, unravel } from "./shape.ts";
 
 export interface ReduceAttributes {
@@ -25,7 +25,7 @@ export const keptShape = (shape: Shape, axes: readonly number[]): number[] =>
 export const reducedShape = (shape: Shape, { axes, keep }: ReduceAttributes): number[] =>
   keep ? keptShape(shape, axes) : shape.filter((_, i) => !axes.includes(i));
 
-/** For every element, the flat index of the result that it goes into. */
+/** For every element, the flat index of the result that it is reduced into. */
 export function* targets(shape: Shape, axes: readonly number[]): Generator<readonly [number, number]> {
   const kept = keptShape(shape, axes);
   for (let i = 0; i < shape.reduce((a, b) => a * b, 1); i++) {

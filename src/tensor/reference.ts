@@ -1,6 +1,6 @@
 import { ancestors, type Tensor } from "./graph.ts";
 
-/** Compute a graph in float64, slowly and plainly, each operation by its own reference. */
+/** Compute a graph in float64, slowly, with the reference implementation of each operation. */
 export function evaluate(
   outputs: readonly Tensor[],
   feeds: ReadonlyMap<Tensor, ArrayLike<number>>,

@@ -1,4 +1,4 @@
-// Shapes are lists of lengths, outermost first. Nothing here knows about graphs.
+// Shapes are lists of lengths, outermost first. This file is independent of graphs.
 import { TensorError } from "./error.ts";
 
 export type Shape = readonly number[];
@@ -34,8 +34,8 @@ export function broadcastShapes(where: string, a: Shape, b: Shape): number[] {
     if (m !== n && m !== 1 && n !== 1) {
       throw new TensorError(where, {
         got: `shapes ${show(a)} and ${show(b)}`,
-        expected: "lengths that are equal or 1 from the last axis backwards",
-        mend: "Reshape one of them so that its axes line up, with 1 where it repeats.",
+        expected: "lengths that are equal or 1, aligned from the last axis",
+        mend: "Reshape one of them so that the axes line up, with length 1 where it repeats.",
       });
     }
     return m === 1 ? n : m;
@@ -53,7 +53,7 @@ export function checkAxis(where: string, axis: number, shape: Shape): number {
   });
 }
 
-/** The data of a tensor repeated to a larger shape that it broadcasts to. */
+/** The data of a tensor, broadcast to a larger shape. */
 export function expand(data: Float64Array, from: Shape, to: Shape): Float64Array {
   const lead = to.length - from.length;
   return Float64Array.from({ length: sizeOf(to) }, (_, index) => {

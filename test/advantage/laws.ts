@@ -1,4 +1,4 @@
-/** Laws that estimators keep, as tests: each file of an estimator says which hold for it. */
+/** Shared tests of estimators: each test file names the properties that hold for its estimator. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ export type Law =
   | "oneOverTokens";
 export type Rewards = readonly (readonly number[])[];
 
-/** First token's advantage of every trajectory, by group. */
+/** The first token's advantage in every trajectory, by group. */
 export function apply(estimator: Advantage, rewards: Rewards): number[][] {
   const { advantages } = estimator.apply(evidenceOf(rewards), estimator.init(), undefined);
   return rewards.map((group, g) => group.map((_, i) => advantages.get(`${g}.${i}`)![0]!));
@@ -78,7 +78,7 @@ const laws: Record<Law, (estimator: Advantage, rewards: Rewards) => void> = {
   deadIsZero: (e) => near(apply(e, [[0.1, 0.1, 0.1]]), [[0, 0, 0]], 0),
   loneIsZero: (e) => near(apply(e, [[0.7]]), [[0]], 0),
   oneOverTokens: (e, r) => {
-    // ragged turns: as many numbers as action tokens, all finite
+    // ragged turns: one finite number per action token
     const evidence = evidenceOf(r, (g, i) => 1 + ((g + i) % 3));
     const { advantages } = e.apply(evidence, e.init(), undefined);
     for (const t of evidence.trajectories) {
@@ -99,7 +99,7 @@ const groups = fc.array(
   },
 );
 
-/** Tests the laws named, and what every estimator has to do. @param make a fresh one each time. */
+/** Tests the named properties, and those of every estimator. @param make creates a new one each time. */
 export function obeys(name: string, make: () => Advantage, named: readonly Law[]): void {
   for (const law of named) {
     test(`${name} obeys ${law}`, () => {

@@ -1,4 +1,4 @@
-/** What a teacher said of a few attempts, for the tests of estimators that follow one. */
+/** A teacher's log-probabilities for a few attempts, for the tests of estimators that use a teacher. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Hindsight, hindsightIn, hindsightNotes } from "../../src/common/tokens/hindsight.ts";
@@ -6,7 +6,7 @@ import { batchOf, selectRows } from "../../src/common/tokens/pack.ts";
 import type { Advantage, Evidence } from "../../src/core/slots.ts";
 import { trajectoryOf, turnOf } from "../core/make.ts";
 
-/** One id per token: the student says it with 1/2, the teacher with these probabilities. */
+/** One id per token: the student's probability is 1/2, the teacher's are these. */
 const own = (...teacher: readonly number[]): Hindsight => ({
   k: 1,
   written_A: Float32Array.from(teacher, Math.log),
@@ -42,7 +42,7 @@ export const near = (got: ArrayLike<number> | undefined, expected: readonly numb
     assert.ok(Math.abs(got![i]! - x) < 1e-6, `[${i}] ${got![i]}, expected ${x}`);
 };
 
-/** Tests that what the teacher said comes along for an objective. */
+/** Tests that the teacher's outputs are passed on to the objective. */
 export function bringsTheTeacher(estimator: Advantage<null>): void {
   test("the teacher's ids and log-probabilities arrive in the batch, row by row", () => {
     const { advantages, columns } = estimator.apply(evidence, null, undefined);

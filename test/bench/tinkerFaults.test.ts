@@ -15,7 +15,7 @@ test("a run whose server is killed stops with a clear error, and is resumed to t
   assert.equal(killed.digest, calm.digest);
   assert.equal(killed.kills, 1);
   assert.equal(killed.resumed, killed.said.length);
-  for (const words of killed.said) assert.match(words, /started again.+--resume/);
+  for (const words of killed.said) assert.match(words, /restarted.+--resume/);
 });
 
 test("rollouts ahead of learning survive a server that is killed and a client that is: the same weights, and nobody waits", async () => {
@@ -25,7 +25,7 @@ test("rollouts ahead of learning survive a server that is killed and a client th
   const killed = await runThrough("ahead", "0", place, random.split("ahead", 0), calm.pace);
   assert.equal(killed.digest, calm.digest);
   assert.equal(killed.kills, 2);
-  for (const words of killed.said) assert.match(words, /started again.+--resume/);
+  for (const words of killed.said) assert.match(words, /restarted.+--resume/);
   // a client that is left to its patience takes 100 s
   assert.ok(killed.seconds < 90, `${killed.seconds} s`);
 });

@@ -84,7 +84,7 @@ test("killed, then out of calls, then with more: limits and cache are kept, hold
   assert.equal(await killedAt(12, [...codes, ...limited], whenPaid), "SIGKILL");
   const poor = await inProcess(["train", "--out", "rough", "--resume"]);
   assert.equal(poor.code, 1, poor.err);
-  assert.match(poor.err, /calls of 30 used.*Raise the limit and go on/);
+  assert.match(poor.err, /calls of 30 used.*Raise the limit and resume/);
   assert.ok(paid.length > 12 && paid.length <= 30, `${paid.length} calls`);
   const spent = paid.length;
   const none = await inProcess(["train", "--out", "rough", "--resume"]);

@@ -1,6 +1,6 @@
 /**
- * A command line run in the test's own process, and its working folder: for all that need no signal, no pipe and no fresh
- * reading of a module. A process of its own takes a second before its first word.
+ * Runs a command line in the test's own process, with its working folder: for tests that need no signal, no pipe and no
+ * newly loaded module. A child process takes a second to start.
  */
 import { Writable } from "node:stream";
 import { createIo } from "../../src/cli/output.ts";
@@ -17,7 +17,7 @@ function collected(): { readonly stream: Writable; text(): string } {
   return { stream, text: () => text };
 }
 
-/** What a process of its own would have said, and its exit code. */
+/** The output and exit code that a child process would have. */
 export async function inProcess(
   args: readonly string[],
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {

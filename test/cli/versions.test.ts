@@ -56,7 +56,7 @@ test("a candidate's way: added, split, judged, promoted", async () => {
     /Now: tuned-\w+ 100.0 %.*\(better\)/,
   );
   assert.match((await versions("watch", "--once")).out, /tuned-\w+ alone/);
-  assert.match((await versions("rollback", "tuned", "--yes")).err, /answers alone/);
+  assert.match((await versions("rollback", "tuned", "--yes")).err, /the only version in the split/);
 });
 
 test("who answers without a split, and why a version has no mean yet, as it is", async () => {

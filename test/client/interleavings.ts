@@ -1,4 +1,4 @@
-/** The client's queue under random interleavings of what callers, the page, the network and the clock do. */
+/** Tests the client's queue under random interleavings of callers, the page, the network and the clock. */
 import assert from "node:assert/strict";
 import { mock } from "node:test";
 import fc from "fast-check";
@@ -11,15 +11,15 @@ type Command =
   | { readonly kind: "add"; readonly given: Given }
   | { readonly kind: "flush" }
   | { readonly kind: "leave" }
-  /** The caller of one of the signals so far goes away. */
+  /** The caller of one of the earlier signals aborts. */
   | { readonly kind: "abort"; readonly which: number }
   | { readonly kind: "tick"; readonly ms: number };
 
 interface Given {
-  /** The server refuses it, and any list with it. */
+  /** The server rejects it, and any list that contains it. */
   readonly wrong: boolean;
   readonly characters: number;
-  /** Added so many microtasks after this one is settled. */
+  /** Added this many microtasks after this one is settled. */
   readonly next?: { readonly after: number; readonly given: Given } | undefined;
 }
 
@@ -34,7 +34,7 @@ type Fate =
   | "busy for a day"
   | "no key";
 
-/** Of the requests in turn, and of all that follow. */
+/** Outcomes of the requests in order, and of all that follow. */
 interface Network {
   readonly fates: readonly Fate[];
   readonly afterwards: Fate;
@@ -80,12 +80,12 @@ function weighted<T>(...values: readonly (readonly [T, number])[]): fc.Arbitrary
   return fc.oneof(...values.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 }
 
-/** Throws the shortest interleaving under which a promise of the queue is broken. @returns how often what came. */
+/** Throws the shortest interleaving that breaks a promise of the queue. @returns how often each outcome occurred. */
 export async function requireAllSettled(runs: number, seed: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1e12 });
-  // pauses with a part at random could not be played again
+  // pauses with a random part could not be replayed
   mock.method(crypto, "getRandomValues", (into: Uint32Array) => into.fill(1 << 31));
   try {
     await fc.assert(
@@ -179,7 +179,7 @@ async function play(
   }
   s.scheduleSequence(commands.map((command) => () => run(command)));
 
-  // all that is needed in the end is time: patience and pauses are bounded
+  // in the end only time is needed: patience and pauses are bounded
   for (let rounds = 0; rounds < 80; rounds++) {
     await s.waitIdle();
     await microtasks(10);
@@ -209,7 +209,7 @@ async function microtasks(count: number): Promise<void> {
 
 const reasonOf = (why: unknown): string => (why instanceof FeedbackError ? why.kind : "aborted");
 
-/** Whether a signal may be given up for this reason now. */
+/** Whether a signal may be given up for this reason at this point. */
 function isReason(why: unknown, { given, until, caller }: Added): boolean {
   if (why === gone) return caller.signal.aborted;
   if (!(why instanceof FeedbackError)) return false;
@@ -224,7 +224,7 @@ function isReason(why: unknown, { given, until, caller }: Added): boolean {
   }
 }
 
-/** What was acknowledged is there, once, under the id that was told; in the order in which it was added, unless a page was left. */
+/** Acknowledged signals are stored once, under the returned id, and in the order of adding, unless a page was left. */
 function requireKept(server: Kept, added: readonly Added[], commands: readonly Command[]): void {
   const acknowledged = added.filter(({ outcome }) => outcome && "acknowledged" in outcome);
   for (const { json, outcome } of acknowledged) {
@@ -253,14 +253,14 @@ function brokenOff({ status }: Response): Response {
 /** Ids by what was sent. */
 type Kept = Map<string, string>;
 
-/** An inbox as the server is one: a list is taken whole or not at all, and what is sent again is the same signal. */
+/** An inbox that behaves like the server: a list is accepted as a whole or not at all, and a repeated signal is stored once. */
 function inbox(
   s: fc.Scheduler,
   { fates, afterwards }: Network,
   count: (what: string) => void,
 ): { readonly server: Kept; readonly fetch: typeof fetch; readonly wrong: string[] } {
   const server: Kept = new Map();
-  /** What the client did that it may not do. Thrown, it would be taken for a network that fails. */
+  /** Violations by the client. They are stored, since a thrown error would count as a network failure. */
   const wrong: string[] = [];
   let requests = 0;
   let underway = 0;

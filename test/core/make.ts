@@ -74,7 +74,7 @@ export interface RowSpec {
   readonly weight?: readonly number[];
   readonly turn?: readonly number[];
   readonly group?: string;
-  /** Default: one of its own. */
+  /** Default: a separate one. */
   readonly trajectory?: string;
 }
 
@@ -111,7 +111,7 @@ export function batchOfRows(specs: readonly RowSpec[]): Batch {
   );
 }
 
-/** A context that answers what it is given; anything else throws. */
+/** A context with the given values; access to anything else throws. */
 export function ctxOf(parts: Partial<Ctx>): Ctx {
   const missing = (): never => {
     throw new Error("this test gave its context no such thing");

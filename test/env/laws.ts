@@ -1,4 +1,4 @@
-/** What every environment promises: one shared test that takes the environment. */
+/** The contract of every environment, as one shared test that takes the environment. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
@@ -7,11 +7,11 @@ import type { Environment, Player } from "../../src/env/environment.ts";
 import { isSuccess, type Played, play, trajectoryOf } from "./play.ts";
 
 export interface Promised {
-  /** Largest success of empty and random actions. */
+  /** Highest success rate of empty and random actions. */
   readonly garbage: number;
-  /** Range of the flawed player's success on each split, where there is one. */
+  /** Range of the flawed player's success rate on each split, if there is one. */
   readonly flawed?: readonly [number, number];
-  /** Splits that the range holds for. Default: all. */
+  /** Splits that the range applies to. Default: all. */
   readonly flawedOn?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   const env = make();
   const { name } = env;
   const all = env.splits.map((split) => [split, env.tasks(split)] as const);
-  /** Up to n of the tasks, from all over. */
+  /** Up to n tasks, spread over the list. */
   const some = (tasks: readonly Task[], n: number): readonly Task[] =>
     tasks.length <= n
       ? tasks
@@ -42,14 +42,14 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   const words = [...new Set((env.lexicon?.() ?? []).flatMap((t) => t.split(/\s+/)))];
   const babble: Player = (_task, _conversation, random) =>
     Array.from({ length: 1 + random.below(5) }, () => words[random.below(words.length)]!).join(" ");
-  // well-formed openings make every reply occur
+  // valid actions, so that every kind of reply occurs
   const chatter: Player = (task, conversation, random) => {
     const commands = ["search", "lookup currency of", "lookup country of", "lookup name of", "go"];
     const rest = babble(task, conversation, random);
     return random.below(3) === 0 ? rest : `${commands[random.below(commands.length)]!} ${rest}`;
   };
 
-  /** By player and task: what one law has seen, the next need not have played again. */
+  /** Trajectories by player and task, shared by the tests so that none is played twice. */
   const seen = new Map<Player, Map<string, Played>>();
   async function playedOnce(task: Task, player: Player): Promise<Played> {
     const its = seen.get(player) ?? new Map<string, Played>();
@@ -144,7 +144,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
     }
   });
 
-  // one without takes free text, for models with a tokenizer of their own
+  // without a vocabulary it takes free text, for models with their own tokenizer
   if (!env.lexicon) return;
   test(`${name}: the lexicon has every word that is said`, async () => {
     const known = new Set(words);
@@ -165,7 +165,7 @@ export function obeysTheLaws(make: () => Environment, promised: Promised): void 
   });
 }
 
-/** A fork taken before each action goes on as the original did, and leaves it alone. */
+/** A fork taken before each action continues like the original, and does not change it. */
 async function forksAgree(env: Environment, task: Task, played: Played): Promise<void> {
   let episode = await env.start(task, randomStream(task.seed));
   for (const [i, content] of played.actions.entries()) {

@@ -1,4 +1,4 @@
-/** Plays an environment by hand, for its tests. */
+/** Plays an environment with given actions, for its tests. */
 import { type Random, randomStream } from "../../src/core/random.ts";
 import type { Ending, Message, Task, Trajectory, Turn } from "../../src/core/types.ts";
 import type { Environment, Player } from "../../src/env/environment.ts";
@@ -42,7 +42,7 @@ export async function play(
 export const isSuccess = (played: Played): boolean =>
   played.end.kind === "done" && played.end.success === true;
 
-/** The trajectory that these actions make. */
+/** The trajectory of these actions. */
 export function trajectoryOf(
   task: Task,
   actions: readonly string[],

@@ -1,4 +1,4 @@
-/** Files that other tools wrote, read into a new store. */
+/** Imports files of other tools into a new store. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importFile } from "../../src/exchange/import/importFile.ts";
@@ -6,7 +6,7 @@ import { gathered } from "../../src/exchange/sessions.ts";
 import { openProduction } from "../../src/store/openProduction.ts";
 import { folder } from "../train/world.ts";
 
-/** @param rows of a JSONL file. @returns what became of them. */
+/** @param rows of a JSONL file. @returns the imported records. */
 export async function brought(from: "minari" | "verifiers", ...rows: readonly unknown[]) {
   const file = join(folder(), "rows.jsonl");
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));

@@ -495,14 +495,14 @@ test("what is no text in UTF-8 is named by its line, and not taken for CSV or me
   await writeFile(file, `\ufeff${row}\n${row}`);
   assert.equal((await trying()).records, 2);
   await writeFile(file, Buffer.concat([Buffer.from(`${row}\n`), Buffer.from(row, "latin1")]));
-  await assert.rejects(trying(), /line 2: got bytes that are no text in UTF-8.*to_json/);
+  await assert.rejects(trying(), /line 2: got bytes that are not UTF-8.*to_json/);
   await writeFile(file, gzipSync(row));
-  await assert.rejects(trying(), /line 1: got bytes that are no text/);
+  await assert.rejects(trying(), /line 1: got bytes that are not UTF-8/);
   // as Parquet begins
   await writeFile(file, Buffer.from([0x50, 0x41, 0x52, 0x31, 0x15, 0x04, 0x15, 0xf0, 0x80]));
-  await assert.rejects(trying(), /line 1: got bytes that are no text/);
+  await assert.rejects(trying(), /line 1: got bytes that are not UTF-8/);
   await writeFile(file, Buffer.from("é").subarray(0, 1));
-  await assert.rejects(trying(), /line 1: got bytes that are no text/);
+  await assert.rejects(trying(), /line 1: got bytes that are not UTF-8/);
 });
 
 test("a broken record is named by its line, and nothing is written", async () => {

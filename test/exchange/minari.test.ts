@@ -65,7 +65,7 @@ test("equal episodes of one data set are two; the same one again is one", async 
 test("what is no episode of texts is named by its line", async () => {
   await assert.rejects(
     brought("minari", episode, { ...episode, observations: [[0.5], [1], [2]] }),
-    /line 2.*observations that are no texts/s,
+    /line 2.*observations that are not texts/s,
   );
   await assert.rejects(
     brought("minari", { ...episode, observations: ["a", "b"] }),

@@ -1,4 +1,4 @@
-/** Served traffic made by hand, for the tests of what goes in and out. */
+/** Hand-made served traffic, for the tests of imports and exports. */
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { Message } from "../../src/core/types.ts";
 import type { Answers } from "../../src/exchange/derived.ts";
@@ -7,7 +7,7 @@ import { fits } from "../../src/exchange/sessions.ts";
 export const user = (content: string): Message => ({ role: "user", content });
 export const assistant = (content: string): Message => ({ role: "assistant", content });
 
-/** The answer to one call; asked at 1000 ms times its turn, of session "s" and user "u", unless said otherwise. */
+/** The response to one call; by default at 1000 ms times its turn, in session "s" of user "u". */
 export function response(made: Partial<ServedResponse> & Pick<ServedResponse, "id">): ServedResponse {
   const session = made.session ?? "s";
   const turn = made.turn ?? 0;
@@ -32,7 +32,7 @@ export function response(made: Partial<ServedResponse> & Pick<ServedResponse, "i
   };
 }
 
-/** Feedback on response "r", at 9000 ms, unless said otherwise. */
+/** Feedback on response "r", by default at 9000 ms. */
 export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id" | "kind">): ReceivedSignal {
   return {
     channel: "thumb",
@@ -45,7 +45,7 @@ export function signal(made: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id"
   };
 }
 
-/** A store in memory, as far as reading goes. Signals belong to the session of what they are about. */
+/** A read-only store in memory. Signals belong to the session of their target. */
 export function served(
   responses: readonly ServedResponse[],
   signals: readonly ReceivedSignal[] = [],

@@ -1,4 +1,4 @@
-/** What every objective has to keep, as tests: its cotangents are slopes, its parts add up, weightless tokens are silent. */
+/** Shared tests of objectives: cotangents match finite differences, parts add up, tokens of weight 0 have no effect. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -52,14 +52,14 @@ function withWanted(outputs: Outputs, { at }: Wanted): Outputs {
 
 type Which = "logp" | "entropy" | "at";
 
-/** What an objective has cotangents for; it is tested in one kind of output. */
+/** The kind of output that an objective has cotangents for; it is tested with that. */
 const whichOf = ({ at, entropy, logp }: Cotangents): Which =>
   at ? "at" : entropy && !logp ? "entropy" : "logp";
 
 /**
- * Tests an objective of log-probabilities; of those at ids, or of entropies, if it has cotangents for those.
+ * Tests an objective of log-probabilities, or of those at given ids or of entropies if it has cotangents for them.
  * @param columns further columns of the batch, each [A].
- * @param parts what its `prepare` asks the context for.
+ * @param parts the auxiliary parts that its `prepare` reads from the context.
  */
 export function agrees(
   name: string,
@@ -84,7 +84,7 @@ export function agrees(
         for (let a = 0; a < xs.length; a++) {
           const h = 1e-5;
           const at = (d: number): number => {
-            // float64, so that differences are exact enough; the maths reads numbers and does not care
+            // float64, so that finite differences are precise enough; the objective accepts any numbers
             const moved = Float64Array.from(xs) as unknown as Float32Array;
             moved[a] = xs[a]! + d;
             return objective.evaluate({ ...outputs, [which]: moved }, batch, aux).loss;

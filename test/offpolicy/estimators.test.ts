@@ -224,9 +224,9 @@ test("what cannot be estimated from is refused", () => {
   assert.throws(() => ips([]), code);
   assert.throws(() => snips([one([], [])]), code);
   assert.throws(() => snips([one([1], [1, 2])]), code);
-  assert.throws(() => snips([one([Number.POSITIVE_INFINITY], [1])]), /Look for propensities of 0/);
+  assert.throws(() => snips([one([Number.POSITIVE_INFINITY], [1])]), /Check for propensities of 0/);
   assert.throws(() => snips([one([-1], [1])]), code);
-  assert.throws(() => doublyRobust([one([1], [1])]), /Fit a model/);
+  assert.throws(() => doublyRobust([one([1], [1])]), /Fit a reward model/);
   assert.throws(() => actionRatio([1], []), code);
   assert.ok(Number.isNaN(snips([one([0], [1])]).value));
 });

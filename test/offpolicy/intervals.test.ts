@@ -100,7 +100,7 @@ test("diagnostics by hand", () => {
   // (3 + 1)² / (9 + 1)
   close(estimateValue(rewarded([1, 0], (i) => [3, 1][i]!)).diagnostics.effective, 1.6);
   const nothing = estimateValue(rewarded([1, 0], () => 0));
-  assert.deepEqual(nothing.doubts, ["nothing of what was logged would have been done by the target"]);
+  assert.deepEqual(nothing.doubts, ["the target policy would have taken none of the logged actions"]);
   const missing = estimateValue(
     rewarded(
       Array.from({ length: 300 }, (_, i) => i % 2),

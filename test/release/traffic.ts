@@ -13,7 +13,7 @@ export const version = (id: string): Version => ({
 
 export interface Traffic {
   readonly sessions: number;
-  /** Milliseconds since 1970 of the first one; one a second. */
+  /** Time of the first session in milliseconds since 1970; one session per second. */
   readonly from: number;
   readonly seed?: number;
   /** Chance of a thumb up, given that there is a thumb at all. */
@@ -24,7 +24,7 @@ export interface Traffic {
   readonly more?: Partial<ServedResponse>;
 }
 
-/** Each session asks once, and its thumb comes ten seconds later. */
+/** Each session sends one request, and its thumb comes ten seconds later. */
 export async function traffic(production: Production, split: Split, of: Traffic): Promise<void> {
   const batch: Write[] = [];
   for (let i = 0; i < of.sessions; i++) {

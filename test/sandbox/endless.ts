@@ -1,4 +1,4 @@
-/** A process with a statement under way that never ends; killed by sql.test.ts. */
+/** A process that executes a statement without end; killed by sql.test.ts. */
 import { sqlSandbox } from "../../src/sandbox/sql.ts";
 
 const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";

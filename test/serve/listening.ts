@@ -18,7 +18,7 @@ export async function listening(options: Partial<GateOptions> = {}) {
     .route("/", inbox({ ...store, gate: door }))
     .route("/", keyRoutes(production, door));
   const asked: Request[] = [];
-  /** Stands before the app: what it returns is the answer. */
+  /** Middleware before the app: if it returns an answer, that is sent. */
   const before: { answer?: (request: Request) => Response | undefined | Promise<Response | undefined> } = {};
   const server = limitedServer(async (request, env) => {
     asked.push(request);

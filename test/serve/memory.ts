@@ -1,4 +1,4 @@
-/** The store's contract in memory, as far as the inbox asks for it: for tests of what stands before the store. */
+/** The part of the store's contract that the inbox needs, in memory: for tests without a database. */
 import type { AccessKey, ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 import type { SignalFilter, Written } from "../../src/store/production.ts";
 
@@ -55,7 +55,7 @@ export function memory(responses: readonly ServedResponse[] = []) {
   };
 }
 
-/** A reply that was served. */
+/** A served reply. */
 export function served(more: Partial<ServedResponse> & Pick<ServedResponse, "id">): ServedResponse {
   return {
     session: "s1",

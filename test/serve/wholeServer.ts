@@ -1,4 +1,4 @@
-/** All that `whetstone serve` serves, over a store in a folder of its own. */
+/** Everything that `whetstone serve` serves, over a store in a temporary folder. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export interface WholeServer {
   readonly server: ProductionServer;
   readonly production: Production;
   readonly store: Store;
-  /** Id of the version that answers. */
+  /** Id of the live version. */
   readonly version: string;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ const hi = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
 });
 
-/** Says hi to everybody. @param asked is told of every call, and of every question for models. */
+/** Answers "hi" to every call. @param asked called for every call, and for every request of the model list. */
 export const alwaysHi = (asked: (what: string) => void = () => {}): Answerer => ({
   chat: async () => {
     asked("chat");

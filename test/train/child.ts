@@ -1,11 +1,11 @@
-/** A run in a process of its own, which kills itself where it is told to: `node child.ts '{"engine":"local",…}'`. */
+/** A run in a child process, which kills itself at a given point: `node child.ts '{"engine":"local",…}'`. */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { findCheckpoint } from "../../src/train/checkpoint.ts";
 import { intercept } from "./faults.ts";
 import { echo, engines, runIn, settings, spied, watched } from "./world.ts";
 
-/** What happens in a run, as far as it can be cut off there. */
+/** Points of a run at which it can be killed. */
 export type Moment =
   | "demonstration"
   | "step"

@@ -1,4 +1,4 @@
-/** Makes the calls of node:fs/promises that write fail, or count, as if the disk did it. */
+/** Makes the write calls of node:fs/promises fail, or counts them, as if the disk failed. */
 import files, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 
@@ -7,8 +7,8 @@ type Call = (path: string, ...rest: unknown[]) => Promise<unknown>;
 const calls = files as unknown as Record<(typeof names)[number], Call>;
 
 /**
- * Calls `before` ahead of every write until the returned function is called. What it throws, the write throws; a write
- * of contents has then written half of them.
+ * Calls `before` ahead of every write until the returned function is called. If it throws, the write throws the same;
+ * a write of contents has then written half of them.
  */
 export function intercept(before: (call: string, path: string) => void): () => void {
   const real = Object.fromEntries(names.map((name) => [name, calls[name]])) as typeof calls;
@@ -55,6 +55,6 @@ export function intercept(before: (call: string, path: string) => void): () => v
   };
 }
 
-/** What a full disk says. */
+/** The error of a full disk. */
 export const noSpace = (call: string): Error =>
   Object.assign(new Error(`ENOSPC: no space left on device, ${call}`), { code: "ENOSPC" });

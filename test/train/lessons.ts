@@ -1,4 +1,4 @@
-/** Lessons by hand, and what a policy makes of them. */
+/** Hand-made training examples, and their effect on a policy. */
 import { loggedTask, type ServedLesson } from "../../src/core/trainingExamples.ts";
 import type { Message, Trajectory, TurnTokens } from "../../src/core/types.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
@@ -44,7 +44,7 @@ export function reply(id: string, question: string, content: string, tokens?: Tu
   };
 }
 
-/** What a policy gives a reply: Σ ln p over its tokens and the end. */
+/** Log-probability of a reply: Σ ln p over its tokens and the end. */
 async function logpOf(policy: Parameters<NonNullable<Watched>>[2], question: string, content: string) {
   const prompt = policy.codec.open(ask(question));
   const action = [...policy.codec.encode(content), policy.codec.endId];
@@ -59,7 +59,7 @@ async function logpOf(policy: Parameters<NonNullable<Watched>>[2], question: str
 }
 type Watched = Parameters<typeof practise>[0]["watch"];
 
-/** Learns from lessons in a few steps; what the policy gives some replies before and after. */
+/** Trains on the examples for a few steps; returns the log-probabilities of some replies before and after. */
 export async function learn(
   recipe: Recipe,
   lessons: readonly ServedLesson[],

@@ -1,28 +1,28 @@
-/** A provider whose model is a script, behind the project's own OpenAI-compatible endpoint; it counts what it is paid for. */
+/** A provider with a scripted model behind the project's own OpenAI-compatible endpoint; it counts the charged calls. */
 import { after } from "node:test";
 import type { Message } from "../../src/core/types.ts";
 import { type Backend, endpoint } from "../../src/env/agent/endpoint.ts";
 import type { ChatCall } from "../../src/env/agent/request.ts";
 import { listen } from "../../src/http/listen.ts";
 
-/** What it asks for as a key. */
+/** The expected API key. */
 export const scriptedKey = "none";
-/** Tokens that it charges for each call, whatever was said. */
+/** Tokens that it charges for each call, whatever the content. */
 export const charged = { input: 10, output: 5 } as const;
 
-/** Says something, by what was asked and the seed. */
+/** The reply to a request, given its messages and the seed. */
 export type Script = (messages: readonly Message[], seed: number) => string;
 
 export interface ScriptedProvider {
   /** The base URL. */
   readonly url: string;
-  /** Every request that was answered, in order, as JSON. */
+  /** Every answered request, in order, as JSON. */
   readonly paid: readonly string[];
-  /** Hears how many were answered, with each answer that is on its way. */
+  /** Called for each answer, while it is sent, with the number of answers so far. */
   whenPaid(heard: (count: number) => void): void;
 }
 
-/** Serves until the tests of the file are done. */
+/** Serves until the tests of the file end. */
 export async function scriptedProvider(script: Script): Promise<ScriptedProvider> {
   const paid: string[] = [];
   let onPaid = (_count: number): void => {};
@@ -61,8 +61,8 @@ export async function scriptedProvider(script: Script): Promise<ScriptedProvider
 }
 
 /**
- * Plays codes of two words out of three: says any, by the seed, that no line such as "not w1 at 2" blames. Asked to reflect,
- * it lists what was blamed.
+ * Plays codes of two words out of three: guesses any, by the seed, that no line such as "not w1 at 2" excludes. When asked
+ * to reflect, it lists what was excluded.
  */
 export const codebreaker: Script = (messages, seed) => {
   const text = messages.map(({ content }) => content).join("\n");

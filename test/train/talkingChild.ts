@@ -1,4 +1,4 @@
-/** A run of a learner without weights against a provider, in a process of its own: `node talkingChild.ts '{"root":…}'`. */
+/** A run of a learner without weights against a provider, in a child process: `node talkingChild.ts '{"root":…}'`. */
 import { join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { budget } from "../../src/engine/chat/budget.ts";

@@ -1,4 +1,4 @@
-/** A tiny world to train in, runs in it, and what a run leaves behind. */
+/** A tiny environment to train in, runs in it, and the data that a run leaves behind. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ export function echo(more: Partial<Environment> = {}): Environment {
   };
 }
 
-/** The same world, with every answer after a random while. */
+/** The same environment, with a random delay before every answer. */
 export function delayed(environment: Environment, most = 3): Environment {
   const wait = () => new Promise((go) => setTimeout(go, Math.random() * most));
   return {
@@ -79,7 +79,7 @@ export function delayed(environment: Environment, most = 3): Environment {
   };
 }
 
-/** The same world, with something done at every start; what that throws, the environment throws. */
+/** The same environment, with a hook at every start; if the hook throws, the environment throws. */
 export function watched(
   environment: Environment,
   onStart: (task: Task, seed: number) => void | Promise<void>,
@@ -93,7 +93,7 @@ export function watched(
   };
 }
 
-/** The same engine, with something done before each call of its models. */
+/** The same engine, with a hook before each call of its models. */
 export function spied(engine: Engine, onCall: (name: keyof Model) => void): Engine {
   const wrap = (model: Model): Model =>
     new Proxy(model, {
@@ -118,7 +118,7 @@ export const tiny = (): Engine =>
 
 export const engines = { local: tiny, tabular: tabularEngine } as const;
 
-/** A handful of iterations with a short warm start, validated on the way. */
+/** A few iterations with a short warm start and validation. */
 export function settings(name: keyof typeof engines, engine: Engine = engines[name]()): RunOptions {
   const learningRate = name === "local" ? 0.003 : 0.3;
   return {
@@ -133,7 +133,7 @@ export function settings(name: keyof typeof engines, engine: Engine = engines[na
   };
 }
 
-/** A folder that goes with the test, or the file; or when else is said. */
+/** A temporary folder, removed after the test or the file, or at another given time. */
 export function folder(then: (work: () => void) => void = after): string {
   const made = mkdtempSync(join(temporary, "whetstone-train-"));
   then(() => rmSync(made, { recursive: true, force: true }));
@@ -163,7 +163,7 @@ export async function runIn(
   return { summary, events };
 }
 
-/** Numbers that wall-clock time went into. */
+/** Fields that depend on wall-clock time. */
 const timed = /seconds|tokensPerSecond/i;
 
 export interface Trace {
@@ -175,7 +175,7 @@ export interface Trace {
 
 const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** All that a run leaves behind, wall-clock times left out. */
+/** All data that a run leaves behind, without wall-clock times. */
 export async function traceOf(root: string): Promise<Trace> {
   const final = join(root, "run", "final");
   const store = await openStore(join(root, "whetstone.sqlite"));
@@ -209,7 +209,7 @@ export async function traceOf(root: string): Promise<Trace> {
   }
 }
 
-/** For assert.rejects: one line, with this code. */
+/** For assert.rejects: an error of one line with this code. */
 export const withCode =
   (code: string, words = /./) =>
   (e: unknown): boolean =>

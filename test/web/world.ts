@@ -1,4 +1,4 @@
-/** The dashboard as it is served, over a store that real runs and traffic have written, and a browser that looks at it. */
+/** The dashboard over a store with real runs and traffic, and a browser to view it. */
 import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, globSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ import { echo, engines, folder, settings } from "../train/world.ts";
 const root = join(import.meta.dirname, "..", "..");
 const web = join(root, "web");
 
-/** The pages as the sources are now: built once for each state of the sources, and kept. */
+/** The dashboard's pages, built once for each state of the sources and cached. */
 export async function pages(): Promise<string> {
   const hash = createHash("sha256");
   const sources = globSync("**/*.{ts,tsx,css,html,json}", { cwd: web }).sort();
@@ -91,7 +91,7 @@ export interface Practice {
   readonly iterations?: number;
 }
 
-/** A short run in `folder/name`, with its store beside it; gives its id. */
+/** A short run in `folder/name`, with its store beside it; returns its id. */
 export async function practise(folder: string, name: string, of: Practice = {}): Promise<string> {
   const { engine: kind = "tabular", method = "grpo", environment = echo(), ...more } = of;
   const engine = engines[kind]();
@@ -102,7 +102,7 @@ export async function practise(folder: string, name: string, of: Practice = {}):
     const { out } = await train(
       {
         ...usual,
-        // long enough for a transformer to say the words of the world rather than anything
+        // long enough for a transformer to write only words of the environment
         ...(local ? { warmStart: { updates: 60, every: 60, batch: 6, learningRate: 0.01 } } : {}),
         environment,
         method: { grpo, rloo }[method].build(tuned),
@@ -132,13 +132,13 @@ async function makeRuns(): Promise<readonly string[]> {
 }
 
 export interface Peopled extends Shown {
-  /** Ids of four runs of two methods over two seeds, and last of one of a transformer, `local`. */
+  /** Ids of four runs of two methods over two seeds, followed by that of a transformer's run, `local`. */
   readonly runs: readonly string[];
   /** The best episode of `local`, as a path. */
   readonly episode: string;
 }
 
-/** The dashboard over runs, which are made once for a process, and over traffic of its own, which its tests may change. */
+/** The dashboard over runs, which are made once per process, and over separate traffic, which its tests may change. */
 export async function showPeopled(folder: string): Promise<Peopled> {
   runs ??= makeRuns();
   const ids = await runs;
@@ -165,7 +165,7 @@ export const word = (more: Partial<ReceivedSignal> & Pick<ReceivedSignal, "id">)
   ...more,
 });
 
-/** Two versions that share the traffic, and one session of two replies in which somebody complained. */
+/** Two versions that share the traffic, and one session of two replies with a complaint. */
 export async function converse(production: Production): Promise<void> {
   for (const id of ["base", "tuned"]) await production.addVersion(version(id));
   const since = Date.now() - 3_600_000;
@@ -207,8 +207,8 @@ export async function converse(production: Production): Promise<void> {
 }
 
 /**
- * An instruction set of three versions: by hand, from the correction of {@link converse}, and from episodes of a run, with what
- * they did to success; a version that answers with the second one.
+ * An instruction set of three versions: by hand, from the correction of {@link converse}, and from episodes of a run, with
+ * their measured success; and a version that answers with the second one.
  * @returns the id of the second one.
  */
 export async function tell(production: Production): Promise<string> {
@@ -252,7 +252,7 @@ export async function tell(production: Production): Promise<string> {
   return second;
 }
 
-/** What a page did that it must not: errors, and requests to anybody but its own server. */
+/** Forbidden behaviour of a page: errors, and requests to other servers. */
 export function watched(page: Page, own: string): readonly string[] {
   const bad: string[] = [];
   page.on("console", (said) => {
@@ -270,14 +270,14 @@ export function watched(page: Page, own: string): readonly string[] {
   return bad;
 }
 
-/** Pixels by which the page is wider than the window, once what follows the window's size has followed it. */
+/** Pixels by which the page is wider than the window, after the layout has adapted to the window's size. */
 export const sideways = (page: Page): Promise<number> =>
   page.evaluate<number>(`new Promise((done) => {
     const measure = () => done(document.documentElement.scrollWidth - innerWidth);
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
   })`);
 
-/** A page has loaded when it has a heading or says what is wrong, and waits for nothing. */
+/** A page has loaded when it shows a heading or an error, and has no pending requests. */
 export async function settled(page: Page): Promise<void> {
   await page.locator("main h1, main [role=alert]").first().waitFor();
   await page.locator(".notice[role=status]").waitFor({ state: "detached" });

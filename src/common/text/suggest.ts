@@ -29,6 +29,10 @@ export function unknownName(where: string, got: string, known: readonly string[]
     where,
     got: `"${got}"`,
     expected: known.length > 0 ? `one of ${listed}` : "a known name, but none is defined here",
-    mend: near ? `Did you mean ${near}?` : "Choose one of the names above.",
+    mend: near
+      ? `Did you mean ${near}?`
+      : known.length > 0
+        ? "Choose one of these names."
+        : "Define one first.",
   });
 }

@@ -1,4 +1,4 @@
-/** What may be spent on providers, over all models that share it. */
+/** A spending limit for providers, shared by several models. */
 import type { Spend } from "../../core/chat.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import { type Ledger, noLedger } from "./ledger.ts";
@@ -9,7 +9,7 @@ export interface Price {
   readonly output: number;
 }
 
-/** Limits, each of which ends the spending. Default: none. */
+/** Spending limits; reaching any of them stops the spending. Default: none. */
 export interface Limits {
   readonly usd?: number;
   /** Input and output together. */
@@ -22,29 +22,29 @@ export interface Usage {
   readonly output: number;
 }
 
-/** Money, tokens and calls that several models draw on. */
+/** Money, tokens and calls that several models share. */
 export interface Budget {
   readonly limits: Limits;
   spent(): Spend;
-  /** Notes an answer from a cache. */
+  /** Counts an answer from the cache. */
   cached(): void;
   /**
-   * Sets aside what a call may cost at the most, so that a limit holds also where a provider fails halfway. Where only what is set
-   * aside for calls under way stands in the way, it waits for them: as a rule they need less.
-   * @throws WhetstoneError `budget.spent` where the limits do not bear the call, before anything is sent.
+   * Reserves the maximum cost of a call, so that a limit holds even if a provider fails halfway. If only reservations of
+   * running calls exceed a limit, it waits for them, since calls usually cost less than reserved.
+   * @throws WhetstoneError `budget.spent` before anything is sent, if the call does not fit the limits.
    */
   reserve(most: Usage, price: Price): Promise<Reservation>;
 }
 
-/** Room for one call. */
+/** A reserved amount for one call. */
 export interface Reservation {
-  /** It was answered. @param used what it took. Default: all that was set aside, since nobody said. */
+  /** The call was answered. @param used actual usage. Default: the whole reservation, if the usage is unknown. */
   paid(used?: Usage): void;
-  /** It is over: what was never answered is given back. */
+  /** The call is over; the reservation is released if it was never answered. */
   end(): void;
 }
 
-/** @param ledger of the processes that the limits hold for together. Default: this one alone. */
+/** @param ledger shared by all processes that the limits apply to. Default: this process only. */
 export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger): Budget {
   let { calls, inputTokens, outputTokens, usd } = before;
   let cachedCalls = 0;
@@ -72,7 +72,7 @@ export function budget(limits: Limits = {}, { before, note }: Ledger = noLedger)
             : `$${usd.toFixed(4)} of $${bounds.usd}`,
         );
       }
-      // noted before it is sent: of a process that is killed now, it counts as spent
+      // written before the call is sent: if the process is killed now, the call counts as spent
       note({ calls: 1, inputTokens: most.input, outputTokens: most.output, usd: dollars });
       held.calls++;
       held.tokens += tokens;
@@ -115,7 +115,7 @@ const unlimited: Required<Limits> = {
 const spent = (used: string): WhetstoneError =>
   new WhetstoneError("budget.spent", {
     where: "the spending limit",
-    got: `${used} used, and a call that may need more than is left`,
+    got: `${used} used, and a next call that may exceed the rest`,
     expected: "room for the next call",
-    mend: "Raise the limit and go on: replies that were paid for are in the cache.",
+    mend: "Raise the limit and resume: replies that were paid for are in the cache.",
   });

@@ -1,4 +1,4 @@
-/** Replies on disk, by what was asked: asking again costs nothing and says the same. */
+/** Responses on disk, keyed by request: a repeated request costs nothing and gives the same reply. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,16 +18,16 @@ const stored = z.object({
 });
 
 export interface Cache {
-  /** Nothing where it was never asked, or where the file is damaged: then it is asked again. */
+  /** The cached reply; undefined if there is none or its file is damaged, in which case the request is sent again. */
   find(key: string): Promise<Omit<ChatReply, "cached"> | undefined>;
   keep(key: string, reply: Omit<ChatReply, "cached">): Promise<void>;
 }
 
-/** Digest of a request; equal for equal values in the same order. */
+/** Digest of a request; the same for equal values in the same order. */
 export const keyOf = (request: unknown): string =>
   createHash("sha256").update(JSON.stringify(request)).digest("hex");
 
-/** One file a reply, written whole: several processes may share the folder. */
+/** Each reply is one file, written atomically, so several processes may share the folder. */
 export function openCache(folder: string): Cache {
   const place = (key: string): string => join(folder, key.slice(0, 2), `${key}.json`);
   return {

@@ -1,4 +1,4 @@
-/** Any LLM behind the AI SDK's provider interface as a policy, critic, judge or the user of a simulation. */
+/** Any LLM behind the AI SDK's provider interface, as a policy, critic, judge or simulated user. */
 import { setTimeout } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
 import type { LanguageModel } from "ai";
@@ -20,38 +20,38 @@ export interface ChatOptions {
   /** Names the model in records and in the cache. Default: provider and model id. */
   readonly id?: string;
   readonly price?: Price;
-  /** Shared by the models that are handed the same one. Default: one without limits. */
+  /** May be shared by several models. Default: a separate budget without limits. */
   readonly budget?: Budget;
   /** Folder of the response cache. Default: none. */
   readonly cache?: string;
-  /** Requests at a time. Default 8. */
+  /** Maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number;
-  /** Default: no such limit. */
+  /** Default: no rate limit. */
   readonly requestsPerMinute?: number;
-  /** Of one attempt. Default 120. */
+  /** Timeout of one attempt, in seconds. Default 120. */
   readonly timeoutSeconds?: number;
-  /** Further attempts after one that failed in a way that may pass: 408, 409, 429, 5xx, a lost connection, a timeout. Default 5. */
+  /** Maximum retries after a transient failure: 408, 409, 429, 5xx, a lost connection, a timeout. Default 5. */
   readonly retries?: number;
-  /** Wait before the first further attempt; twice as long before each next one, or what the provider asks for. Default 1. */
+  /** Seconds before the first retry; doubles with each next one, unless the provider asks for another wait. Default 1. */
   readonly backoffSeconds?: number;
   /**
-   * Seconds in which nothing but failures may come before the provider is given up, and the run ends; before its first answer 10 at
-   * the most. Default 60.
+   * If all requests fail for this many seconds, the provider counts as down and the run ends; before its first answer, at
+   * most 10 seconds. Default 60.
    */
   readonly patienceSeconds?: number;
-  /** Where its key comes from, as errors say it, such as "in OPENAI_API_KEY". */
+  /** The source of the API key for error messages, such as "in OPENAI_API_KEY". */
   readonly key?: string;
-  /** Longest reply, in tokens, where a request does not say. Default 1024. */
+  /** Maximum tokens of a reply if a request does not set it. Default 1024. */
   readonly maxTokens?: number;
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * A request goes through the cache, the budget, the rate limit, and up to `retries` further attempts. Equal requests that
- * are under way at once are one. Replies are paid for once: the cache is written before they are handed on. A provider that
- * refuses the first request for good, that is not there, or that has stopped to answer is asked no more: every request fails with
- * `provider.gone`.
+ * A request passes the cache, the budget and the rate limit, and is retried up to `retries` times. Equal concurrent
+ * requests are sent once. Replies are paid for once: the cache is written before they are returned. A provider that
+ * permanently rejects the first requests, cannot be reached, or has stopped answering is not called again: every request
+ * then fails with `provider.gone`.
  */
 export function chatModel(options: ChatOptions): Chat {
   const {
@@ -79,7 +79,7 @@ export function chatModel(options: ChatOptions): Chat {
 
   /** One attempt at the provider. */
   async function attempt(request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
-    // with the first request, since it takes a third of a second to load
+    // imported with the first request, since it takes a third of a second to load
     const { generateText } = await import("ai");
     const { toModelMessages, toStop, toToolSet } = await import("./messages.ts");
     const { maxTokens = longest, temperature, seed, tools, stop: stopAt } = request;
@@ -100,7 +100,7 @@ export function chatModel(options: ChatOptions): Chat {
       });
       provider.answered();
       const { inputTokens, outputTokens } = result.usage;
-      // a provider that does not say what it used is charged with what it may have
+      // a provider that does not report its usage is charged the maximum
       const said = inputTokens !== undefined && outputTokens !== undefined;
       call.paid(said ? { input: inputTokens, output: outputTokens } : undefined);
       const toolCalls = result.toolCalls.map((call) => ({
@@ -124,7 +124,7 @@ export function chatModel(options: ChatOptions): Chat {
     }
   }
 
-  /** Keeps the reply before the next request may go: a process that is killed loses no more than were under way. */
+  /** Caches the reply before the next request may start: a killed process loses at most the running requests. */
   async function kept(key: string, request: ChatRequest): Promise<Omit<ChatReply, "cached">> {
     const fresh = await attempt(request);
     await cache?.keep(key, fresh);
@@ -153,12 +153,12 @@ export function chatModel(options: ChatOptions): Chat {
         where: id,
         got: messageOf(e),
         expected: "a reply",
-        mend: "Check its address, key and limits; what was answered so far is in the cache, if there is one.",
+        mend: "Check its address, key and limits; earlier answers are in the cache, if there is one.",
         cause: e,
       });
     });
 
-  /** From the cache, or from the provider. */
+  /** Answers from the cache, or from the provider. */
   async function found(key: string, request: ChatRequest): Promise<ChatReply> {
     const known = await cache?.find(key);
     if (known) return { ...known, cached: true };
@@ -185,16 +185,16 @@ export function chatModel(options: ChatOptions): Chat {
   };
 }
 
-/** Tokens of a prompt, counted high: no tokenizer needs more than one for a byte of text, and most a third of that. */
+/** Upper bound of a prompt's tokens: no tokenizer needs more than one per byte of text, and most need a third of that. */
 function atMost({ messages, tools = [] }: ChatRequest): number {
   const bytes = Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools));
   return Math.ceil(bytes / 2);
 }
 
-/** Whether the same request may do better later. */
+/** Whether a retry of the same request may succeed. */
 const mayPass = ({ kind }: Failure): boolean => kind !== "refused" && kind !== "request";
 
-/** Milliseconds that the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; a minute at the most. */
+/** Milliseconds that the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date; at most a minute. */
 function askedToWait(error: unknown): number {
   const headers = APICallError.isInstance(error) ? (error.responseHeaders ?? {}) : {};
   const [ms, after] = [Number(headers["retry-after-ms"]), headers["retry-after"]];

@@ -1,4 +1,4 @@
-/** Any provider's embeddings, as the AI SDK has them, behind the contract of encoders. */
+/** Any provider's embeddings, through the AI SDK, as an `Encoder`. */
 import type { EmbeddingModel } from "ai";
 import { type Encoder, unitVector } from "../../core/encoder.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
@@ -9,25 +9,25 @@ import { failureOf } from "./failures.ts";
 export interface ProviderEncoderOptions {
   /** A model of the AI SDK, e.g. `openai.textEmbeddingModel("text-embedding-3-small")`. */
   readonly model: Exclude<EmbeddingModel, string>;
-  /** Numbers in its vectors, e.g. 1536. */
+  /** Vector width, e.g. 1536. */
   readonly width: number;
-  /** Names it beside its vectors on a shelf. Default: provider, model id and width. */
+  /** Names the encoder in stored vectors. Default: provider, model id and width. */
   readonly id?: string;
   /** Dollars per million tokens. Default 0. */
   readonly price?: number;
-  /** Shared by the models that are handed the same one. Default: one without limits. */
+  /** May be shared by several models. Default: a separate budget without limits. */
   readonly budget?: Budget;
-  /** Further attempts after one that failed in a way that may pass. Default 2. */
+  /** Maximum retries after a transient failure. Default 2. */
   readonly retries?: number;
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   readonly stop?: AbortSignal;
 }
 
 /**
- * Asks a provider for vectors, in calls as large as it takes, within a budget. A collection on a shelf keeps them, so that
- * no text is paid for twice; a text without words is asked for as well, and providers may refuse it.
- * @throws WhetstoneError of `embed`: `budget.spent` before anything is sent; `chat.failed` where the provider fails or
- *   answers with vectors of another width.
+ * Requests vectors from a provider, in batches as large as it accepts, within a budget. A stored collection keeps them,
+ * so no text is paid for twice. A text without words is requested as well, and providers may reject it.
+ * @throws WhetstoneError of `embed`: `budget.spent` before anything is sent; `chat.failed` if the provider fails or
+ *   returns vectors of another width.
  */
 export function providerEncoder(options: ProviderEncoderOptions): Encoder {
   const { model, width, price = 0, budget = openBudget(), retries = 2, stop } = options;
@@ -45,7 +45,7 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
     width,
     async embed(texts) {
       if (texts.length === 0) return [];
-      // with the first request, since it takes a third of a second to load
+      // imported with the first request, since it takes a third of a second to load
       const { embedMany } = await import("ai");
       const most = texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 2) + 1, 0);
       const atOnce = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export function providerEncoder(options: ProviderEncoderOptions): Encoder {
           maxRetries: retries,
           ...(stop ? { abortSignal: stop } : {}),
         });
-        // a provider that does not say what it used is charged with what it may have
+        // a provider that does not report its usage is charged the maximum
         call.paid(Number.isFinite(made.usage.tokens) ? { input: made.usage.tokens, output: 0 } : undefined);
         const wrong = made.embeddings.find((vector) => vector.length !== width);
         if (wrong) throw failed(`vectors of ${wrong.length} numbers`, `${width}`);

@@ -1,4 +1,4 @@
-/** A model of somebody else's as the policy of a run: it is told, and never trained. */
+/** A hosted chat model as the policy of a run: it is prompted, but never trained. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Chat } from "../../core/chat.ts";
@@ -6,7 +6,7 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Model } from "../../core/model.ts";
 import type { Engine } from "../engine.ts";
 
-/** Every model of it is the one that talks; see `Model.chat`. Learners without weights need no more. */
+/** All its models share one chat; see `Model.chat`. Enough for learners without weights. */
 export const chatEngine = (chat: Chat): Engine => ({
   name: "chat",
   can: new Set(),
@@ -40,7 +40,7 @@ function talking(id: string, chat: Chat, contextTokens: number): Model {
   };
 }
 
-/** A provider's tokens are not ours to make. */
+/** A codec that always throws, since a provider's tokens are not available. */
 function wordless(name: string): Codec {
   const refused = (): never => {
     throw lacking(name);
@@ -59,7 +59,7 @@ function wordless(name: string): Codec {
 const lacking = (name: string): WhetstoneError =>
   new WhetstoneError("capability.missing", {
     where: name,
-    got: "a wish for tokens, or for weights that learn",
-    expected: "a wish for replies: it is behind somebody's API",
+    got: "a request for tokens or trainable weights",
+    expected: "requests for replies, since the model is behind a provider's API",
     mend: "Choose a method without weights, such as gepa, or an engine that trains.",
   });

@@ -1,4 +1,4 @@
-/** What may come in place of a reply. */
+/** Classifies the failures of a provider's API. */
 import {
   APICallError,
   EmptyResponseBodyError,
@@ -12,16 +12,16 @@ import { messageOf } from "../../core/errors.ts";
 
 export interface Failure {
   /**
-   * refused: the key, or the address. request: what was asked for, or an answer that cannot be read. unreached: nobody was
-   * connected to. lost: a connection that broke. late: no answer in time. busy: the provider asks to come again.
+   * refused: the key or the address was rejected. request: a bad request, or an unreadable answer. unreached: no connection
+   * was made. lost: a connection broke. late: a timeout. busy: the provider asks to retry later.
    */
   readonly kind: "refused" | "request" | "unreached" | "lost" | "late" | "busy";
-  /** Whether the provider began to answer: then the call may have been paid. */
+  /** Whether the provider began to answer. If so, the call may have been charged. */
   readonly answered: boolean;
   readonly status?: number;
-  /** What came, in a line. */
+  /** The failure in one line. */
   readonly got: string;
-  /** Where it came from, where that is known. */
+  /** The URL, if known. */
   readonly url?: string;
 }
 
@@ -31,7 +31,7 @@ export class LateError extends Error {
   }
 }
 
-/** What is said of an answer that cannot be used; anything else that is no answer of the API was never sent. */
+/** Errors of an unusable answer; any other error that is not an API answer means that nothing was sent. */
 const unusable = [
   EmptyResponseBodyError,
   InvalidResponseDataError,
@@ -40,10 +40,10 @@ const unusable = [
   TypeValidationError,
 ];
 
-/** Statuses that say nothing of the request: no other one will do better. */
+/** Statuses that do not depend on the request: no other request will succeed. */
 const refusing: readonly number[] = [401, 402, 403, 404, 405];
 
-/** Of connections that may do better next time; all others were never there, such as one that is refused, or to a name that is none. */
+/** Codes of transient connection errors. All others, such as a refused connection or an unknown host, are permanent. */
 const passing = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EAI_AGAIN|UND_ERR_)/;
 
 export function failureOf(error: unknown): Failure {
@@ -67,7 +67,7 @@ export function failureOf(error: unknown): Failure {
   return { kind, answered: false, status, got: `${status}, "${got}"`, url };
 }
 
-/** Of what lies at the bottom. */
+/** The code of the innermost cause. */
 function codeOf(error: Error): string {
   const { cause } = error;
   if (cause instanceof Error && codeOf(cause) !== "") return codeOf(cause);

@@ -1,4 +1,4 @@
-/** What was spent, in a file: a limit holds for all processes of a run together, those that were killed included. */
+/** The spend, stored in a file: a limit holds for all processes of a run together, including killed ones. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { writeError } from "../../common/files/files.ts";
@@ -11,24 +11,24 @@ const entrySchema = z.object({
   outputTokens: z.int(),
   usd: z.number(),
 });
-/** What something adds to the spend; less than 0 where a call needed less than was set aside for it. */
+/** A change of the spend; negative when a call cost less than was reserved for it. */
 export type Entry = z.output<typeof entrySchema>;
 
 export interface Ledger {
-  /** Of all processes before this one. Replies from a cache cost nothing and are not noted. */
+  /** The spend of all earlier processes. Replies from a cache cost nothing and are not recorded. */
   readonly before: Omit<Spend, "cachedCalls">;
-  /** On its way to the disk when this returns: it outlives the process, though not a loss of power. */
+  /** Passes the entry to the operating system before it returns: it survives a killed process, but not a power failure. */
   note(entry: Entry): void;
 }
 
-/** One that forgets. */
+/** A ledger that stores nothing. */
 export const noLedger: Ledger = {
   before: { calls: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
   note: () => {},
 };
 
 /**
- * @param file made with the first entry, in a folder that is there by then; a line each.
+ * @param file one line per entry; created with the first entry, in a folder that must exist by then.
  * @throws WhetstoneError `checkpoint.damaged`; `note` throws `disk.write` or `folder.unwritable`.
  */
 export function openLedger(file: string): Ledger {
@@ -63,8 +63,8 @@ function readEntries(file: string): readonly Entry[] {
     throw new WhetstoneError("checkpoint.damaged", {
       where: file,
       got: messageOf(e).split("\n")[0]!,
-      expected: "a line for everything that was spent",
-      mend: "Take out the line that is damaged: what it stood for is not counted then.",
+      expected: "one valid line per entry",
+      mend: "Remove the damaged line; its spend is then not counted.",
       cause: e,
     });
   }

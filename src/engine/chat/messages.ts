@@ -1,9 +1,9 @@
-/** Our messages and tools as the AI SDK writes them. */
+/** Converts messages and tools into the AI SDK's form. */
 import { jsonSchema, type ModelMessage, type ToolSet, tool } from "ai";
 import { jsonOrText, onlyOffers } from "../../common/text/toolCalls.ts";
 import type { Message, StopReason, Tool } from "../../core/types.ts";
 
-/** @param messages in order; a tool's answer names the call by its id. */
+/** @param messages in order; a tool message refers to its call by id. */
 export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
   const nameOf = new Map(messages.flatMap((m) => m.toolCalls ?? []).map((call) => [call.id, call.name]));
   const said = messages.filter((m) => !onlyOffers(m));
@@ -33,7 +33,7 @@ export function toModelMessages(messages: readonly Message[]): ModelMessage[] {
   });
 }
 
-/** Tools without an `execute`: whoever asked runs them. */
+/** Tools without an `execute`: the caller runs them. */
 export const toToolSet = (tools: readonly Tool[]): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, parameters }) => [
@@ -44,5 +44,5 @@ export const toToolSet = (tools: readonly Tool[]): ToolSet =>
 
 const stops: Readonly<Record<string, StopReason>> = { stop: "eos", "tool-calls": "eos", length: "length" };
 
-/** Why it stopped, in our words: a provider does not tell a stop string from an end. */
+/** Our stop reason. Providers do not distinguish a stop string from the end of a reply. */
 export const toStop = (reason: string): StopReason => stops[reason] ?? "cut";

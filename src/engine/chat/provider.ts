@@ -1,11 +1,11 @@
-/** Whether a provider still answers: what fails may pass, and costs one reply; what will not ends the run. */
+/** Watches whether a provider still answers: a transient failure costs one reply; a permanent one ends the run. */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Failure } from "./failures.ts";
 
 export interface ProviderOptions {
-  /** The model, as errors name it. */
+  /** The model's name in errors. */
   readonly id: string;
-  /** Where the key comes from, as errors say it. */
+  /** The source of the key in errors. */
   readonly key?: string;
   readonly patienceSeconds: number;
 }
@@ -14,14 +14,14 @@ export interface Provider {
   /** Aborted with the error that ends the run. */
   readonly gone: AbortSignal;
   answered(): void;
-  /** @param last whether the request is not tried again. */
+  /** @param last whether the request is not retried. */
   failed(failure: Failure, last: boolean): void;
 }
 
-/** Longest time without an answer that one which has never answered is given. */
+/** Longest patience, in seconds, with a provider that has never answered. */
 const firstPatienceSeconds = 10;
 
-/** Requests of which none was taken, before the first that is: one alone may be at fault. */
+/** Consecutive rejected requests after which the provider is given up: a single one may itself be at fault. */
 const refusedRequests = 3;
 
 export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Provider {
@@ -68,12 +68,12 @@ function mendOf({ kind, status }: Failure, key = "of its API"): string {
     unreached: "the address, and that the server runs",
     refused:
       status === 404 || status === 405
-        ? "the address, which ends with /v1 as a rule, and the model's name"
+        ? "the address, which usually ends with /v1, and the model's name"
         : `the key ${key}, and that it may use this model`,
-    request: "the address, the model's name and what it takes",
-    lost: "that the server runs",
-    late: "that the server runs, and is fast enough",
-    busy: "what the server says, or wait until it answers again",
+    request: "the address, the model's name and the options that it supports",
+    lost: "that the server is running",
+    late: "that the server is running, and fast enough",
+    busy: "the server's message, or wait until it answers again",
   }[kind];
-  return `Check ${check}; what was answered so far is kept.`;
+  return `Check ${check}; earlier answers are kept.`;
 }

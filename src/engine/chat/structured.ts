@@ -1,4 +1,4 @@
-/** JSON that fits a schema, out of a model that writes text. */
+/** Gets JSON that fits a schema from a model that writes text. */
 import { z } from "zod";
 import type { Chat, ChatRequest } from "../../core/chat.ts";
 import { messageOf } from "../../core/errors.ts";
@@ -23,7 +23,7 @@ function jsonIn(text: string): unknown {
   throw failure;
 }
 
-/** Says what is wanted, reads the reply, and gives the model one chance to mend it. See `Chat.ask`. */
+/** Asks for JSON that fits the schema, parses the reply, and lets the model correct an invalid one once. See `Chat.ask`. */
 export async function askStructured<T>(
   chat: Pick<Chat, "reply">,
   request: ChatRequest,

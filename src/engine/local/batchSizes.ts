@@ -1,29 +1,29 @@
 /**
- * Sizes of batches, prompts and caches. Each shape is a program of its own, so there are few; and which one a request
- * meets must not change a bit of its result.
+ * Sizes of batches, prompts and caches. Each shape needs its own compiled program, so there are few shapes. The shape
+ * that a request runs in must not change a single bit of its result.
  *
- * A product over the rows of a batch is safe because it is computed in tiles (see `CompileOptions.rowTile`): ONNX
- * Runtime's CPU product (MLAS, `MlasGemmBatch` in sgemm.cpp) cuts its sums into blocks whose length depends on how many
- * columns a thread has, and with a tile as the second factor these are always the same few; threads part the rows of
- * the weights, which no sum runs over. (An exception that no sensible model meets: with as many threads as a matrix has
- * rows, and 4,096 columns or more, a thread may be left with one row, which takes another path.) Attention goes head by head,
- * and places of a cache that are not seen add exact zeros to its sums.
+ * A matrix product over the rows of a batch is safe because it is computed in tiles (see `CompileOptions.rowTile`).
+ * ONNX Runtime's CPU product (MLAS, `MlasGemmBatch` in sgemm.cpp) splits its sums into blocks whose length depends on
+ * the number of columns per thread; with a tile as the second factor, this number takes only a few values. Threads split
+ * the rows of the weights, which no sum runs over. (One unlikely exception: with as many threads as a matrix has rows,
+ * and 4,096 columns or more, a thread may be left with one row, which takes another code path.) Attention is computed
+ * head by head, and masked cache positions add exact zeros to its sums.
  */
 
-/** Rows of a tile: what the processor's product kernel takes as columns at once. */
+/** Rows of a tile: the number of columns that the CPU's product kernel processes at once. */
 export const rowTile = 16;
 
-/** An engine has at most so many threads within an operator. */
+/** Upper limit of an engine's threads within an operator. */
 export const mostThreads = 16;
 
-/** Rows of a decoding batch; whole tiles, and an even number of them so that two threads share them fairly. */
+/** Rows of a decoding batch: whole tiles, and an even number of them, so that two threads get equal shares. */
 const decodeSizes = [16, 32, 64, 96, 128] as const;
-/** Most rows that decode together. */
+/** Maximum number of rows that decode together. */
 export const mostRows = 128;
 
-/** Prompts that are read together. */
+/** Number of prompts that are prefilled together. */
 const prefillSizes = [1, 2, 4, 8, 16, 32, 64] as const;
-/** Bounds the memory of reading prompts, padding included. */
+/** Tokens of one prefill, padding included. Bounds its memory. */
 const prefillTokens = 4096;
 
 export const roundUp = (n: number, step: number): number => Math.ceil(n / step) * step;
@@ -35,16 +35,16 @@ function rounded(n: number, step: number): number {
   return step * (steps > 2 && steps <= (octave * 3) / 4 ? (octave * 3) / 4 : octave);
 }
 
-/** Tokens that a prompt is padded to: from its own length alone, since reading shorter or longer may change bits. */
+/** Padded length of a prompt. It depends on the prompt's length alone, since another padding may change bits. */
 export const promptPlaces = (length: number): number => rounded(length, 32);
 
-/** Places of the cache of a batch whose longest row has so many tokens. */
+/** Cache positions of a batch whose longest row has `length` tokens. */
 export const cachePlaces = (length: number): number => rounded(length, 32);
 
-/** Slots for so many rows. */
+/** Cache slots for this number of rows. */
 export const decodeRows = (rows: number): number => decodeSizes.find((size) => size >= rows) ?? mostRows;
 
-/** How many of n prompts of T places are read next, and the number that the program is made for. */
+/** How many of n prompts of T positions to prefill next (`taken`), and the batch size of the program for it (`B`). */
 export function prefillRows(n: number, T: number): { readonly taken: number; readonly B: number } {
   const most = Math.max(1, Math.floor(prefillTokens / T));
   const fits = prefillSizes.filter((size) => size <= most);

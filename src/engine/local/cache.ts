@@ -1,16 +1,16 @@
-/** Keys and values of the rows that decode together, a slot for each row. */
+/** The KV cache of the rows that decode together, with one slot per row. */
 import { keyName, valueName } from "./cachedGraphs.ts";
 import type { DecoderConfig } from "./config.ts";
 
 export interface Cache {
   readonly slots: number;
-  /** Tokens that a slot has room for. */
+  /** Tokens that fit in a slot. */
   readonly places: number;
-  /** By input name, [slots, kvHeads, places, headWidth]. What no row has written is finite, but anything. */
+  /** By input name, [slots, kvHeads, places, headWidth]. Unwritten values are finite but arbitrary. */
   readonly arrays: Readonly<Record<string, Float32Array>>;
 }
 
-/** A row that moves: the first `length` places of slot `from` go to slot `to`. */
+/** Moves a row: the first `length` positions of slot `from` go to slot `to`. */
 export interface Move {
   readonly from: number;
   readonly to: number;
@@ -31,7 +31,7 @@ interface Part {
   readonly places: number;
 }
 
-/** Copies rows from one set of arrays to another, or within one, where every row moves to a lower slot. */
+/** Copies rows from one set of arrays to another. Within one set, every row must move to a lower slot. */
 export function copyRows(c: DecoderConfig, from: Part, to: Part, moves: readonly Move[]): void {
   const width = c.headWidth;
   for (const name of namesOf(c)) {
@@ -47,7 +47,7 @@ export function copyRows(c: DecoderConfig, from: Part, to: Part, moves: readonly
   }
 }
 
-/** The cache in other sizes. @param moves of all rows that stay, each to a slot that no other row has or had. */
+/** The cache, resized. @param moves of all rows that stay, each to a distinct slot that no other row had before. */
 export function resized(
   c: DecoderConfig,
   cache: Cache,
@@ -57,7 +57,7 @@ export function resized(
 ): Cache {
   const size = slots * c.kvHeads * places * c.headWidth;
   const roomy = Object.values(cache.arrays).every((array) => array.buffer.byteLength >= 4 * size);
-  // slots lie one after the other, so that a cache with fewer of them is the beginning of the same memory
+  // slots are contiguous, so a cache with fewer slots is a prefix of the same memory
   const inPlace = places === cache.places && roomy;
   const array = (old: Float32Array): Float32Array =>
     inPlace ? new Float32Array(old.buffer, 0, size) : new Float32Array(size);

@@ -34,7 +34,7 @@ export interface CachedGraph {
 export const keyName = (layer: number): string => `key.${layer}`;
 export const valueName = (layer: number): string => `value.${layer}`;
 
-/** Of rows of logits [R, V]: themselves, `p` = softmax [R, V], and the `entropy` of that in nats [R]. */
+/** From logits [R, V]: the logits, `p` = softmax [R, V], and its `entropy` in nats [R]. */
 function scores(logits: Tensor): Record<string, Tensor> {
   const [R, V] = logits.shape as [number, number];
   const p = softmax(logits);
@@ -43,8 +43,8 @@ function scores(logits: Tensor): Record<string, Tensor> {
 }
 
 /**
- * `scores` after each of R places of B prompts of up to T tokens, and the keys and values of all of them.
- * Fed: `tokens` int32 [B · T], padded on the right; `last` int32 [R], the places.
+ * `scores` after each of R positions of B prompts of up to T tokens, and the keys and values of all positions.
+ * Inputs: `tokens` int32 [B · T], padded on the right; `last` int32 [R], the positions.
  */
 export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph {
   const c = a.config;
@@ -72,9 +72,9 @@ export function prefillGraph(a: Architecture, B: number, T: number): CachedGraph
 }
 
 /**
- * `scores` after one more token in each of B rows whose caches hold S places. The caches are updated in place: the
- * output `‹cache›.next` is to be written into the array fed as `‹cache›`.
- * Fed: `tokens` and their `position` in their rows, int32 [B]; `place` int32 [B, kvHeads, 3], the (row, head, position)
+ * `scores` after one more token in each of B rows whose caches hold S positions. The caches are updated in place:
+ * write the output `‹cache›.next` into the array that is fed as `‹cache›`.
+ * Inputs: `tokens` and their `position` in their rows, int32 [B]; `place` int32 [B, kvHeads, 3], the (row, head, position)
  * of each new key and value; the caches, [B, kvHeads, S, headWidth].
  */
 export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph {
@@ -101,7 +101,7 @@ export function decodeGraph(a: Architecture, B: number, S: number): CachedGraph 
     const { q, k, v } = headsOf(a, weights, layer, x, [B, 1], turned);
     const keys = cached(keyName(layer), k);
     const values = cached(valueName(layer), v);
-    // scaled beforehand: a product of one row with a scale of its own is not ONNX Runtime's fast one
+    // scaled beforehand: ONNX Runtime's fast product of one row does not apply a scale
     return joinHeads(attention(mul(q, 1 / Math.sqrt(c.headWidth)), keys, values, mask, 1));
   };
   const states = stack(a, weights, gatherRows(weight(weights, "model.embed_tokens.weight"), tokens), attend);

@@ -1,4 +1,4 @@
-/** Checkpoint folders: those of Hugging Face, and our own, which have besides what a resumed run needs. */
+/** Checkpoint folders: those of Hugging Face, and our own, which also hold the state that a resumed run needs. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -25,10 +25,10 @@ import { hasMarkers, type TokenizerFiles } from "./tokenizer.ts";
 const trainer = z.object({
   steps: z.int().nonnegative(),
   version: z.int().nonnegative(),
-  /** Longest sequence that the run allows, where the model allows longer ones. */
+  /** Longest sequence that the run allows, if shorter than what the model allows. */
   contextTokens: z.int().positive().optional(),
   templateVariables: z.record(z.string(), z.json()).optional(),
-  /** Names of value heads; their weights are in a file of their own. */
+  /** Names of value heads. Their weights are in a separate file. */
   heads: z.array(z.string()).optional(),
 });
 
@@ -45,7 +45,7 @@ export const files = {
   trainer: "trainer.json",
 } as const;
 
-/** What a folder of another tool may hold besides weights; a checkpoint made from it holds the same. */
+/** Files beside the weights that a folder of another tool may have. They are copied into checkpoints made from it. */
 export const companions: readonly string[] = [
   files.config,
   "generation_config.json",
@@ -85,19 +85,19 @@ async function readJson(folder: string, name: string): Promise<JsonObject> {
   } catch (e) {
     throw damaged(path, messageOf(e));
   }
-  // a look at the outermost kind alone: a vocabulary of a hundred thousand words need not be copied
+  // checks only the outermost type, so that a vocabulary of 100,000 words is not copied
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   throw damaged(path, "no JSON object");
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
 
-/** The tensors of one file, or of all that an index names. */
+/** The tensors of one file, or of all files that an index names. */
 interface TensorSource extends AsyncDisposable {
-  /** Which file a tensor is in; undefined for one that is in none. */
+  /** The file that holds a tensor; undefined if none does. */
   fileOf(name: string): SafetensorsFile | undefined;
   readonly names: readonly string[];
-  /** What errors about absent tensors name. */
+  /** The path that errors about missing tensors name. */
   readonly path: string;
 }
 
@@ -116,7 +116,7 @@ async function openTensors(folder: string, name: string, index?: string): Promis
   }
   const at = join(folder, index);
   const parsed = shards.safeParse(await readJson(folder, index));
-  if (!parsed.success) throw damaged(at, "an index of another form");
+  if (!parsed.success) throw damaged(at, "a malformed index");
   const places = new Map(Object.entries(parsed.data.weight_map));
   const open = new Map<string, SafetensorsFile>();
   const close = async (): Promise<void> => {
@@ -124,7 +124,8 @@ async function openTensors(folder: string, name: string, index?: string): Promis
   };
   try {
     for (const shard of new Set(places.values())) {
-      if (basename(shard) !== shard) throw damaged(at, `a file outside the folder: ${shard}`);
+      if (basename(shard) !== shard)
+        throw damaged(at, `an index that names a file outside the folder: ${shard}`);
       open.set(shard, await openSafetensors(join(folder, shard)));
     }
     for (const [tensor, shard] of places) {
@@ -143,12 +144,12 @@ async function openTensors(folder: string, name: string, index?: string): Promis
   };
 }
 
-/** Angles that older checkpoints store although they follow from the config. */
+/** Rotary angles that older checkpoints store although they follow from the config. */
 const harmless = (name: string): boolean => name.endsWith(".rotary_emb.inv_freq");
 const outputLayer = "lm_head.weight";
 const embeddings = "model.embed_tokens.weight";
 
-/** Every parameter is there in its shape, and nothing else is. @param isSpare names that may be there as well. */
+/** Checks that every parameter is there in its shape, and no other tensor. @param isSpare names that are also allowed. */
 function requireParameters(
   source: TensorSource,
   parameters: readonly Parameter[],
@@ -164,17 +165,14 @@ function requireParameters(
       if (!file) throw damaged(source.path, `no tensor ${tensor}`);
       const found = file.shapes.get(tensor) ?? [];
       if (found.join() === shape.join()) continue;
-      throw damaged(
-        file.path,
-        `${tensor} of shape [${found.join(", ")}] where [${shape.join(", ")}] belongs`,
-      );
+      throw damaged(file.path, `${tensor} of shape [${found.join(", ")}] instead of [${shape.join(", ")}]`);
     }
   }
   const extra = source.names.find((name) => !wanted.has(name) && !isSpare(name));
   if (extra === undefined) return;
   throw damaged(
     source.fileOf(extra)?.path ?? source.path,
-    `a tensor ${extra} that the model has no place for`,
+    `the tensor ${extra}, which the model does not have`,
   );
 }
 
@@ -191,7 +189,7 @@ async function readValues(
   return out;
 }
 
-/** A stored copy of the embeddings is no trouble; other values would be lost silently. */
+/** Accepts a stored output layer that equals the embeddings; different values would be lost silently. */
 async function requireTied(source: TensorSource, weights: Weights): Promise<void> {
   const file = source.fileOf(outputLayer);
   if (!file || isDeepStrictEqual(await file.read(outputLayer), weights.get(embeddings))) return;
@@ -202,15 +200,15 @@ async function requireTied(source: TensorSource, weights: Weights): Promise<void
 }
 
 /**
- * The weights of a folder, from one file or from shards. All names and shapes are checked before any value is read.
- * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported` when the weights are no safetensors.
+ * Reads the weights of a folder, from one file or from shards. All names and shapes are checked before any value is read.
+ * @throws WhetstoneError `checkpoint.damaged`; `model.unsupported` when the weights are not in safetensors.
  */
 export async function readWeights(folder: string, config: DecoderConfig): Promise<Weights> {
   const path = join(folder, files.weights);
   if (!(await exists(path)) && (await exists(join(folder, "pytorch_model.bin")))) {
     throw new WhetstoneError("model.unsupported", {
       where: folder,
-      got: "weights in pytorch_model.bin alone",
+      got: "weights in pytorch_model.bin only",
       expected: `${files.weights}`,
       mend: "Save the model again with transformers, which writes safetensors.",
     });
@@ -230,7 +228,7 @@ export async function readWeights(folder: string, config: DecoderConfig): Promis
 
 const namedTemplates = z.array(z.object({ name: z.string(), template: z.string() }));
 
-/** A file of its own goes before a field of the config, as in transformers. */
+/** A separate file takes precedence over a field of the config, as in transformers. */
 async function readTemplate(folder: string, config: JsonObject): Promise<string | undefined> {
   if (await exists(join(folder, files.template))) return readFile(join(folder, files.template), "utf8");
   const found = (await exists(join(folder, files.templateJson)))
@@ -241,10 +239,10 @@ async function readTemplate(folder: string, config: JsonObject): Promise<string 
   const several = namedTemplates.safeParse(found);
   const chosen = several.data?.find((t) => t.name === "default") ?? several.data?.[0];
   if (chosen) return chosen.template;
-  throw damaged(join(folder, files.tokenizerConfig), "a chat_template that is no text");
+  throw damaged(join(folder, files.tokenizerConfig), "a chat_template that is not a string");
 }
 
-/** A config.json with the type that its weights are saved in; everything else stays. */
+/** A config.json with the dtype that its weights are saved in; all other fields stay. */
 function savedConfig(config: JsonObject): JsonObject {
   const { dtype: _, torch_dtype: __, ...rest } = config;
   return { ...rest, torch_dtype: "float32" };
@@ -254,7 +252,7 @@ async function readOrigin(folder: string, config: JsonObject): Promise<Record<st
   const origin: Record<string, Uint8Array> = {};
   for (const name of companions) {
     const path = join(folder, name);
-    // a copy: what crosses threads must not lie in a shared pool
+    // copied: what is sent to another thread must not lie in a shared pool
     if (await exists(path)) origin[name] = new Uint8Array(await readFile(path));
   }
   return { ...origin, [files.config]: new TextEncoder().encode(json(savedConfig(config))) };
@@ -289,7 +287,7 @@ async function readTokenizer(
       throw new WhetstoneError(e.code, { ...e.parts, where: join(folder, e.parts.where) });
     throw damaged(path, messageOf(e));
   }
-  // published models round their tables up: rows that no token belongs to
+  // published models pad their embedding tables with rows that no token uses
   const fits = vocabulary === undefined || (own ? found === vocabulary : found <= vocabulary);
   if (!fits) {
     throw damaged(path, `a tokenizer that does not match: ${found} tokens where the model has ${vocabulary}`);
@@ -298,14 +296,14 @@ async function readTokenizer(
 }
 
 /**
- * The tokenizer and conversation form of a folder, with or without a model beside them.
+ * The tokenizer and chat template of a folder, with or without a model beside them.
  * @throws WhetstoneError `checkpoint.damaged`, `template.failed`.
  */
 export async function readCodec(folder: string): Promise<Codec> {
   return chatCodec(await readTokenizer(folder, {}, undefined, undefined));
 }
 
-/** What a folder says a model is. */
+/** The model that a folder holds. */
 export interface ModelFolder {
   readonly config: DecoderConfig;
   readonly tokenizer: TokenizerFiles;
@@ -319,8 +317,8 @@ export interface Checkpoint {
 }
 
 /**
- * Reads a model without what a resumed run needs besides.
- * @param variables for the chat template.
+ * Reads a model without the state that a resumed run needs.
+ * @param variables passed to the chat template.
  * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
  */
 export async function readModel(
@@ -334,7 +332,7 @@ export async function readModel(
 }
 
 /**
- * Reads what `save` wrote, or a folder of another tool, which counts as a model that took no step.
+ * Reads a folder that `save` wrote, or one of another tool, which counts as a model with no steps taken.
  * @throws WhetstoneError `checkpoint.damaged`, `model.unsupported`, `template.failed`.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
@@ -374,14 +372,14 @@ async function readHeads(folder: string, config: DecoderConfig, heads: readonly 
 const tensorsOf = (parameters: readonly Parameter[], weights: Weights, prefix = ""): NamedTensor[] =>
   parameters.map((p) => ({ name: prefix + p.name, shape: p.shape, data: weights.get(p.name)! }));
 
-/** Without them, other tools take those of each family's first model. */
+/** Without these fields, other tools use the token ids of each family's first model. */
 function endsOf(tokenizer: TokenizerFiles): Readonly<Record<string, number | null>> {
   const { endId, padId } = chatCodec(tokenizer);
   return { bos_token_id: null, eos_token_id: endId, pad_token_id: padId };
 }
 
 /**
- * Writes a model without what a resumed run needs besides: a folder that other tools read.
+ * Writes a model without the state that a resumed run needs: a folder that other tools can read.
  * @throws WhetstoneError `disk.write`, `folder.unwritable`.
  */
 export async function writeModel(
@@ -399,7 +397,7 @@ export async function writeModel(
 }
 
 /**
- * Writes a folder that `readCheckpoint` and other tools read. An adapter lies in it in PEFT's form, its base beside it.
+ * Writes a folder that `readCheckpoint` and other tools read. An adapter is stored in PEFT's form, with its base beside it.
  * @throws WhetstoneError `disk.write`, `folder.unwritable`.
  */
 export async function writeCheckpoint(
@@ -427,7 +425,7 @@ export async function writeCheckpoint(
     json({
       steps,
       version,
-      // the config.json of another tool keeps what its model allows
+      // keeps what the model itself allows, as the config.json of another tool states it
       ...(origin ? { contextTokens: config.contextTokens } : {}),
       ...(variables ? { templateVariables: variables } : {}),
       ...(heads.length > 0 ? { heads } : {}),

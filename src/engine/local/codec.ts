@@ -8,10 +8,10 @@ import type { Message } from "../../core/types.ts";
 import { mostKnown, templateCodec } from "./templateCodec.ts";
 import { hasMarkers, loadTokenizer, specials, type TokenizerFiles } from "./tokenizer.ts";
 
-/** A hundred thousand words take seconds to set up, and every fork and frozen copy of a model asks again. */
+/** Caches tokenizers: 100,000 words take seconds to set up, and every fork and frozen copy of a model needs one. */
 const codecs = new WeakMap<TokenizerFiles, Codec>();
 
-/** The codec of a tokenizer: in our own conversation form if it has its markers, else in that of its chat template. */
+/** The codec of a tokenizer: uses our own conversation form if it has our markers, else its chat template. */
 export function chatCodec(files: TokenizerFiles): Codec {
   const known = codecs.get(files);
   if (known) return known;
@@ -29,7 +29,7 @@ function markerCodec(files: TokenizerFiles): Codec {
     throw new WhetstoneError("checkpoint.damaged", {
       where: "tokenizer.json",
       got: `no token ${token}`,
-      expected: "the markers of the conversation form",
+      expected: "the marker tokens of the conversation form",
       mend: "Use the tokenizer that was saved with the checkpoint.",
     });
   };
@@ -48,7 +48,7 @@ function markerCodec(files: TokenizerFiles): Codec {
   const encode = (text: string): Int32Array => {
     const seen = known.get(text);
     if (seen) return seen;
-    // text that spells a marker is content: a space inside keeps it from becoming one
+    // text that spells a marker is content: an inserted space keeps it from becoming a marker
     const safe = text.replaceAll(/<(pad|unk|end|system|user|assistant|tool)>/g, "< $1 >");
     const ids = Int32Array.from(tokenizer.encode(safe, { add_special_tokens: false }).ids);
     held += text.length + 100;

@@ -12,7 +12,7 @@ export type RopeScaling =
       readonly factor: number;
       readonly lowFrequency: number;
       readonly highFrequency: number;
-      /** Context length that the model was first trained with. */
+      /** Context length in the original training. */
       readonly originalTokens: number;
     }
   | {
@@ -21,7 +21,7 @@ export type RopeScaling =
       readonly originalTokens: number;
       readonly betaFast: number;
       readonly betaSlow: number;
-      /** Factor on the cosines and sines. */
+      /** Scale of the cosines and sines. */
       readonly attention: number;
       /** Whether the two ends of the ramp are rounded to whole dimensions. */
       readonly truncate: boolean;
@@ -39,16 +39,16 @@ export interface DecoderConfig {
   readonly headWidth: number;
   /** Inner width of the SwiGLU block. */
   readonly feedForward: number;
-  /** Which published architecture its folder is written as. */
+  /** The published architecture that its folder is written as. */
   readonly family: Family;
   /** Projections with a bias. */
   readonly bias: { readonly qkv: boolean; readonly output: boolean; readonly feedForward: boolean };
-  /** Whether queries and keys pass a norm of their own per head before they are turned (Qwen3). */
+  /** Whether queries and keys are normalised per head before the rotary embedding (Qwen3). */
   readonly qkNorm: boolean;
   readonly ropeTheta: number;
   /** How the rotary angles are stretched for long contexts. */
   readonly ropeScaling?: RopeScaling;
-  /** Layers whose queries and keys are not turned (SmolLM3); ascending. */
+  /** Layers without rotary embedding (SmolLM3: NoPE); ascending. */
   readonly unturned: readonly number[];
   readonly epsilon: number;
   /** Longest sequence, in tokens. */
@@ -57,7 +57,7 @@ export interface DecoderConfig {
   readonly tied: boolean;
 }
 
-/** What the plainest family is. */
+/** Fields of the plainest family. */
 export const plain = {
   family: "llama",
   bias: { qkv: false, output: false, feedForward: false },
@@ -65,7 +65,7 @@ export const plain = {
   unturned: [],
 } as const satisfies Partial<DecoderConfig>;
 
-/** Sizes that a user picks for a model made from scratch. */
+/** Sizes that a user chooses for a model made from scratch. */
 export interface DecoderSize {
   readonly width: number;
   readonly layers: number;
@@ -82,7 +82,7 @@ const known = {
 } as const satisfies Record<Family, string>;
 const families = Object.keys(known);
 
-/** What each family takes for a field that its config.json leaves out, as transformers does. */
+/** Defaults of each family for fields that its config.json leaves out, as in transformers. */
 const absent = {
   llama: { kvHeads: undefined, theta: 10_000, contextTokens: 2048, tied: false },
   qwen2: { kvHeads: 32, theta: 10_000, contextTokens: 32_768, tied: false },
@@ -91,7 +91,7 @@ const absent = {
 } as const satisfies Record<Family, object>;
 
 const count = z.int().positive();
-/** Beyond what any published model has: what is stated is made room for before a single weight is read. */
+/** Larger than in any published model. The limits are checked because memory is allocated before weights are read. */
 const most = {
   vocabulary: 2 ** 24,
   width: 2 ** 17,
@@ -130,7 +130,7 @@ const schema = z.looseObject({
   intermediate_size: upTo(most.inner),
   rope_theta: z.number().positive().nullish(),
   rope_scaling: rotary.nullish(),
-  /** Both of the former in one, since transformers 5. */
+  /** Both of the fields above in one, since transformers 5. */
   rope_parameters: rotary.nullish(),
   partial_rotary_factor: z.number().nullish(),
   original_max_position_embeddings: count.nullish(),
@@ -178,10 +178,10 @@ function familyOf(json: unknown, where: string): Family {
   );
 }
 
-/** YaRN's factor on cosines and sines. */
+/** YaRN's scale of cosines and sines. */
 const yarnScale = (factor: number, by = 1): number => (factor <= 1 ? 1 : 0.1 * by * Math.log(factor) + 1);
 
-/** Angles of the rotary embedding. @param contextTokens the config's own longest sequence. */
+/** Settings of the rotary embedding. @param contextTokens the config's own longest sequence. */
 function ropeOf(
   c: HuggingFaceConfig,
   family: Family,
@@ -199,8 +199,8 @@ function ropeOf(
   if ((rope.partial_rotary_factor ?? c.partial_rotary_factor ?? 1) !== 1 || "full_attention" in rope) {
     throw unsupported(
       where,
-      "rotary angles for a part of a head, or that differ between layers",
-      "the same angles in every layer, over whole heads",
+      "rotary embeddings over part of a head, or different ones per layer",
+      "the same rotary embedding in every layer, over whole heads",
       "Choose another checkpoint.",
     );
   }
@@ -234,7 +234,7 @@ function ropeOf(
           type,
           factor,
           originalTokens,
-          // 0 stands for the default there, as in Python's `or`
+          // 0 means the default, as with Python's `or`
           betaFast: rope.beta_fast || 32,
           betaSlow: rope.beta_slow || 1,
           attention,
@@ -247,12 +247,12 @@ function ropeOf(
         where,
         `rope scaling "${type}"`,
         "default, linear, llama3 or yarn",
-        "Choose a checkpoint whose context is stretched in one of these ways, or not at all.",
+        "Choose a checkpoint with one of these rope scalings, or with none.",
       );
   }
 }
 
-/** Layers that see all that came before: the only kind there is here. */
+/** Requires full causal attention in every layer, the only kind that the engine supports. */
 function requireFullAttention(
   c: HuggingFaceConfig,
   family: Family,
@@ -302,15 +302,15 @@ function unturnedOf(c: HuggingFaceConfig, family: Family, where: string): number
   const turned = c.no_rope_layers;
   if (!turned) return layers.filter((i) => (i + 1) % (c.no_rope_layer_interval ?? 4) === 0);
   if (turned.length !== layers.length) {
-    throw damaged(where, `no_rope_layers of ${turned.length} entries for ${layers.length} layers`);
+    throw damaged(where, `no_rope_layers with ${turned.length} entries for ${layers.length} layers`);
   }
   return layers.filter((i) => turned[i] === 0);
 }
 
 /**
- * A decoder from a Hugging Face config.json. A field that is absent is what transformers takes for it.
- * @throws WhetstoneError `model.unsupported` for what this engine cannot run, `checkpoint.damaged` when a field is
- * missing or of the wrong kind.
+ * The decoder of a Hugging Face config.json. Missing fields take the defaults of transformers.
+ * @throws WhetstoneError `model.unsupported` if this engine cannot run it; `checkpoint.damaged` when a field is missing
+ * or of the wrong type.
  */
 export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
   const family = familyOf(json, where);
@@ -326,7 +326,7 @@ export function fromHuggingFace(json: unknown, where: string): DecoderConfig {
     c.num_key_value_heads ??
     heads;
   const headWidth = c.head_dim ?? (family === "qwen3" ? 128 : c.hidden_size / heads);
-  if (heads % kvHeads !== 0) throw damaged(where, `${heads} heads that ${kvHeads} kv heads do not divide`);
+  if (heads % kvHeads !== 0) throw damaged(where, `${heads} heads, which ${kvHeads} kv heads do not divide`);
   if (headWidth % 2 !== 0) throw damaged(where, `heads of width ${headWidth}, which is not even`);
   const contextTokens = c.max_position_embeddings ?? absent[family].contextTokens;
   const attention = c.attention_bias ?? false;

@@ -34,10 +34,10 @@ import {
 } from "./parameters.ts";
 
 export type Inputs = ReadonlyMap<string, Tensor>;
-/** From the normed rows of one layer to what its heads read, [rows, heads · headWidth]. */
+/** Maps the normed rows of a layer to the attention output of its heads, [rows, heads · headWidth]. */
 export type Attend = (layer: number, x: Tensor) => Tensor;
 
-/** Graph inputs for every parameter and stack; a program takes those that it reads. */
+/** Graph inputs for every parameter and stack; a program takes those that it needs. */
 export function weightInputs(a: Architecture): Inputs {
   const of = [...allParameters(a), ...stacksOf(a.config)];
   return new Map(of.map((p) => [p.name, input(p.name, p.shape)]));
@@ -45,7 +45,7 @@ export function weightInputs(a: Architecture): Inputs {
 
 export const weight = (weights: Inputs, name: string): Tensor => weights.get(name)!;
 
-/** x Wᵀ, with the bias and the adapter that the projection has. */
+/** x Wᵀ, plus the projection's bias and adapter, if any. */
 export function project(a: Architecture, weights: Inputs, layer: number, p: Projection, x: Tensor): Tensor {
   const name = projectionName(layer, p);
   const plain = matmul(x, weight(weights, `${name}.weight`), { transposeB: true });
@@ -56,7 +56,7 @@ export function project(a: Architecture, weights: Inputs, layer: number, p: Proj
   return add(y, matmul(low, weight(weights, `${name}.lora_B.weight`), { transposeB: true, scale }));
 }
 
-/** Queries, keys and values side by side, [rows, (heads + 2 kvHeads) · headWidth]: one product where no adapter parts them. */
+/** Queries, keys and values side by side, [rows, (heads + 2 kvHeads) · headWidth]: one product if no adapter separates them. */
 export function projectHeads(a: Architecture, weights: Inputs, layer: number, x: Tensor): Tensor | Tensor[] {
   const parts = ["q_proj", "k_proj", "v_proj"] as const;
   if (parts.some((p) => a.adapter?.targets.includes(p))) {
@@ -68,8 +68,8 @@ export function projectHeads(a: Architecture, weights: Inputs, layer: number, x:
 }
 
 /**
- * Residual stream after each layer, the last one normed, beginning with the embeddings: layers + 1 tensors [rows, D].
- * @param select picks rows where only those matter from there on: after the attention of the last layer.
+ * The residual stream: layers + 1 tensors [rows, D], starting with the embeddings; the last one is normed.
+ * @param select picks the rows that are needed after the attention of the last layer.
  */
 export function stack(
   a: Architecture,
@@ -102,7 +102,7 @@ export const logits = (c: DecoderConfig, weights: Inputs, hidden: Tensor): Tenso
 
 export const masked = -1e9;
 
-/** Queries [B, heads, T, headWidth], keys and values [B, kvHeads, T, headWidth] of one layer, turned to their positions. */
+/** Queries [B, heads, T, headWidth], keys and values [B, kvHeads, T, headWidth] of one layer, with rotary embedding applied. */
 export function headsOf(
   a: Architecture,
   weights: Inputs,
@@ -132,7 +132,7 @@ export function headsOf(
   return { q: q!, k: k!, v: v! };
 }
 
-/** What heads read, back side by side: [B, heads, T, headWidth] to [B · T, heads · headWidth]. */
+/** Joins the heads' outputs: [B, heads, T, headWidth] to [B · T, heads · headWidth]. */
 export const joinHeads = (read: Tensor): Tensor => {
   const [B, H, T, d] = read.shape as [number, number, number, number];
   return reshape(transpose(read, [0, 2, 1, 3]), [B * T, H * d]);
@@ -146,16 +146,16 @@ export const places = (T: number): Tensor =>
     "int32",
   );
 
-/** What is added to scores so that no place is seen from those before it, [T, T]. */
+/** The additive causal mask, [T, T]. */
 export const causal = (T: number): Tensor =>
   where(lessEqual(places(T), reshape(places(T), [T, 1])), constant(0, [T, T]), masked);
 
-/** Which outputs a scoring graph has beside log-probabilities. */
+/** Outputs of a scoring graph beside log-probabilities. */
 export interface Wish {
   readonly entropy: boolean;
-  /** 0: none. */
+  /** k of the top k; 0: none. */
   readonly topk: number;
-  /** Given ids per target; 0: none. */
+  /** Number of given ids per target; 0: none. */
   readonly at: number;
   readonly heads: readonly string[];
   readonly hidden: readonly number[];
@@ -164,23 +164,23 @@ export interface Wish {
 export interface ScoringGraph {
   readonly weights: Inputs;
   readonly trained: readonly Parameter[];
-  /** Everything else that is fed. */
+  /** All other inputs. */
   readonly inputs: readonly Tensor[];
   /** Residual stream at the start, [B · T, D]. */
   readonly embedded: Tensor;
-  /** Outputs through which gradients flow back, by name: `logp` [A], `entropy` [A], `topk` [A, k], `at` [A, width], `head.…` [A], `hidden.…` [A, D]. */
+  /** Differentiable outputs by name: `logp` [A], `entropy` [A], `topk` [A, k], `at` [A, width], `head.…` [A], `hidden.…` [A, D]. */
   readonly outputs: Readonly<Record<string, Tensor>>;
   /** `topk.ids`, int32 [A, k]. */
   readonly fixed: Readonly<Record<string, Tensor>>;
 }
 
 /**
- * Scores A targets in B packed sequences of T places. A sequence may hold many rows: place s can be seen from place t
- * when s ≤ t ≤ end[s], so that rows which share a prompt follow it one after the other without seeing each other.
+ * Scores A targets in B packed sequences of T positions. A sequence may hold many rows: position t attends to position s
+ * when s ≤ t ≤ end[s], so that rows that share a prompt follow it one after the other without attending to each other.
  *
- * Fed: `tokens` int32 [B · T]; `end` int32 [B, 1, 1, T]; `cos` and `sin` [B, 1, T, headWidth / 2] of the places'
- * positions; `context` int32 [A], the place at which each target is predicted, none twice; `back` int32 [B · T], for
- * each place its target or A; `targets` int32 [A]; `at.ids` int32 [A, width].
+ * Inputs: `tokens` int32 [B · T]; `end` int32 [B, 1, 1, T]; `cos` and `sin` [B, 1, T, headWidth / 2] of the tokens'
+ * positions; `context` int32 [A], the distinct positions at which targets are predicted; `back` int32 [B · T], the target
+ * of each position, or A; `targets` int32 [A]; `at.ids` int32 [A, width].
  */
 export function scoringGraph(a: Architecture, B: number, T: number, A: number, wish: Wish): ScoringGraph {
   const c = a.config;

@@ -1,4 +1,4 @@
-/** What can compute on this machine. Each is tried in a process of its own: drivers that are absent print, or abort. */
+/** Finds the devices that work on this machine. Each is tried in a separate process: missing drivers print, or abort. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -12,14 +12,14 @@ export const devices = ["cpu", "webgpu", "cuda"] as const satisfies readonly Dev
 export interface DeviceFinding {
   readonly device: Device;
   readonly works: boolean;
-  /** Why not, in the words of ONNX Runtime. */
+  /** The reason of a failure, as ONNX Runtime gives it. */
   readonly reason?: string;
 }
 
-/** Long enough to load a driver for the first time. */
+/** Milliseconds; long enough to load a driver for the first time. */
 const patience = 30_000;
 
-/** Multiplies two small matrices on a device. */
+/** Checks a device by multiplying two small matrices on it. */
 export async function tryDevice(device: Device): Promise<DeviceFinding> {
   const file = import.meta.url.endsWith(".ts") ? "./deviceTrial.ts" : "./deviceTrial.js";
   const trial = fileURLToPath(new URL(file, import.meta.url));

@@ -1,14 +1,14 @@
-/** One token from the scores of one row. */
+/** Samples one token from the scores of one row. */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { SampleRequest } from "../../core/model.ts";
 
-/** What a decoder says about the next token of one row. */
+/** The model's prediction of the next token of one row. */
 export interface Scores {
-  /** Read only where options narrow the choice. */
+  /** Read only if options restrict the choice. */
   readonly logits_V: Float32Array;
   /** softmax(logits). */
   readonly p_V: Float32Array;
-  /** Of p, nats. */
+  /** Entropy of p, nats. */
   readonly entropy: number;
 }
 
@@ -18,7 +18,7 @@ export interface Drawn {
   readonly id: number;
   /** ln p at temperature 1 over the full vocabulary. */
   readonly logp: number;
-  /** ln p under the distribution drawn from. 0 for greedy choices. */
+  /** ln p under the distribution sampled from. 0 for greedy choices. */
   readonly behaviour: number;
   /** Entropy of the full distribution at temperature 1, nats. */
   readonly entropy: number;
@@ -28,10 +28,10 @@ export const narrows = ({ temperature = 1, topK, topP, minP }: DrawOptions): boo
   temperature !== 1 || topK !== undefined || topP !== undefined || minP !== undefined;
 
 /**
- * Draws by inverting the cumulative distribution, in order of id. What narrows it does so in this order: allowed ids,
+ * Samples by inverting the cumulative distribution, in order of id. Restrictions apply in this order: allowed ids,
  * temperature, top k, top p, min p.
- * @param allowed ids that may be drawn, ascending; default all. @param u uniform in [0, 1).
- * @throws WhetstoneError `engine.failed` where the scores make no distribution.
+ * @param allowed ids that may be sampled, ascending; default all. @param u uniform in [0, 1).
+ * @throws WhetstoneError `engine.failed` if the scores do not form a distribution.
  */
 export function draw(
   scores: Scores,
@@ -52,7 +52,7 @@ function drawPlain(p_V: Float32Array, entropy: number, u: number): Drawn {
   return { id, logp, behaviour: logp, entropy };
 }
 
-/** Working memory: one row is drawn at a time. */
+/** Reused buffer: one row is sampled at a time. */
 let weights = new Float64Array(0);
 
 function drawNarrowed(
@@ -81,7 +81,7 @@ function drawNarrowed(
     const x = logits_V[id]!;
     const w = isKept(x, id, cut)
       ? temperature === 1 && !allowed
-        ? p_V[id]! // of allowed ids, all may be too improbable for float32
+        ? p_V[id]! // all allowed ids may be too improbable for float32
         : Math.exp((x - highest) / temperature)
       : 0;
     weights[i] = w;
@@ -110,7 +110,7 @@ const totalOf = (weights: Float32Array | Float64Array, n: number): number => {
   throw notFinite("logits", total);
 };
 
-/** The first of n whose weight takes the running sum beyond `left`; where rounding leaves a crumb, -1 or the last. */
+/** The first of n indices at which the running sum of weights exceeds `left`; -1 if rounding keeps it from that. */
 function invert(weights: Float32Array | Float64Array, n: number, left: number): number {
   let rest = left;
   for (let i = 0; i < n; i++) {
@@ -123,11 +123,11 @@ function invert(weights: Float32Array | Float64Array, n: number, left: number): 
 interface Candidates {
   readonly logits_V: Float32Array;
   readonly allowed: Int32Array | undefined;
-  /** How many. */
+  /** Number of candidates. */
   readonly n: number;
 }
 
-/** The last candidate that is kept, in order of falling logit, the lower id first on a tie. */
+/** The last candidate that is kept, by descending logit; ties go to the lower id. */
 interface Cut {
   readonly logit: number;
   readonly id: number;
@@ -137,14 +137,14 @@ const isKept = (x: number, id: number, cut: Cut): boolean =>
   x > cut.logit || (x === cut.logit && id <= cut.id);
 
 const shelves = 1024;
-/** Nats below the highest logit where the last shelf begins. */
+/** The last shelf (histogram bin) begins this many nats below the highest logit. */
 const reach = 32;
 const shelfSum = new Float64Array(shelves);
 
 /**
- * The candidate in order of rank with which the running sum of what candidates are worth reaches `enough`. Sorts only
- * those that lie about where the cut falls: candidates are put on shelves by logit first.
- * @param worth by place; default 1 each. @param before a cut already made.
+ * The candidate, in order of rank, at which the running sum of worths reaches `enough`. Candidates are binned by logit
+ * first, so that only those near the cut are sorted.
+ * @param worth by index; default 1 each. @param before an earlier cut.
  */
 function cutAt(
   { logits_V, allowed, n }: Candidates,
@@ -163,7 +163,7 @@ function cutAt(
   let sum = 0;
   let shelf = 0;
   while (shelf < shelves && sum + shelfSum[shelf]! < enough) sum += shelfSum[shelf++]!;
-  if (shelf === shelves) return before; // rounding left it a crumb short: all are kept
+  if (shelf === shelves) return before; // a rounding error below `enough`: all are kept
   const near: number[] = [];
   for (let i = 0; i < n; i++) {
     const id = allowed ? allowed[i]! : i;
@@ -183,7 +183,7 @@ function cutAt(
 function notFinite(what: string, found: number): WhetstoneError {
   return new WhetstoneError("engine.failed", {
     where: "local engine, sampling",
-    got: `${what} whose probabilities do not add up (${found})`,
+    got: `${what} whose probabilities do not sum to 1 (${found})`,
     expected: "finite logits",
     mend: "Go back to a checkpoint and lower the learning rate.",
   });

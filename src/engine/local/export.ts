@@ -1,15 +1,15 @@
-/** Trained weights as other tools take them. */
+/** Exports trained weights for other tools. */
 import { WhetstoneError } from "../../core/errors.ts";
 import { readCheckpoint, readModel, writeModel } from "./checkpoint.ts";
 import { mergeAdapter, readPeft, writePeft } from "./peft.ts";
 
-/** The folder of an adapter in PEFT's form, and that of the model that it belongs to. */
+/** The folder of an adapter in PEFT's form, and that of its base model. */
 export interface AdapterOf {
   readonly adapter: string;
   readonly base: string;
 }
 
-/** @param from the folder of a checkpoint, or an adapter that somebody else wrote. */
+/** @param from a checkpoint folder, or an adapter of another tool. */
 async function readTrained(from: string | AdapterOf) {
   if (typeof from !== "string") {
     const { config, tokenizer, weights } = await readModel(from.base);
@@ -22,9 +22,9 @@ async function readTrained(from: string | AdapterOf) {
 }
 
 /**
- * Writes the adapter of a checkpoint for PEFT, and for servers that load PEFT's adapters. What somebody else wrote is checked, and
- * names its targets then.
- * @param to an existing folder. @param base what the adapter's config names as its model: a folder or a Hub id.
+ * Writes the adapter of a checkpoint for PEFT, and for servers that load PEFT adapters. An adapter of another tool is
+ * validated, and its targets are written into the config.
+ * @param to an existing folder. @param base the base model that the adapter's config names: a folder or a Hub id.
  * @throws WhetstoneError `checkpoint.damaged`; `capability.missing` when the model was trained without an adapter.
  */
 export async function exportAdapter(from: string | AdapterOf, to: string, base: string): Promise<void> {
@@ -34,7 +34,7 @@ export async function exportAdapter(from: string | AdapterOf, to: string, base: 
       where: String(from),
       got: "a model without an adapter: all of its weights were trained",
       expected: "a model made with `lora`",
-      mend: "Export its weights as safetensors instead.",
+      mend: "Export the weights as safetensors instead.",
     });
   }
   await writePeft(to, config, adapter, weights, base);
@@ -42,7 +42,7 @@ export async function exportAdapter(from: string | AdapterOf, to: string, base: 
 
 /**
  * Writes a model with its adapter merged in: a plain Hugging Face folder.
- * @param to an existing folder. @param type of the numbers on disk.
+ * @param to an existing folder. @param type dtype of the values on disk.
  * @throws WhetstoneError `checkpoint.damaged`, `disk.write`.
  */
 export async function exportWeights(

@@ -1,28 +1,28 @@
 /**
- * A thread that is ended while it runs native code takes the whole process with it: ONNX Runtime's binding goes on to call
- * JavaScript that is no longer there, and aborts. So the engine thread passes a gate into native code, and is ended only once
- * the gate is shut and the thread is outside.
+ * Ending a thread while it runs native code aborts the whole process: ONNX Runtime's binding goes on to call JavaScript
+ * that no longer exists. So the engine thread passes a gate on its way into native code, and is ended only when the gate
+ * is shut and the thread is outside.
  */
 
-/** Places in the memory that both threads share. */
+/** Indices in the shared memory. */
 const [inside, shut] = [0, 1];
 
 export type Gate = Int32Array<SharedArrayBuffer>;
 
-/** The thread begins inside: the first thing that it does is to load native code. */
+/** The thread starts inside, since it loads native code first. */
 export function makeGate(): Gate {
   const gate = new Int32Array(new SharedArrayBuffer(8));
   gate[inside] = 1;
   return gate;
 }
 
-/** The engine thread's side: it is outside. */
+/** Called by the engine thread: it has left native code. */
 export function leave(gate: Gate): void {
   Atomics.store(gate, inside, 0);
   Atomics.notify(gate, inside);
 }
 
-/** The engine thread's side: does native work. Once the gate is shut nothing is done, and the promise never settles. */
+/** Called by the engine thread: runs native work. Once the gate is shut nothing is run, and the promise never settles. */
 export function nativeWork(gate: Gate): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   return async (work) => {
@@ -37,16 +37,16 @@ export function nativeWork(gate: Gate): <T>(work: () => Promise<T>) => Promise<T
   };
 }
 
-/** The other side. @returns once the thread is outside and stays there. */
+/** Called by the main thread. @returns once the thread is outside and stays there. */
 export async function shutGate(gate: Gate): Promise<void> {
   Atomics.store(gate, shut, 1);
   while (Atomics.load(gate, inside) === 1) await Atomics.waitAsync(gate, inside, 1).value;
 }
 
-/** Longest native call that a process waits for at its end: a thread that failed inside never comes out. */
+/** Longest wait for a native call when the process exits: a thread that failed inside never leaves. */
 const patienceMs = 60_000;
 
-/** The same for a process that ends now: it blocks. */
+/** The same for a process that is exiting: it blocks. */
 export function shutGateNow(gate: Gate): void {
   Atomics.store(gate, shut, 1);
   Atomics.wait(gate, inside, 1, patienceMs);

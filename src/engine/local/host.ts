@@ -1,4 +1,4 @@
-/** The main thread's side of the engine thread: a typed call for each message. */
+/** The main thread's side of the engine thread: one typed call per message type. */
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, type ErrorParts, errorCodes, WhetstoneError } from "../../core/errors.ts";
 import type { Device } from "../../tensor/execute.ts";
@@ -8,9 +8,9 @@ import { runtimeMissing } from "./runtime.ts";
 
 export interface Host {
   call<K extends CallName>(name: K, ...args: Parameters<Calls[K]>): Promise<ReturnType<Calls[K]>>;
-  /** Whether the thread is gone: closed, or failed. */
+  /** Whether the thread has ended: closed or failed. */
   readonly ended: boolean;
-  /** Ends the thread once the native call that it is in, if any, has returned; calls that wait are refused. */
+  /** Ends the thread after the native call in progress, if any; pending calls are rejected. */
   close(): Promise<void>;
 }
 
@@ -28,26 +28,26 @@ function errorFrom({ code, parts, message, stack }: Extract<Reply, { error: unkn
   return e;
 }
 
-/** What the engine thread computes with. */
+/** Where and how the engine thread computes. */
 export interface HostOptions {
-  /** Within an operator. */
+  /** Threads within an operator. */
   readonly threads: number;
   readonly device: Device;
 }
 
-/** What the engine thread begins with. */
+/** Options that the engine thread starts with. */
 export interface ThreadOptions extends HostOptions {
   readonly gate: Gate;
 }
 
-/** Of all engine threads. Whichever way the process ends, by a return, an error or `process.exit`, none is inside by then. */
+/** The gates of all engine threads. They are shut on every process exit: a return, an error or `process.exit`. */
 const gates = new Set<Gate>();
 process.on("exit", () => gates.forEach(shutGateNow));
 
 export function startHost(options: HostOptions): Host {
-  // run from source the worker is TypeScript too; in the published package both are JavaScript
+  // from source the worker is TypeScript too; in the published package both are JavaScript
   const file = import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js";
-  // a thread takes over the process's flags, but refuses this one of `node --input-type=module -e …`
+  // a thread inherits the process's flags, but rejects this one of `node --input-type=module -e …`
   const flags = process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {};
   const gate = makeGate();
   const worker = new Worker(new URL(file, import.meta.url), {

@@ -1,9 +1,9 @@
 /**
- * Checkpoints from the Hugging Face Hub, by way of the cache that all of its tools share: `models--owner--name` with
- * `blobs`, `refs` and `snapshots`. What is there already is not fetched again, by whichever tool it came.
+ * Checkpoints from the Hugging Face Hub, through the cache that all of its tools share: `models--owner--name` with
+ * `blobs`, `refs` and `snapshots`. Files that are already there, from whatever tool, are not downloaded again.
  *
- * Its tests run the real client over HTTP against a small server that answers the Hub's routes; nothing here has been
- * run against the Hub itself yet. Large files come by plain HTTP rather than by the Hub's chunk protocol (Xet).
+ * The tests run the real client over HTTP against a small server with the Hub's routes; nothing here has been run
+ * against the Hub itself yet. Large files are downloaded over plain HTTP, not with the Hub's chunk protocol (Xet).
  */
 import { createWriteStream } from "node:fs";
 import { copyFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { companions, files } from "./checkpoint.ts";
 
 export interface FetchProgress {
   readonly file: string;
-  /** Bytes of all files so far, those of earlier attempts included. */
+  /** Bytes of all files so far, including those of earlier attempts. */
   readonly bytes: number;
   readonly ofBytes: number;
 }
@@ -31,15 +31,15 @@ export interface FetchOptions {
   /** The cache's folder. Default: `HF_HUB_CACHE`, or `hub` in `HF_HOME`. */
   readonly cache?: string;
   readonly progress?: (at: FetchProgress) => void;
-  /** Default: the process's own. */
+  /** Environment variables. Default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether a text can be the id of a model there: `owner/name`, or the bare name of the oldest ones. */
+/** Whether a text can be a model id on the Hub: `owner/name`, or the bare name of the oldest models. */
 export const isHubId = (id: string): boolean =>
   /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)?$/.test(id) && !id.includes("..") && !id.includes("--");
 
-/** What the Hub and its cache are, as all of its tools read the environment. */
+/** The Hub's address, cache and token, read from the environment as all of its tools do. */
 interface Place {
   readonly url: string;
   readonly cache: string;
@@ -70,7 +70,7 @@ const exists = (path: string): Promise<boolean> =>
 
 const shardIndex = z.object({ weight_map: z.record(z.string(), z.string()) });
 
-/** The files that an index of shards names; none without an index. */
+/** The files that a shard index names; none without an index. */
 async function shardsOf(snapshot: string): Promise<string[]> {
   const path = join(snapshot, files.weightIndex);
   if (!(await exists(path))) return [];
@@ -81,13 +81,13 @@ async function shardsOf(snapshot: string): Promise<string[]> {
     throw new WhetstoneError("checkpoint.damaged", {
       where: path,
       got: messageOf(e),
-      expected: "an index of shards",
+      expected: "a readable shard index",
       mend: "Remove the model's folder from the cache and fetch it again.",
     });
   }
 }
 
-/** The snapshot of a revision in the cache, if all of it is there. */
+/** The cached snapshot of a revision, if it is complete. */
 async function cachedSnapshot(storage: string, revision: string): Promise<string | undefined> {
   const commit = await readFile(join(storage, "refs", revision), "utf8").catch(() => revision);
   const snapshot = join(storage, "snapshots", commit.trim());
@@ -115,7 +115,7 @@ async function loadHub(): Promise<Hub> {
   }
 }
 
-/** Whether the disk failed rather than the connection. */
+/** Whether an error comes from the disk, not the connection. */
 const systemCode = (e: unknown): boolean =>
   ["ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"].includes(
     z.object({ code: z.string() }).safeParse(e).data?.code ?? "",
@@ -123,7 +123,7 @@ const systemCode = (e: unknown): boolean =>
 
 const withStatus = z.object({ statusCode: z.int() });
 
-/** What a failed call to the Hub means to the person who named the model. */
+/** Turns a failed call to the Hub into an error for the user. */
 function hubError(id: string, revision: string, place: Place, e: unknown): WhetstoneError {
   if (e instanceof WhetstoneError) return e;
   const status = withStatus.safeParse(e).data?.statusCode;
@@ -161,22 +161,22 @@ function hubError(id: string, revision: string, place: Place, e: unknown): Whets
     where,
     got: `${messageOf(e)}${cause}`,
     expected: `an answer from ${place.url}`,
-    mend: "Check the connection and run again: what was fetched is kept. Without one, name a folder.",
+    mend: "Check the connection and run again; finished downloads are kept. If you are offline, name a folder.",
     cause: e,
   });
 }
 
-/** Weights under the names that transformers gives them, so not the copies in other formats beside them. */
+/** Matches weights under the names that transformers uses, not copies in other formats beside them. */
 const isWeights = (path: string): boolean => /^model(-\d+-of-\d+)?\.safetensors$/.test(path);
 
 interface Wanted {
   readonly path: string;
   readonly size: number;
-  /** Name of its contents in the cache. */
+  /** File name of its contents in the cache. */
   readonly blob: string;
 }
 
-/** Links a name of a snapshot to its contents, or copies them where links cannot be made. */
+/** Links a snapshot's file name to its contents, or copies them where links are not possible. */
 async function link(blob: string, name: string): Promise<void> {
   await rm(name, { force: true });
   await symlink(relative(dirname(name), blob), name).catch(() => copyFile(blob, name));
@@ -189,7 +189,7 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Fetches contents that are not in the cache, going on where an earlier attempt broke off. */
+/** Downloads a file that is not in the cache, and resumes an earlier partial download. */
 async function fetchBlob(
   hub: Hub,
   call: { readonly id: string; readonly commit: string; readonly place: Place },
@@ -221,7 +221,7 @@ async function fetchBlob(
         done(null, chunk);
       },
     });
-    // at its place rather than at the end: another process at the same file writes the same bytes to the same places
+    // writes at an offset instead of appending: another process with the same file writes the same bytes to the same offsets
     const out = createWriteStream(part, from > 0 ? { flags: "r+", start: from } : { flags: "w" });
     const rest = from > 0 ? remote.slice(from, wanted.size) : remote;
     await pipeline(Readable.fromWeb(rest.stream()), counted, out);
@@ -230,7 +230,7 @@ async function fetchBlob(
   }
   const size = await sizeOf(part);
   if (size !== wanted.size) {
-    // too long means that the server began again instead of going on
+    // too long means that the server sent the whole file instead of the rest
     if (size > wanted.size) await rm(part, { force: true });
     throw new Error(`${size} bytes of ${wanted.path}, which has ${wanted.size}`);
   }
@@ -272,7 +272,7 @@ async function fetchSnapshot(
   if (!wanted.some((w) => isWeights(w.path))) {
     throw new WhetstoneError("model.unsupported", {
       where: id,
-      got: "no safetensors among its files",
+      got: "a model without safetensors files",
       expected: `${files.weights}, or shards with an index`,
       mend: "Choose a checkpoint whose weights are safetensors.",
     });
@@ -280,7 +280,7 @@ async function fetchSnapshot(
   const whole = wanted.some((w) => w.path === files.weights);
   const needed = wanted
     .filter((w) => !whole || w.path === files.weights || !isWeights(w.path))
-    // small files first, so that a broken connection costs little
+    // small files first, so that a broken connection loses little
     .sort((a, b) => a.size - b.size);
   await mkdir(join(storage, "blobs"), { recursive: true });
   await mkdir(snapshot, { recursive: true });
@@ -309,8 +309,8 @@ async function fetchSnapshot(
 }
 
 /**
- * A model's folder, fetched from the Hub if the cache has not all of it: config, safetensors, tokenizer, chat template.
- * Without a connection or the client, or with HF_HUB_OFFLINE=1, what the cache has of the revision is taken.
+ * A model's folder with config, safetensors, tokenizer and chat template, downloaded unless the cache is complete.
+ * Without a connection or the client, or with HF_HUB_OFFLINE=1, the cached files of the revision are used.
  * @param id as `owner/name`.
  * @throws WhetstoneError `hub.notFound`, `hub.denied`, `hub.unreachable`, `package.missing`.
  */
@@ -319,7 +319,7 @@ export async function fetchModel(id: string, options: FetchOptions = {}): Promis
   if (!isHubId(id) || !/^[\w.-]+(\/[\w.-]+)*$/.test(revision) || revision.includes("..")) {
     throw new WhetstoneError("hub.notFound", {
       where: `${id} at ${revision}`,
-      got: "what cannot be the id or revision of a model",
+      got: "an invalid model id or revision",
       expected: "an id as owner/name, and a branch, tag or commit",
       mend: "Copy the id from the model's page.",
     });
@@ -332,8 +332,8 @@ export async function fetchModel(id: string, options: FetchOptions = {}): Promis
     if (found) return found;
     throw new WhetstoneError("hub.unreachable", {
       where: `${id} at ${revision}`,
-      got: "HF_HUB_OFFLINE, and not all of its files in the cache",
-      expected: "a model that was fetched before",
+      got: "HF_HUB_OFFLINE=1 and an incomplete cache",
+      expected: "a model that was downloaded before",
       mend: "Run once without HF_HUB_OFFLINE, or name a folder.",
     });
   }

@@ -37,15 +37,15 @@ export { type FetchOptions, type FetchProgress, fetchModel } from "./hub.ts";
 export type { Projection } from "./parameters.ts";
 export type { PublishedOptions } from "./published.ts";
 
-/** A model whose weights begin random. */
+/** A model with random initial weights. */
 export interface ScratchOptions {
   readonly from?: never;
   readonly size?: DecoderSize;
-  /** "words": one id per word of the environment's lexicon. "bytes": any text. */
+  /** "words": one id per word of the environment's vocabulary. "bytes": any text. */
   readonly tokenizer?: "words" | "bytes";
 }
 
-/** A model that begins from a checkpoint, with that one's shape, tokenizer and conversation form. */
+/** A model that starts from a checkpoint, with its shape, tokenizer and chat template. */
 export interface CheckpointOptions extends PublishedOptions {
   readonly size?: never;
   readonly tokenizer?: never;
@@ -57,9 +57,9 @@ export type LoraOptions =
       readonly from?: never;
       /** Default 16. */
       readonly rank?: number;
-      /** What it adds is scaled by alpha / rank. Default twice the rank. */
+      /** The adapter's output is scaled by alpha / rank. Default twice the rank. */
       readonly alpha?: number;
-      /** Projections of every layer that it sits on. Default all seven. */
+      /** Projections that get an adapter in every layer. Default all seven. */
       readonly targets?: readonly Projection[];
     }
   | {
@@ -68,18 +68,18 @@ export type LoraOptions =
     };
 
 export interface RunOptions {
-  /** What is trained: this adapter, or without it all weights. */
+  /** The adapter to train. Without it, all weights are trained. */
   readonly lora?: LoraOptions;
-  /** What computes. Default "cpu". `tryDevice` tells whether one works. */
+  /** Device to compute on. Default "cpu". `tryDevice` tells whether one works. */
   readonly device?: Device;
-  /** Threads within an operation, 1 to 16. Default: one per core. Another count may change the last bits of a run. */
+  /** Threads within an operation, 1 to 16. Default: one per core. Another number may change the last bits of a run. */
   readonly threads?: number;
   /**
-   * Bytes that the activations of a micro-batch may take; a batch that needs more is done in several. Default: an
-   * eighth of the machine's memory, at most 1 GiB.
+   * Bytes for the activations of a micro-batch; a larger batch is split into several. Default: an eighth of the
+   * machine's memory, at most 1 GiB.
    */
   readonly memory?: number;
-  /** Most tokens of one micro-batch, padding included, in place of what `memory` has room for. */
+  /** Maximum tokens of one micro-batch, padding included. Overrides `memory`. */
   readonly microBatchTokens?: number;
 }
 
@@ -118,7 +118,7 @@ function requireLora(lora: LoraOptions): void {
     where: "localEngine lora",
     got: `rank ${rank}, alpha ${alpha}, targets ${targets.join(", ") || "none"}`,
     expected: `a whole rank from 1, an alpha above 0, targets among ${projections.join(", ")}`,
-    mend: "For example { rank: 16 }: alpha is then 32, on every projection.",
+    mend: "For example { rank: 16 }, which has alpha 32 and all projections.",
   });
 }
 
@@ -132,7 +132,7 @@ function requireMemory(memory: number): number {
   });
 }
 
-/** The adapter that is asked for, at its beginning or as its folder has it. */
+/** The requested adapter, newly initialised or read from its folder. */
 async function adapterFor(
   lora: LoraOptions,
   config: DecoderConfig,
@@ -144,7 +144,7 @@ async function adapterFor(
   return { adapter, tensors: firstWeights(adapterParameters(config, adapter), random) };
 }
 
-/** A model of random weights, for the words that the request names or for any text. */
+/** A model with random weights, for the words of the request's vocabulary or for any text. */
 function scratchModel(
   { size = smallDecoder, tokenizer: kind }: ScratchOptions,
   { id, seed, lexicon, contextTokens }: ModelRequest,
@@ -163,7 +163,7 @@ function scratchModel(
   return { config, tokenizer, weights: initialWeights(config, randomStream(seed).split("weights", id)) };
 }
 
-/** How a model of the engine will read and write, without making it. @param lexicon for one that begins from random weights. */
+/** The codec of the engine's models, without creating a model. @param lexicon vocabulary of a model from random weights. */
 export const localCodec = async (from: string | undefined, lexicon: readonly string[]): Promise<Codec> =>
   from === undefined ? chatCodec(wordTokenizer(lexicon)) : await readCodec(await folderOf({ from }));
 
@@ -179,7 +179,7 @@ export function localEngine(options: LocalOptions = {}): Engine {
   if (lora) requireLora(lora);
   requireMemory(memory);
   const ready = requireDevice(device);
-  ready.catch(() => undefined); // told by the first call
+  ready.catch(() => undefined); // the first call reports it
   const host = startHost({ threads: requireThreads(threads), device });
   const readers: Reader[] = [];
   const made = async (

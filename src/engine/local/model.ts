@@ -1,4 +1,4 @@
-/** A local model as the rest of the system sees it: calls to the engine thread, files on the main one. */
+/** A local model behind the `Model` contract: calls the engine thread, and writes files from the main thread. */
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { addStats } from "../../common/statistics/stats.ts";
@@ -51,23 +51,23 @@ export interface LocalParts {
   readonly architecture: Architecture;
   readonly tokenizer: TokenizerFiles;
   readonly reader: Reader;
-  /** Most places of one micro-batch, padding included. Bounds the memory of a training step. */
+  /** Maximum positions of one micro-batch, padding included. Bounds the memory of a training step. */
   readonly places: number;
 }
 
-/** Those whose engine thread knows what tokens say. */
+/** Engine threads that have received the text of the tokens. */
 const worded = new WeakSet<LocalParts>();
 
-/** @param id the name in the run. @param handle of weights that the engine thread holds already. */
+/** @param id the name in the run. @param handle of weights that the engine thread already holds. */
 export function localModel(id: ModelId, parts: LocalParts, handle: Handle, startVersion: number): Model {
   const { host, architecture, places } = parts;
   const { config } = architecture;
   const codec: Codec = chatCodec(parts.tokenizer);
   let version = startVersion;
-  // what touches gradients or weights happens in the order of the calls
+  // calls that touch gradients or weights run in the order in which they are made
   const alone = oneByOne();
 
-  /** Once for the model and its copies. */
+  /** Done once for the model and its copies. */
   async function sendWords(): Promise<void> {
     if (worded.has(parts)) return;
     worded.add(parts);
@@ -128,7 +128,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
         await host.call("backward", handle, into, cotangentsOf(architecture, wish, cotangents, whole, A));
         continue;
       }
-      // too large to keep at once: first all outputs, then piece by piece forward again and backward
+      // too large to keep: computes all outputs first, then each part forward again and backward
       const cotangents = evaluate(part, await score(part, want));
       for (const piece of pieces) {
         const index = targetsOfRows(part, piece.rows);
@@ -146,7 +146,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     const { cotangents } = objective.evaluate(await score(batch, want), batch, aux);
     const D = config.width;
     const out = new Float32Array(batch.tokens_N.length * D);
-    // row by row: a beginning that rows share would add their gradients up
+    // row by row: the gradients of a prefix that rows share would be added up
     for (const [r] of rowByRow(batch)) {
       const index = targetsOfRows(batch, [r!]);
       const row = selectTokens(batch, [r!]);
@@ -176,7 +176,7 @@ export function localModel(id: ModelId, parts: LocalParts, handle: Handle, start
     sample: async (requests) => {
       requests.forEach(requireNoMix);
       const words = requests.some(({ stop = [] }) => stop.length > 0) && sendWords();
-      // both at once: no other call may get in between
+      // both at once, so that no other call gets in between
       const [samples] = await Promise.all([host.call("sample", handle, requests), words]);
       return samples;
     },
@@ -256,7 +256,7 @@ function requireNoMix({ mix }: SampleRequest): void {
   });
 }
 
-/** Which engine-thread weights stand behind a model or a frozen one. */
+/** The handle of a model's or a frozen model's weights. */
 const handles = new WeakMap<Model | Frozen, { readonly host: Host; readonly handle: Handle }>();
 
 function handleOf(host: Host, of: Model | Frozen): Handle {
@@ -272,7 +272,7 @@ function handleOf(host: Host, of: Model | Frozen): Handle {
 
 const rowByRow = (rows: TokenRows): number[][] => Array.from({ length: rowCount(rows) }, (_, r) => [r]);
 
-/** Largest |ln p now − ln p when sampled| over tokens that these very weights sampled. */
+/** Largest |ln p now − ln p when sampled| over tokens that the current weights sampled. */
 function samplingGap(batch: Batch, logp: Float32Array, model: ModelId, version: string): number {
   let gap = 0;
   for (let r = 0; r < rowCount(batch); r++) {

@@ -1,4 +1,4 @@
-/** Between what callers ask of targets and what programs take and give. */
+/** Converts between the outputs that callers request and the inputs and outputs of programs. */
 
 import { concatIds, gather, gatherIds } from "../../common/tokens/pack.ts";
 import type { TokenRows } from "../../core/batch.ts";
@@ -8,15 +8,17 @@ import type { TypedArray } from "../../tensor/execute.ts";
 import type { Wish } from "./decoder.ts";
 import type { Architecture } from "./parameters.ts";
 
-/** The program to run for a wish. @throws WhetstoneError for what this model has not. */
+/** The program that gives the requested outputs. @throws WhetstoneError for outputs that this model does not have. */
 export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
   const unknown = (want.heads ?? []).filter((name) => !heads.includes(name));
   if (unknown.length > 0) {
     throw new WhetstoneError("capability.missing", {
       where: "local engine",
-      got: `a wish for the value heads ${unknown.join(", ")}`,
+      got: `unknown value heads ${unknown.join(", ")}`,
       expected:
-        heads.length > 0 ? `of its value heads ${heads.join(", ")}` : "no value heads: the model has none",
+        heads.length > 0
+          ? `one of its value heads ${heads.join(", ")}`
+          : "no value heads: the model has none",
       mend: "Name the heads when the model is made.",
     });
   }
@@ -26,9 +28,9 @@ export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
   if (!goodTop || !goodLayers) {
     throw new WhetstoneError("option.range", {
       where: "local engine",
-      got: `a wish for top-k ${topk} and the hidden layers [${hidden.join(", ")}]`,
+      got: `a request for top-k ${topk} and the hidden layers [${hidden.join(", ")}]`,
       expected: `k up to ${config.vocabulary}, layers from 0 (the embeddings) to ${config.layers} (after the last norm)`,
-      mend: "Ask for outputs that this model has.",
+      mend: "Request only outputs that this model has.",
     });
   }
   return {
@@ -40,7 +42,7 @@ export function wishOf({ config, heads }: Architecture, want: Wanted): Wish {
   };
 }
 
-/** Ids at which log-probabilities are wanted, filled up to A targets. */
+/** Ids whose log-probabilities are requested, padded to A targets. */
 export function atIdsOf(want: Wanted, A: number): { readonly atIds?: Int32Array } {
   if (!want.at) return {};
   const atIds = new Int32Array(A * want.at.width);
@@ -48,13 +50,13 @@ export function atIdsOf(want: Wanted, A: number): { readonly atIds?: Int32Array 
   return { atIds };
 }
 
-/** The wish for some targets of a whole. @param index their places in it. */
+/** The request, restricted to some targets. @param index of these targets in the whole. */
 export const wantedAt = (want: Wanted, index: Int32Array): Wanted =>
   want.at
     ? { ...want, at: { ids: gatherIds(want.at.ids, index, want.at.width), width: want.at.width } }
     : want;
 
-/** How many numbers each output has per target. */
+/** Numbers per target of each output. */
 function widthsOf({ config }: Architecture, wish: Wish): Record<string, number> {
   return {
     logp: 1,
@@ -66,9 +68,9 @@ function widthsOf({ config }: Architecture, wish: Wish): Record<string, number> 
   };
 }
 
-/** A program's results, by name, for all targets of a whole that is scored in parts. */
+/** A program's results, by name, for all targets of a batch that is scored in parts. */
 export interface Results {
-  /** Adds a part. @param index place of each of its targets in the whole. */
+  /** Adds a part. @param index of each of its targets in the whole. */
   put(part: Readonly<Record<string, TypedArray>>, index: Int32Array): void;
   readonly outputs: Outputs;
 }
@@ -100,7 +102,7 @@ export function results(a: Architecture, wish: Wish, A: number): Results {
   };
 }
 
-/** Cotangents of some targets as a program takes them: by output, filled with zeros up to A targets. */
+/** Cotangents of some targets as a program takes them: by output, padded with zeros to A targets. */
 export function cotangentsOf(
   a: Architecture,
   wish: Wish,
@@ -127,10 +129,10 @@ export function cotangentsOf(
   return out;
 }
 
-/** 0 … A − 1: the targets of the whole. */
+/** 0 … A − 1: all targets. */
 export const everyTarget = (rows: TokenRows): Int32Array => rows.target_A.map((_, a) => a);
 
-/** Places in the whole of the targets of some of its rows, in the order of those rows. */
+/** Indices of the targets of some rows, in the order of those rows. */
 export function targetsOfRows(rows: TokenRows, picked: readonly number[]): Int32Array {
   const all = everyTarget(rows);
   return concatIds(picked.map((r) => all.subarray(rows.targetOffset[r]!, rows.targetOffset[r + 1]!)));

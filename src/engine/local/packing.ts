@@ -1,6 +1,6 @@
 /**
- * How a batch becomes packed sequences of a few fixed shapes. Rows stand one after the other in a sequence, and rows
- * that begin alike share that beginning, so that a group's prompt is computed once, forwards and backwards.
+ * Packs a batch into sequences of a few fixed shapes. Rows stand one after the other in a sequence, and rows with a
+ * common prefix share it, so that a group's prompt is computed once, forwards and backwards.
  */
 import type { TokenRows } from "../../core/batch.ts";
 import type { DecoderConfig } from "./config.ts";
@@ -13,14 +13,14 @@ const bucket = (length: number): number => {
   return Math.ceil(length / step) * step;
 };
 
-/** Longest sequence that rows are packed into, unless a row is longer. */
+/** Longest packed sequence, unless a single row is longer. */
 const longestPack = 512;
 
 const lengthOf = (rows: TokenRows, r: number): number => rows.rowOffset[r + 1]! - rows.rowOffset[r]!;
 
 /**
- * How many tokens at the start of a row another row may use as well. Not the one before the first target: each target
- * is read from a place of its own.
+ * How many tokens at the start of a row another row may share. Excludes the token before the first target, because each
+ * target is predicted from a position of its own.
  */
 function shareable(rows: TokenRows, r: number): number {
   const [from, to] = [rows.targetOffset[r]!, rows.targetOffset[r + 1]!];
@@ -37,7 +37,7 @@ function compareRows(rows: TokenRows, a: number, b: number): number {
   return lengthOf(rows, a) - lengthOf(rows, b) || a - b;
 }
 
-/** Tokens that row b can take over from row a. */
+/** Number of tokens that row b can share with row a. */
 function sharedStart(rows: TokenRows, a: number, b: number): number {
   const most = Math.min(shareable(rows, a), shareable(rows, b));
   const [x, y] = [rows.rowOffset[a]!, rows.rowOffset[b]!];
@@ -46,7 +46,7 @@ function sharedStart(rows: TokenRows, a: number, b: number): number {
   return n;
 }
 
-/** A row in its sequence: how many tokens it takes over from the row before it. */
+/** A row in its sequence, with the number of tokens that it shares with the row before it. */
 interface Placed {
   readonly row: number;
   readonly shared: number;
@@ -57,13 +57,13 @@ interface Sequence {
   used: number;
 }
 
-/** Rows in an order in which those that begin alike are neighbours, with what each can take over from the one before. */
+/** Sorts rows so that those with a common prefix are neighbours, with the tokens that each shares with the one before. */
 function inOrder(rows: TokenRows, picked: readonly number[]): Placed[] {
   const order = picked.toSorted((a, b) => compareRows(rows, a, b));
   return order.map((row, i) => ({ row, shared: i === 0 ? 0 : sharedStart(rows, order[i - 1]!, row) }));
 }
 
-/** Fills sequences of at most T tokens: families of rows that begin alike first, then the largest first, each where it fits best. */
+/** Best-fit decreasing packing into sequences of at most T tokens: families with a common prefix first, then by size. */
 function fill(rows: TokenRows, ordered: readonly Placed[], T: number): Sequence[] {
   const families: Sequence[] = [];
   for (const { row, shared } of ordered) {
@@ -89,7 +89,7 @@ function fill(rows: TokenRows, ordered: readonly Placed[], T: number): Sequence[
   return out;
 }
 
-/** What one more place costs: the products with weights, and the attention over T places. In multiply-adds of a forward. */
+/** Multiply-adds of one more position in a forward pass: the products with weights, and attention over T positions. */
 function placeCost(c: DecoderConfig, T: number): number {
   const q = c.heads * c.headWidth;
   const kv = c.kvHeads * c.headWidth;
@@ -98,12 +98,12 @@ function placeCost(c: DecoderConfig, T: number): number {
   return c.layers * (weights + 3 * 2 * T * q);
 }
 
-/** Places at which the products of small and middling models run fastest. */
+/** Number of positions at which the products of small and medium models run fastest. */
 const fastestPlaces = 2048;
 
 /**
- * Places of a micro-batch whose activations take about so many bytes: what a layer keeps of each place for the
- * backward pass, attention weights over the longest packs included, and the scores over the vocabulary.
+ * Positions of a micro-batch whose activations take about this many bytes: what each layer keeps per position for the
+ * backward pass, including attention weights over the longest sequences, and the logits over the vocabulary.
  */
 export function placesFor({ config: c }: Architecture, bytes: number): number {
   const q = c.heads * c.headWidth;
@@ -117,7 +117,7 @@ export function placesFor({ config: c }: Architecture, bytes: number): number {
 export interface MicroBatch {
   /** In the order in which they are packed. */
   readonly rows: readonly number[];
-  /** For each of its sequences, for each row in it: the tokens taken over from the row before. */
+  /** For each row of each sequence: the number of tokens shared with the row before. */
   readonly shared: readonly (readonly number[])[];
   /** Tokens of the longest sequence. */
   readonly longest: number;
@@ -130,7 +130,7 @@ const microBatch = (sequences: readonly Sequence[]): MicroBatch => ({
 });
 
 /**
- * Cuts rows into micro-batches. Groups stay whole; a micro-batch holds at most `places` places, padding included,
+ * Cuts rows into micro-batches. Groups stay whole; a micro-batch holds at most `places` positions, padding included,
  * unless one group alone needs more.
  * @param groups rows that must stay together.
  */
@@ -174,13 +174,13 @@ export function planMicroBatches(
   return [...out, microBatch(sequences)];
 }
 
-/** Few distinct sizes, so that programs are reused: steps of a sixteenth of the next power of two. */
+/** Rounds to few distinct sizes, so that programs are reused: steps of a sixteenth of the next power of two. */
 function coarse(n: number, least: number): number {
   const step = Math.max(least, 2 ** (Math.ceil(Math.log2(n)) - 4));
   return Math.ceil(n / step) * step;
 }
 
-/** @param rows those of the micro-batch, in its order. Targets keep their order. */
+/** @param rows of the micro-batch, in its order. Targets keep their order. */
 export function packRows(
   rows: TokenRows,
   { shared, longest }: Omit<MicroBatch, "rows">,

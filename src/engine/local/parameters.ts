@@ -1,4 +1,4 @@
-/** The named weights of a decoder: names and shapes as Hugging Face's have them, [out, in]. */
+/** The named weights of a decoder, with Hugging Face's names and shapes: [out, in]. */
 import type { Random } from "../../core/random.ts";
 import type { DecoderConfig } from "./config.ts";
 
@@ -7,12 +7,12 @@ export type Weights = Map<string, Float32Array>;
 export interface Parameter {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Its first values are normal with this mean and this standard deviation. */
+  /** Initial values are normal with this mean and standard deviation. */
   readonly mean: number;
   readonly deviation: number;
 }
 
-/** Projections of a layer that an adapter can sit on. */
+/** Projections of a layer that can have an adapter. */
 export const projections = [
   "q_proj",
   "k_proj",
@@ -31,10 +31,10 @@ export interface Adapter {
   readonly targets: readonly Projection[];
 }
 
-/** What decides a model's graphs and which of its weights are trained. */
+/** Determines a model's graphs and its trainable weights. */
 export interface Architecture {
   readonly config: DecoderConfig;
-  /** With one, only it and the value heads are trained. */
+  /** If set, only the adapter and the value heads are trained. */
   readonly adapter?: Adapter;
   /** Names of value heads. */
   readonly heads: readonly string[];
@@ -44,7 +44,7 @@ const ones = { mean: 1, deviation: 0 };
 const zeros = { mean: 0, deviation: 0 };
 const normal = (deviation: number) => ({ mean: 0, deviation });
 
-/** Where a projection stands, without ".weight". */
+/** The full name of a projection, without ".weight". */
 export const projectionName = (layer: number, projection: Projection): string =>
   `model.layers.${layer}.${/^[qkvo]_/.test(projection) ? "self_attn" : "mlp"}.${projection}`;
 
@@ -77,7 +77,7 @@ export function hasBias(c: DecoderConfig, projection: Projection): boolean {
 export function parametersOf(c: DecoderConfig): Parameter[] {
   const deviation = 0.02;
   const wide = 1 / Math.sqrt(c.width);
-  // residual branches start smaller, so that depth does not grow the stream (GPT-2's rule)
+  // residual branches start smaller, so that depth does not grow the residual stream (GPT-2's rule)
   const residual = deviation / Math.sqrt(2 * c.layers);
   const first: Record<Projection, number> = {
     q_proj: wide,
@@ -117,7 +117,7 @@ export function parametersOf(c: DecoderConfig): Parameter[] {
   return out;
 }
 
-/** An adapter's matrices: A [rank, in] begins random, B [out, rank] at zero, so that it changes nothing at first. */
+/** An adapter's matrices: A [rank, in] starts random and B [out, rank] at zero, so that the initial output is unchanged. */
 export function adapterParameters(c: DecoderConfig, adapter: Adapter): Parameter[] {
   return Array.from({ length: c.layers }, (_, i) =>
     projections
@@ -137,14 +137,14 @@ export function adapterParameters(c: DecoderConfig, adapter: Adapter): Parameter
   ).flat();
 }
 
-/** Linear read-outs of the last hidden state; they begin at 0. */
+/** Linear layers on the last hidden state; initially 0. */
 export const headParameters = (c: DecoderConfig, heads: readonly string[]): Parameter[] =>
   heads.flatMap((head) => [
     { name: `value_heads.${head}.weight`, shape: [1, c.width], ...zeros },
     { name: `value_heads.${head}.bias`, shape: [1], ...zeros },
   ]);
 
-/** What a step changes. */
+/** The parameters that an optimiser step changes. */
 export function trainedParameters({ config, adapter, heads }: Architecture): Parameter[] {
   return [
     ...(adapter ? adapterParameters(config, adapter) : parametersOf(config)),
@@ -158,7 +158,7 @@ export function allParameters(a: Architecture): Parameter[] {
 
 export const sizeOfParameter = (p: Parameter): number => p.shape.reduce((a, b) => a * b, 1);
 
-/** First weights, each parameter from its own stream. */
+/** Initial weights; each parameter has its own random stream. */
 export function firstWeights(parameters: readonly Parameter[], random: Random): Weights {
   return new Map(
     parameters.map((p) => {
@@ -175,7 +175,7 @@ export function firstWeights(parameters: readonly Parameter[], random: Random): 
 export const initialWeights = (c: DecoderConfig, random: Random): Weights =>
   firstWeights(parametersOf(c), random);
 
-/** Parameters that lie one after the other in memory, so that a graph can read them as one matrix. */
+/** Parameters that are contiguous in memory, so that a graph can read them as one matrix. */
 export interface Stack {
   readonly name: string;
   readonly shape: readonly number[];
@@ -200,7 +200,7 @@ export function stacksOf(c: DecoderConfig): Stack[] {
   }).flat();
 }
 
-/** The same numbers, with the parts of each stack next to each other in memory. Parts that are absent are left out. */
+/** The same values, with the parts of each stack contiguous in memory. Missing parts are left out. */
 export function laidOut(c: DecoderConfig, weights: ReadonlyMap<string, Float32Array>): Weights {
   const out: Weights = new Map(weights);
   for (const { parts } of stacksOf(c)) {
@@ -219,8 +219,8 @@ export function laidOut(c: DecoderConfig, weights: ReadonlyMap<string, Float32Ar
 const knownFeeds = new WeakMap<Weights, Record<string, Float32Array>>();
 
 /**
- * Every array that a graph may ask for by name: the parameters, and stacks as wholes. The same for the same weights.
- * @param weights as `laidOut` gives them; their arrays stay, only the numbers in them may change.
+ * Every array that a graph may read by name: parameters and whole stacks. The same object for the same weights.
+ * @param weights as `laidOut` returns them. Their arrays must stay; only the values in them may change.
  */
 export function feedsOf(c: DecoderConfig, weights: Weights): Readonly<Record<string, Float32Array>> {
   const known = knownFeeds.get(weights);

@@ -1,4 +1,4 @@
-/** LoRA adapters as PEFT keeps them on disk: adapter_config.json and adapter_model.safetensors. */
+/** LoRA adapters in PEFT's format: adapter_config.json and adapter_model.safetensors. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -17,7 +17,7 @@ import { openSafetensors, type SafetensorsFile, writeSafetensors } from "./safet
 
 export const peftFiles = { config: "adapter_config.json", weights: "adapter_model.safetensors" } as const;
 
-/** What PEFT puts before the names of the model that it wraps. */
+/** PEFT's prefix of the names of the wrapped model. */
 const wrapper = "base_model.model.";
 
 const empty = z.union([
@@ -36,7 +36,7 @@ const schema = z.looseObject({
   target_modules: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
-/** Settings that change what the adapter computes, in ways that are not known here. */
+/** Settings that change what the adapter computes, in ways that are not supported here. */
 const foreign = [
   "use_dora",
   "lora_bias",
@@ -77,18 +77,18 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Which modules a regular expression of PEFT's means: it has to match a whole name. */
+/** Matches module names as PEFT's regular expressions do: the whole name has to match. */
 function matcher(pattern: string, where: string): (name: string) => boolean {
   if (pattern === "all-linear") return (name) => name.endsWith("_proj");
   try {
     const whole = new RegExp(`^(?:${pattern})$`, "s");
     return (name) => whole.test(name);
   } catch {
-    throw unsupported(where, `target_modules ${JSON.stringify(pattern)}, which cannot be read`);
+    throw unsupported(where, `target_modules ${JSON.stringify(pattern)}, an invalid expression`);
   }
 }
 
-/** Projections that `target_modules` means. */
+/** The projections that `target_modules` selects. */
 function targetsOf(of: string | readonly string[], config: DecoderConfig, where: string): Projection[] {
   const isMeant =
     typeof of === "string"
@@ -112,7 +112,7 @@ function targetsOf(of: string | readonly string[], config: DecoderConfig, where:
   return targets;
 }
 
-/** Projections that tensors are there for; exports of some servers name no targets. */
+/** The projections that have tensors; exports of some servers do not list targets. */
 function targetsIn(names: readonly string[]): Projection[] {
   return projections.filter((p) => names.some((name) => name.includes(`.${p}.lora_`)));
 }
@@ -140,17 +140,17 @@ function requireTensors(file: SafetensorsFile, config: DecoderConfig, adapter: A
     const found = file.shapes.get(name);
     if (!found) throw damaged(file.path, `no tensor ${name}`);
     if (found.join() === shape.join()) continue;
-    throw damaged(file.path, `${name} of shape [${found.join(", ")}] where [${shape.join(", ")}] belongs`);
+    throw damaged(file.path, `${name} of shape [${found.join(", ")}] instead of [${shape.join(", ")}]`);
   }
   const extra = [...file.shapes.keys()].find((name) => !wanted.has(name));
-  if (extra !== undefined) throw damaged(file.path, `a tensor ${extra} that the adapter has no place for`);
+  if (extra !== undefined) throw damaged(file.path, `the tensor ${extra}, which the adapter does not have`);
 }
 
 /**
- * Reads an adapter for a model of this shape. A scale of alpha / √rank (`use_rslora`) becomes an alpha of its own.
+ * Reads an adapter for a model of this shape. A scale of alpha / √rank (`use_rslora`) is converted into an equivalent alpha.
  * @returns tensors by our names: `….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank].
- * @throws WhetstoneError `model.unsupported` for kinds of adapters other than plain LoRA; `checkpoint.damaged` when a
- * tensor is missing, too many, of another shape, or has a value that is not finite.
+ * @throws WhetstoneError `model.unsupported` for adapters other than plain LoRA; `checkpoint.damaged` when a tensor is
+ * missing, superfluous, of another shape, or has a value that is not finite.
  */
 export async function readPeft(
   folder: string,
@@ -177,8 +177,8 @@ export async function readPeft(
 }
 
 /**
- * Writes an adapter into an existing folder, for PEFT and for servers that load PEFT's adapters.
- * @param tensors by our names, as `readPeft` gives them. @param baseName the model's folder or Hub id.
+ * Writes an adapter into an existing folder, for PEFT and for servers that load PEFT adapters.
+ * @param tensors by our names, as `readPeft` returns them. @param baseName the base model's folder or Hub id.
  * @throws WhetstoneError `disk.write` or `folder.unwritable`.
  */
 export async function writePeft(
@@ -217,7 +217,7 @@ export async function writePeft(
         where: "writePeft",
         got: `no tensor ${name}`,
         expected: "both matrices of every target in every layer",
-        mend: "Hand over all tensors of the adapter.",
+        mend: "Pass all tensors of the adapter.",
       });
     }),
   );
@@ -225,8 +225,8 @@ export async function writePeft(
 }
 
 /**
- * The model with the adapter in its weights: W + alpha / rank · B A. Other weights are the same arrays.
- * @throws WhetstoneError `shape.mismatch` when the adapter is not for these weights.
+ * Merges an adapter into the weights: W + alpha / rank · B A. All other weights are the same arrays.
+ * @throws WhetstoneError `shape.mismatch` when the adapter does not fit these weights.
  */
 export function mergeAdapter(
   weights: ReadonlyMap<string, Float32Array>,

@@ -8,17 +8,17 @@ import { type CachedGraph, decodeGraph, prefillGraph } from "./cachedGraphs.ts";
 import { type ScoringGraph, scoringGraph, type Wish } from "./decoder.ts";
 import { type Architecture, stacksOf } from "./parameters.ts";
 
-/** A forward program that keeps what its backward programs read. */
+/** A forward program that keeps the intermediate values that its backward programs read. */
 export interface TrainingPrograms {
   /** See `scoringGraph` for feeds and outputs; also gives `kept`. */
   readonly forward: Session;
-  /** What the forward says of the targets. */
+  /** Outputs of the forward pass for the targets. */
   readonly outputs: readonly Port[];
-  /** What the forward hands over: its outputs under these names with "kept." before are feeds of every backward. */
+  /** Intermediate values of the forward pass: each backward pass takes its outputs `kept.‹name›` as inputs. */
   readonly kept: readonly Port[];
   /**
-   * From cotangents `d.‹output›` of the named outputs and from buffers `into.‹weight›`: the outputs `d.‹weight›`, each
-   * the buffer plus the gradient, to be written into the buffer's own array.
+   * From cotangents `d.‹output›` of the named outputs and buffers `into.‹weight›`: the outputs `d.‹weight›`, each the
+   * buffer plus the gradient. Write each into the buffer's own array.
    */
   backward(cotangents: readonly string[]): Promise<Session>;
   /** From the same cotangents: `d.embedded` [B · T, D], the gradient with respect to the input embeddings. */
@@ -41,10 +41,10 @@ export interface Programs {
   decode(B: number, S: number): Promise<Session>;
 }
 
-/** Programs of one kind that stay ready; beyond that, the one that rested longest is given up. */
+/** Maximum number of cached programs of one kind; the least recently used one is evicted. */
 const mostReady = 48;
 
-/** Values made once for each key. */
+/** A cache of values, made once for each key. */
 function ready<V>(forget: (value: V) => Promise<void>) {
   const known = new Map<string, Promise<V>>();
   return async (key: string, make: () => Promise<V>): Promise<V> => {
@@ -60,7 +60,7 @@ function ready<V>(forget: (value: V) => Promise<void>) {
   };
 }
 
-/** The arrays that gradients are taken for: a stack as a whole where the graph reads it as a whole. */
+/** The arrays to differentiate with respect to: a whole stack where the graph reads it as a whole. */
 function gradientTargets(a: Architecture, g: ScoringGraph): string[] {
   const trained = new Set(g.trained.map((p) => p.name));
   const stacked = a.adapter ? [] : stacksOf(a.config).filter((s) => s.name.includes("qkv_proj"));
@@ -90,7 +90,7 @@ export function programs(a: Architecture, options: SessionOptions): Programs {
     const targets = gradientTargets(a, g);
     const into = new Map(targets.map((name) => [name, input(`into.${name}`, g.weights.get(name)!.shape)]));
     const wrt = [...targets.map((name) => g.weights.get(name)!), g.embedded];
-    // one forward serves every backward: it keeps what the one from all cotangents reads
+    // one forward serves every backward: it keeps what the backward from all cotangents reads
     const outputs = Object.values(g.outputs);
     const whole = differentiate([...cotangents.values()], wrt);
     const fromLogp = differentiate([cotangents.get("logp")!], wrt);

@@ -1,11 +1,11 @@
-/** What the engine thread can be asked. Every call is one message each way, which copies its arrays. */
+/** The calls that the engine thread answers. Every call is one message each way, which copies its arrays. */
 import type { Codec, Sample, SampleRequest, StepRule, StepStats } from "../../core/model.ts";
 import type { TypedArray } from "../../tensor/execute.ts";
 import type { Wish } from "./decoder.ts";
 import type { Architecture, Weights } from "./parameters.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
-/** Names a model inside the engine thread. */
+/** Identifies a model inside the engine thread. */
 export type Handle = number;
 
 /** One micro-batch: rows packed into B sequences of T places, with A targets. Padding at the end of each. */
@@ -15,20 +15,20 @@ export interface PackedRows {
   readonly A: number;
   /** [B · T], as the next two. */
   readonly tokens: Int32Array;
-  /** Of each token in its own row. */
+  /** Position of each token in its own row. */
   readonly position: Int32Array;
-  /** Last place of its sequence that each place can be seen from. */
+  /** Last position of its sequence that attends to each position. */
   readonly end: Int32Array;
-  /** Place among the B · T at which each target is predicted, [A]. */
+  /** Index among the B · T at which each target is predicted, [A]. */
   readonly context: Int32Array;
-  /** Target that is predicted at each place, or A, [B · T]. */
+  /** Target that is predicted at each position, or A, [B · T]. */
   readonly back: Int32Array;
   readonly targets: Int32Array;
-  /** Ids to give log-probabilities at, [A, width] row-major. */
+  /** Ids whose log-probabilities are requested, [A, width] row-major. */
   readonly atIds?: Int32Array;
 }
 
-/** A model's weights with everything that a resumed run needs. */
+/** A model's weights with the state that a resumed run needs. */
 export interface ModelContents {
   readonly weights: Weights;
   readonly first?: Weights;
@@ -37,12 +37,12 @@ export interface ModelContents {
   readonly version: number;
 }
 
-/** The ids that fill rows up and that end a reply. */
+/** The padding id and the end-of-reply id. */
 export type Marks = Pick<Codec, "padId" | "endId">;
 
 export interface Calls {
   create(architecture: Architecture, marks: Marks, contents: ModelContents): Handle;
-  /** Ahead of the first requests that end with a text: what the tokens of a model, and of its copies, say. */
+  /** The text of each token of a model and its copies. Sent before the first request that has stop strings. */
   words(handle: Handle, tokenizer: TokenizerFiles): void;
   sample(handle: Handle, requests: readonly SampleRequest[]): Sample[];
   /** The outputs of `scoringGraph` by name. With `keep`, a `backward` or `inputGradient` may follow. */

@@ -1,4 +1,4 @@
-/** Models that begin from a checkpoint: a folder, or a model on the Hugging Face Hub. */
+/** Models that start from a checkpoint: a folder, or a model on the Hugging Face Hub. */
 import { readdir, stat } from "node:fs/promises";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
@@ -7,16 +7,16 @@ import { isGguf, noGguf } from "./gguf.ts";
 import { type FetchOptions, fetchModel, isHubId } from "./hub.ts";
 
 export interface PublishedOptions {
-  /** A folder, or an id on the Hub as `owner/name`. A folder of that name goes first. */
+  /** A folder, or a Hub id as `owner/name`. An existing folder of that name takes precedence. */
   readonly from: string;
-  /** How it is fetched from the Hub. */
+  /** Download options. */
   readonly hub?: FetchOptions;
-  /** What its chat template may ask for besides the messages, e.g. `{ enable_thinking: false }`. */
+  /** Variables for its chat template besides the messages, e.g. `{ enable_thinking: false }`. */
   readonly templateVariables?: Readonly<Record<string, Json>>;
 }
 
 /**
- * Where the model lies, fetched if need be.
+ * The folder of the model, downloaded if necessary.
  * @throws WhetstoneError `checkpoint.missing`, `model.unsupported`; and those of `fetchModel`.
  */
 export async function folderOf({ from, hub }: PublishedOptions): Promise<string> {
@@ -26,9 +26,9 @@ export async function folderOf({ from, hub }: PublishedOptions): Promise<string>
   if (isGguf(from)) throw noGguf("localEngine from", from);
   throw new WhetstoneError("checkpoint.missing", {
     where: "localEngine from",
-    got: `${JSON.stringify(from)}, which is ${there ? "a file" : "no folder"}`,
+    got: `${JSON.stringify(from)}, which is ${there ? "a file" : "not a folder"}`,
     expected: "a checkpoint's folder, or the id of a model on the Hugging Face Hub",
-    mend: there ? "Name the folder that the file lies in." : "Check the path.",
+    mend: there ? "Name the folder of the file." : "Check the path.",
   });
 }
 
@@ -40,14 +40,14 @@ async function modelFolder(folder: string): Promise<string> {
     where: "localEngine from",
     got: `${folder}, a folder without a config.json`,
     expected: "the folder of a model in safetensors",
-    mend: "Name the folder that the model's files lie in.",
+    mend: "Name the folder that the model's files are in.",
   });
 }
 
 /**
- * The model of a checkpoint, with its own tokenizer and conversation form.
- * @param contextTokens longest sequence that is asked for.
- * @throws WhetstoneError `context.tooLong` when the model allows less; and those of `readModel` and `fetchModel`.
+ * The model of a checkpoint, with its own tokenizer and chat template.
+ * @param contextTokens the longest sequence requested.
+ * @throws WhetstoneError `context.tooLong` when the model allows less; and the errors of `readModel` and `fetchModel`.
  */
 export async function openPublished(options: PublishedOptions, contextTokens: number): Promise<ModelFolder> {
   const model = await readModel(await folderOf(options), options.templateVariables);
@@ -55,8 +55,8 @@ export async function openPublished(options: PublishedOptions, contextTokens: nu
   if (contextTokens <= config.contextTokens) return { ...model, config: { ...config, contextTokens } };
   throw new WhetstoneError("context.tooLong", {
     where: `localEngine from ${options.from}`,
-    got: `a wish for ${contextTokens} tokens`,
-    expected: `at most the ${config.contextTokens} that the model was made for`,
+    got: `a request for ${contextTokens} tokens`,
+    expected: `at most the model's ${config.contextTokens}`,
     mend: "Limit the turns or the tokens of an episode, or choose a model with a longer context.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Conversations of strangers as tokens, in a thread of its own: a long one takes seconds, and the expressions of some tokenizers
- * take for ever on some texts.
+ * Tokenizes untrusted conversations in a separate thread: a long one takes seconds, and the regular expressions of some
+ * tokenizers never finish on some texts.
  */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Message } from "../../core/types.ts";
@@ -9,15 +9,15 @@ import type { Read } from "./readerWorker.ts";
 import { type TokenizerFiles, withoutOrigin } from "./tokenizer.ts";
 
 export interface Reader {
-  /** The whole prompt, up to where the reply begins. @throws WhetstoneError `template.failed` where it takes too long; and those of the codec. */
+  /** The whole prompt, up to where the reply begins. @throws WhetstoneError `template.failed` on a timeout; and the codec's own errors. */
   read(messages: readonly Message[]): Promise<Int32Array>;
   close(): void;
 }
 
-/** For one conversation: as much as fits the longest context takes a few. */
+/** Seconds for one conversation: one that fills the longest context takes a few. */
 const longest = 20;
 
-/** Its thread is started by the first conversation, and keeps no process alive. @param seconds for one conversation. */
+/** The thread starts with the first conversation, and does not keep the process alive. @param seconds for one conversation. */
 export function startReader(files: TokenizerFiles, seconds = longest): Reader {
   const thread = oneThread<readonly Message[], Read>(import.meta.url, "readerWorker", {
     seconds,
@@ -32,7 +32,7 @@ export function startReader(files: TokenizerFiles, seconds = longest): Reader {
       throw new WhetstoneError("template.failed", {
         where: "the conversation",
         got: told.lost === "late" ? `no tokens within ${seconds} s` : told.message,
-        expected: "a tokenizer that reads it in less",
+        expected: "a tokenizer that takes less time",
         mend: "Send shorter messages. Where short ones take as long, the checkpoint's tokenizer.json or chat template is at fault: use another.",
       });
     },

@@ -5,7 +5,7 @@ import type { Message } from "../../core/types.ts";
 import { chatCodec } from "./codec.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
-/** A conversation's tokens, or why it has none. */
+/** A conversation's tokens, or the error. */
 export type Read =
   | { readonly tokens: Int32Array }
   | { readonly message: string; readonly ours?: Pick<WhetstoneError, "code" | "parts"> };

@@ -12,7 +12,7 @@ function stretched(plain: readonly number[], c: DecoderConfig, s: RopeScaling): 
   switch (s.type) {
     case "linear":
       return plain.map((f) => f / s.factor);
-    // slow pairs are stretched, fast ones kept, with a ramp over wavelengths between (Llama 3.1)
+    // low frequencies are stretched, high ones kept, with a ramp over wavelengths between (Llama 3.1)
     case "llama3":
       return plain.map((f) => {
         const turns = (s.originalTokens * f) / (2 * Math.PI);
@@ -36,9 +36,9 @@ function stretched(plain: readonly number[], c: DecoderConfig, s: RopeScaling): 
   }
 }
 
-/** Cosines and sines of positions, as many as were asked for so far, row-major [positions, headWidth / 2]. */
+/** Cosines and sines by position, computed up to the largest position requested so far; row-major [positions, headWidth / 2]. */
 export interface RotaryTable {
-  /** Those of a list of positions, [positions · headWidth / 2] each. */
+  /** Values at a list of positions, [positions · headWidth / 2] each. */
   rows(positions: Int32Array): { readonly cos: Float32Array; readonly sin: Float32Array };
 }
 
@@ -74,7 +74,7 @@ export function rotaryTable(c: DecoderConfig): RotaryTable {
   };
 }
 
-/** Cosines and sines of positions 0 … count − 1, [count, headWidth / 2] each, as parts of a graph. */
+/** Cosines and sines of positions 0 … count − 1, [count, headWidth / 2] each, as nodes of a graph. */
 export function rotaryTables(c: DecoderConfig, count: number): { cos: Tensor; sin: Tensor } {
   const { cos, sin } = rotaryTable(c).rows(Int32Array.from({ length: count }, (_, i) => i));
   const shape = [count, c.headWidth / 2];

@@ -1,13 +1,13 @@
-/** ONNX Runtime may be missing: npm leaves an optional package out whose install script fails. */
+/** ONNX Runtime may be missing: npm skips an optional package whose install script fails. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 
 const codes = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_DLOPEN_FAILED"];
 
-/** How to bring it in. On Linux its script asks for CUDA libraries, which the CPU needs none of, from a server of their own. */
+/** How to install it. On Linux its install script downloads CUDA libraries from another server; the CPU does not need them. */
 export const bringRuntime =
-  "Run ONNXRUNTIME_NODE_INSTALL=skip npm install: its install script asks another server for CUDA libraries, which the CPU needs none of; on Linux it needs glibc 2.28 or newer (not Alpine).";
+  "Run ONNXRUNTIME_NODE_INSTALL=skip npm install: its install script downloads CUDA libraries from another server, which the CPU does not need; on Linux it needs glibc 2.28 or newer (not Alpine).";
 
-/** The error for people where a thread could not load it; nothing for other errors. */
+/** The user-facing error if a thread could not load ONNX Runtime; undefined for other errors. */
 export function runtimeMissing(e: Error): WhetstoneError | undefined {
   const known = "code" in e && codes.includes(String(e.code)) && /onnxruntime/.test(e.message);
   if (!known) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The safetensors format: 8 bytes of header length, a JSON header, raw little-endian values. Files are read tensor by
- * tensor and written piece by piece, so that nothing is in memory twice.
+ * tensor and written in chunks, so that no data is in memory twice.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
@@ -13,12 +13,12 @@ export interface NamedTensor {
   readonly data: Float32Array;
 }
 
-/** Bytes of one value, of the kinds that become float32. */
+/** Bytes per value of the dtypes that can be converted to float32. */
 const widths = { F32: 4, BF16: 2, F16: 2 } as const;
 export type ValueType = keyof typeof widths;
 const isValueType = (dtype: string): dtype is ValueType => Object.hasOwn(widths, dtype);
 
-/** A file whose header was read and whose values were not. Closes with `await using`. */
+/** A file whose header has been read, but not its values. Closes with `await using`. */
 export interface SafetensorsFile extends AsyncDisposable {
   readonly path: string;
   readonly shapes: ReadonlyMap<string, readonly number[]>;
@@ -32,9 +32,9 @@ const entry = z.object({
   data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
 });
 const header = z.record(z.string(), z.union([entry, z.record(z.string(), z.string())]));
-/** What other implementations take for the longest header. */
+/** The header limit of other implementations. */
 const longestHeader = 100_000_000;
-/** Bytes that are read or written at once: one call moves less than 2 GiB. */
+/** Bytes per read or write call, which can transfer less than 2 GiB. */
 const piece = 1 << 24;
 
 function damaged(where: string, got: string): WhetstoneError {
@@ -49,7 +49,7 @@ function damaged(where: string, got: string): WhetstoneError {
 async function readExactly(file: FileHandle, into: Uint8Array, at: number, path: string): Promise<void> {
   for (let done = 0; done < into.length; ) {
     const { bytesRead } = await file.read(into, done, Math.min(piece, into.length - done), at + done);
-    if (bytesRead === 0) throw damaged(path, "a file that ends early");
+    if (bytesRead === 0) throw damaged(path, "a truncated file");
     done += bytesRead;
   }
 }
@@ -80,7 +80,7 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, P
     throw damaged(path, "a header that is not JSON");
   }
   const parsed = header.safeParse(json);
-  if (!parsed.success) throw damaged(path, "a header of another form");
+  if (!parsed.success) throw damaged(path, "a malformed header");
   const places = new Map<string, Place>();
   let end = 0;
   for (const [name, field] of Object.entries(parsed.data)) {
@@ -95,14 +95,14 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, P
     end = Math.max(end, to);
     places.set(name, { dtype, shape, from: 8 + length + from });
   }
-  // a header length that lost a bit would shift every value and still leave a header that parses
+  // a flipped bit in the header length would shift every value and may still leave a header that parses
   if (8 + length + end !== size) {
-    throw damaged(path, `${size} bytes where the header speaks of ${8 + length + end}`);
+    throw damaged(path, `${size} bytes instead of the header's ${8 + length + end}`);
   }
   return places;
 }
 
-/** Every float16 as float32, by its bits. */
+/** A lookup table from float16 bits to float32. */
 let halves: Float32Array | undefined;
 function halfTable(): Float32Array {
   halves ??= Float32Array.from({ length: 1 << 16 }, (_, bits) => {
@@ -161,7 +161,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   }
 }
 
-/** float32 cut to bfloat16, the nearest one, to even on a tie. */
+/** Rounds float32 to bfloat16: to the nearest, ties to even. */
 function toBFloat16(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return Uint16Array.from(bits, (b, i) =>
@@ -174,7 +174,7 @@ const bytesOf = (array: Float32Array | Uint16Array): Uint8Array =>
 
 /**
  * Writes a file and flushes it to the disk.
- * @param dtype of the values in the file. Default "F32".
+ * @param dtype of the values on disk. Default "F32".
  * @throws WhetstoneError `disk.write` or `folder.unwritable`.
  */
 export async function writeSafetensors(

@@ -1,7 +1,7 @@
 /**
- * Sampling with rows that join and leave: a batch of rows decodes token by token, a reply that ends leaves at once, and
- * requests that arrive meanwhile are read and take the free slots. A request's result depends on its prompt, its
- * options, its seed and the weights alone, bit for bit (see batch-sizes.ts).
+ * Continuous batching: a batch of rows decodes token by token, a finished reply leaves at once, and the prompts of
+ * new requests are prefilled and take the free slots. A request's result depends on its prompt, its options, its seed
+ * and the weights alone, bit for bit (see batchSizes.ts).
  */
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec, Sample, SampleRequest } from "../../core/model.ts";
@@ -27,7 +27,7 @@ import { requireTokens } from "./tokenIds.ts";
 export interface SamplerParts {
   readonly config: DecoderConfig;
   readonly programs: Programs;
-  /** As `feedsOf` gives them. They must not change while the sampler is busy. */
+  /** As `feedsOf` returns them. They must not change while the sampler is busy. */
   readonly weights: Readonly<Record<string, Float32Array>>;
   readonly codec: Pick<Codec, "padId" | "endId" | "decode">;
   readonly version: string;
@@ -35,17 +35,17 @@ export interface SamplerParts {
 
 export interface Sampler {
   /**
-   * Takes requests in; `step` works on them. Resolves when all of them are finished.
+   * Adds requests; `step` works on them. Resolves when all of them are finished.
    * @throws WhetstoneError `option.range`, `context.tooLong`, `tokenizer.unknownToken` before anything is sampled.
    */
   sample(requests: readonly SampleRequest[]): Promise<Sample[]>;
-  /** Whether a request is unfinished. */
+  /** Whether any request is unfinished. */
   readonly busy: boolean;
-  /** Reads prompts that wait, where it pays, and gives every row its next token. Never throws. */
+  /** Prefills waiting prompts when that is efficient, and samples the next token of every row. Never throws. */
   step(): Promise<void>;
 }
 
-/** Requests that came together and are answered together. */
+/** Requests that were submitted together and are answered together. */
 interface Call {
   readonly samples: Sample[];
   left: number;
@@ -59,7 +59,7 @@ interface Row {
   /** Index among the requests of its call. */
   readonly at: number;
   readonly request: SampleRequest;
-  /** Most tokens. */
+  /** Maximum number of tokens. */
   readonly limit: number;
   readonly ends: Ends;
   readonly random: Random;
@@ -67,19 +67,19 @@ interface Row {
   readonly logp: number[];
   readonly behaviour: number[];
   readonly entropy: number[];
-  /** What was allowed at each token, where the request says. */
+  /** Allowed ids at each token, if the request restricts them. */
   readonly allowed: Int32Array[];
-  /** Where it is in the tree of its choices. */
+  /** Current node in the tree of choices. */
   choice: Choice | undefined;
   slot: number;
 }
 
-/** Tokens of a row whose keys and values are in the cache. */
+/** Number of tokens of a row whose keys and values are in the cache. */
 const seenTokens = (row: Row): number => row.request.prompt.length + row.action.length - 1;
 
-/** Reading few prompts costs nearly as much as reading many: newcomers wait for company, so many steps at most. */
+/** Prefilling few prompts costs nearly as much as many: new requests wait at most this many steps to be batched … */
 const patience = 8;
-/** … or until so many of them wait, or a quarter as many as are running. */
+/** … or until this many of them wait, or a quarter as many as are running. */
 const company = 8;
 
 export function sampler(parts: SamplerParts): Sampler {
@@ -90,7 +90,7 @@ export function sampler(parts: SamplerParts): Sampler {
   let cache = emptyCache(c);
   let feeds = decodeFeeds(c, 0);
   let scores = scoreArrays(0, V);
-  /** Steps since somebody began to wait. */
+  /** Steps since the oldest waiting request arrived. */
   let waited = 0;
 
   function open(request: SampleRequest, call: Call, at: number): Row {
@@ -129,7 +129,7 @@ export function sampler(parts: SamplerParts): Sampler {
     row.call.reject(e);
   }
 
-  /** Takes a row's next token from row r of the scores. @returns whether the row goes on. */
+  /** Samples a row's next token from row r of the scores. @returns whether the row continues. */
   function advance(row: Row, r: number): boolean {
     if (row.call.failed) return false;
     const stop = nextToken(row, r);
@@ -161,14 +161,14 @@ export function sampler(parts: SamplerParts): Sampler {
     return action.length >= row.limit ? "length" : undefined;
   }
 
-  /** The outputs to compute: logits only where somebody needs them. */
+  /** The outputs to compute: logits only if a request needs them. */
   function wantedScores(of: readonly Row[], count: number) {
     if (scores.entropy.length !== count) scores = scoreArrays(count, V);
     const { logits, p, entropy } = scores;
     return of.some(needsLogits) ? { logits, p, entropy } : { p, entropy };
   }
 
-  /** Makes room for these rows, the ones without a slot among them. */
+  /** Makes room for these rows, including those without a slot. */
   function makeRoom(all: readonly Row[]): void {
     const slots = decodeRows(all.length);
     const places = cachePlaces(Math.max(...all.map(seenTokens)) + 1);
@@ -185,7 +185,7 @@ export function sampler(parts: SamplerParts): Sampler {
     if (feeds.tokens.length !== slots) feeds = decodeFeeds(c, slots);
   }
 
-  /** Reads prompts of one padded length, equal ones once, and gives their rows a first token and a slot. */
+  /** Prefills prompts of one padded length, equal ones once, and gives their rows a first token and a slot. */
   async function read(prompts: readonly (readonly Row[])[], T: number, B: number): Promise<void> {
     const tokens = new Int32Array(B * T).fill(codec.padId);
     const last = new Int32Array(roundUp(B, rowTile));
@@ -213,7 +213,7 @@ export function sampler(parts: SamplerParts): Sampler {
     copyRows(c, { arrays, places: T }, cache, moves);
   }
 
-  /** Lets those that wait into the free slots. */
+  /** Moves waiting requests into the free slots. */
   async function admit(): Promise<void> {
     const joining = waiting.splice(0, mostRows - rows.length).filter((row) => !row.call.failed);
     waited = 0;
@@ -236,7 +236,7 @@ export function sampler(parts: SamplerParts): Sampler {
   async function decode(): Promise<void> {
     makeRoom(rows);
     const { tokens, position, place } = feeds;
-    // a slot without a row goes on with a pad at its first place, which nobody reads
+    // an empty slot decodes a padding token at position 0, and its output is ignored
     tokens.fill(codec.padId);
     position.fill(0);
     for (const row of rows) {
@@ -253,7 +253,7 @@ export function sampler(parts: SamplerParts): Sampler {
     rows = rows.filter((row) => attempt(row, () => advance(row, row.slot)));
   }
 
-  /** What goes wrong with one row ends its call and no other. */
+  /** An error in one row rejects its call and no other. */
   function attempt(row: Row, work: () => boolean): boolean {
     try {
       return work();
@@ -311,14 +311,14 @@ function ascending(ids: Int32Array): Int32Array {
   return sorted ? ids : Int32Array.from(new Set(ids)).sort();
 }
 
-/** What the scores of R rows are written into. */
+/** Buffers for the scores of R rows. */
 const scoreArrays = (R: number, V: number) => ({
   logits: new Float32Array(R * V),
   p: new Float32Array(R * V),
   entropy: new Float32Array(R),
 });
 
-/** What a decoding batch is fed beside weights and caches; its rows are filled in at each step. */
+/** Inputs of a decoding batch beside weights and caches; its rows are filled in at each step. */
 function decodeFeeds(c: DecoderConfig, slots: number) {
   const place = new Int32Array(slots * c.kvHeads * 3);
   for (let i = 0; i < slots * c.kvHeads; i++) place.set([Math.floor(i / c.kvHeads), i % c.kvHeads, 0], i * 3);

@@ -1,20 +1,20 @@
 /**
- * In which order the engine thread answers. Sampling goes on in steps, for all models in turn, and between two steps
- * messages are taken in: more requests join, other calls are answered. What changes the weights of a model waits until
- * it samples no more, and whatever is asked of that model later waits behind it.
+ * The order in which the engine thread answers calls. Sampling proceeds in steps, for all models in turn, and messages
+ * are handled between two steps: more requests join, other calls are answered. A call that changes the weights of a model
+ * waits until that model's sampling is done, and later calls to that model wait behind it.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Handle, Request } from "./protocol.ts";
 import type { Sampler } from "./sampler.ts";
 
 export interface SchedulerParts {
-  /** Answers a call. One to sample joins the model's sampler among `sampling`, and is answered when that is done with it. */
+  /** Answers a call. A sampling call joins the model's sampler in `sampling`, and is answered when the sampler is done with it. */
   answer(request: Request): Promise<void>;
-  /** Samplers of models that have requests open. */
+  /** Samplers of models with open requests. */
   readonly sampling: Map<Handle, Sampler>;
 }
 
-/** Models that a call is about; the first is the one whose weights it may change. */
+/** Models that a call uses; the first is the one whose weights it may change. */
 function handlesOf({ call, args }: Request): Handle[] {
   if (call === "create") return [];
   const [first, second, third] = args;
@@ -25,10 +25,10 @@ function handlesOf({ call, args }: Request): Handle[] {
 const towardOf = (pull: unknown): unknown =>
   typeof pull === "object" && pull !== null && "toward" in pull ? pull.toward : undefined;
 
-/** Calls after which a model says other things. */
+/** Calls that change a model's outputs. */
 const changing: ReadonlySet<Request["call"]> = new Set(["step", "blend", "replace", "drop"]);
 
-/** @returns what to do with a message. */
+/** @returns the message handler. */
 export function scheduler({ answer, sampling }: SchedulerParts): (request: Request) => void {
   const queue: Request[] = [];
   let serving = false;
@@ -54,7 +54,7 @@ export function scheduler({ answer, sampling }: SchedulerParts): (request: Reque
   async function serve(): Promise<void> {
     serving = true;
     while (queue.length > 0 || sampling.size > 0) {
-      // messages of one moment are taken up together
+      // messages that arrive together are handled together
       await nextTurn();
       await takeUp();
       for (const [handle, sampler] of sampling) {

@@ -1,6 +1,6 @@
 /**
- * Conversations in the form of a checkpoint's own chat template. The sequence only grows: what a template would change
- * about earlier turns (thoughts that it leaves out, say) stays as it was sampled.
+ * Encodes conversations with a checkpoint's own chat template. The sequence only grows: if a template would change
+ * earlier turns (by leaving out thoughts, say), they stay as they were sampled.
  */
 import { createContext, Script } from "node:vm";
 import { Template } from "@huggingface/jinja";
@@ -13,11 +13,11 @@ import type { Codec } from "../../core/model.ts";
 import type { Message, Tool } from "../../core/types.ts";
 import type { TokenizerFiles } from "./tokenizer.ts";
 
-/** Unicode keeps these code points for use within a program: no text has them, and where one does, it is replaced. */
+/** Unicode noncharacters, reserved for internal use. If a text contains one, it is replaced. */
 const reserved = /[\u{fdd0}-\u{fdef}]/gu;
-/** Stands where text of a message would otherwise spell a special token. */
+/** Inserted where a message's text would otherwise spell a special token. */
 const breaker = "\u{fdd0}";
-/** Stands for what comes before a text, which is therefore not the beginning of the sequence. */
+/** Stands for the text before a text that is not at the beginning of the sequence. */
 const before = "\u{fdd1}";
 /** Stands for a reply in a rendered conversation. */
 const reply = "\u{fdd2}";
@@ -51,7 +51,7 @@ function unusable(got: string): WhetstoneError {
   return new WhetstoneError("checkpoint.damaged", {
     where: "tokenizer.json",
     got,
-    expected: "a Hugging Face tokenizer that ends its turns with a token",
+    expected: "a Hugging Face tokenizer with an end-of-turn token",
     mend: "Use the tokenizer files that belong to the checkpoint.",
   });
 }
@@ -66,7 +66,7 @@ function refused(e: unknown): WhetstoneError {
   });
 }
 
-/** One day for all runs: a prompt with today's date would differ from the one before. It is Llama's own fallback. */
+/** A fixed date for all runs: today's date would make prompts differ from day to day. It is Llama's own fallback. */
 const clock: Readonly<Record<string, string>> = {
   "%d": "26",
   "%-d": "26",
@@ -82,38 +82,38 @@ const clock: Readonly<Record<string, string>> = {
   "%M": "00",
   "%S": "00",
 };
-/** The template engine's own clock can be replaced from within a template alone; the empty text keeps a first newline. */
+/** The template engine's clock can only be replaced from within a template; the empty text keeps a first newline. */
 const clockFirst = "{% set strftime_now = fixed_clock %}{{ '' }}";
 const strftime = (format: string): string => format.replaceAll(/%-?[a-zA-Z]/g, (code) => clock[code] ?? code);
 
-/** Characters of all texts whose tokens are remembered, each counted as a hundred more. */
+/** Capacity of the token cache in characters; each text counts as 100 more. */
 export const mostKnown = 10e6;
 
-/** Milliseconds that a template may take for a conversation of two words. */
+/** Milliseconds for rendering a conversation of two words. */
 const longest = 2000;
 
-/** What a template makes, whose loops may never end. @throws WhetstoneError `template.failed` where they do not. */
+/** Renders a template, whose loops may never end. @throws WhetstoneError `template.failed` on a timeout. */
 function withinTime(render: () => string): string {
   let rendered = "";
   const run = (): void => {
     rendered = render();
   };
   try {
-    // the limit of a script of its own holds for all that it calls
+    // the timeout of the outer script also covers everything that it calls
     new Script("run()").runInContext(createContext({ run }), { timeout: longest });
   } catch (e) {
-    // an error of that other realm, which is no instance of ours
+    // an error of another realm is not an instance of this realm's Error
     const { code } = (e ?? {}) as { readonly code?: string };
     if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw e;
-    throw refused(new Error(`no end within ${longest / 1000} s`));
+    throw refused(new Error(`no result within ${longest / 1000} s`));
   }
   return rendered;
 }
 
-/** Every token of a vocabulary by its text. */
+/** The tokens of a vocabulary by their text. */
 function vocabularyOf(vocab: unknown): Map<string, number> {
   if (Array.isArray(vocab)) {
-    // a Unigram model: pieces with their scores, the place is the id
+    // a Unigram model: pieces with their scores; the index is the id
     return new Map(vocab.map((piece: unknown, id) => [String(Array.isArray(piece) ? piece[0] : piece), id]));
   }
   const out = new Map<string, number>();
@@ -123,7 +123,7 @@ function vocabularyOf(vocab: unknown): Map<string, number> {
   return out;
 }
 
-/** One more than the highest id. */
+/** The highest id + 1. */
 function idsIn(vocab: ReadonlyMap<string, number>, added: readonly AddedToken[]): number {
   let highest = -1;
   for (const id of vocab.values()) highest = Math.max(highest, id);
@@ -133,17 +133,17 @@ function idsIn(vocab: ReadonlyMap<string, number>, added: readonly AddedToken[])
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** Finds the special tokens of a rendered conversation, and keeps the text of messages from spelling one. */
+/** Finds the special tokens of a rendered conversation, and keeps message text from spelling one. */
 interface Guard {
-  /** A rendered text in pieces: ids of special tokens, and texts between them. */
+  /** Splits a rendered text into ids of special tokens and the texts between them. */
   split(rendered: string): (string | number)[];
-  /** Text of a message as it goes into a template. */
+  /** The text of a message, made safe for a template. */
   seal(text: string): string;
 }
 
 function guardOf(tokens: readonly AddedToken[]): Guard {
   const byContent = new Map(tokens.map((t) => [t.content, t]));
-  // the longest of those that begin at a place, as in every implementation
+  // the longest match at a position wins, as in every implementation
   const any = [...byContent.keys()]
     .sort((a, b) => b.length - a.length)
     .map(escaped)
@@ -180,7 +180,7 @@ function guardOf(tokens: readonly AddedToken[]): Guard {
     },
     seal(text) {
       let out = text.replaceAll(reserved, "\u{fffd}").replaceAll(begun, `$1${breaker}`);
-      // what follows in the template must not complete a token that the text begins
+      // the template's next characters must not complete a special token that the text begins
       const end = out.trimEnd().length;
       for (let n = 1; n <= Math.min(longest, end); n++) {
         const at = end - n;
@@ -191,7 +191,7 @@ function guardOf(tokens: readonly AddedToken[]): Guard {
   };
 }
 
-/** Seals every text within a value. */
+/** Makes every text within a value safe. */
 function sealed(value: Json, guard: Guard): Json {
   if (typeof value === "string") return guard.seal(value);
   if (Array.isArray(value)) return value.map((v) => sealed(v, guard));
@@ -199,13 +199,13 @@ function sealed(value: Json, guard: Guard): Json {
   return Object.fromEntries(Object.entries(value).map(([key, v]) => [guard.seal(key), sealed(v, guard)]));
 }
 
-/** A tool in the form that chat templates know. */
+/** A tool in the form that chat templates expect. */
 const toolAsTemplateSees = ({ name, description, parameters }: Tool): Json => ({
   type: "function",
   function: { name, description, parameters },
 });
 
-/** A message in the form that chat templates know. */
+/** A message in the form that chat templates expect. */
 function asTemplateSees(m: Message): Json {
   return {
     role: m.role,
@@ -214,7 +214,7 @@ function asTemplateSees(m: Message): Json {
     ...(m.toolCallId === undefined ? {} : { tool_call_id: m.toolCallId }),
     ...(m.toolCalls && m.toolCalls.length > 0
       ? {
-          // arguments as templates want them: an object, where the model wrote one
+          // templates want arguments as an object; kept as text if the model did not write one
           tool_calls: m.toolCalls.map((call) => ({
             id: call.id,
             type: "function",
@@ -225,7 +225,7 @@ function asTemplateSees(m: Message): Json {
   };
 }
 
-/** Text to ids without the special tokens: whatever the text spells, it is read as text. */
+/** Converts text to ids without special tokens: whatever the text spells is read as text. */
 function plainEncoder(
   files: TokenizerFiles,
   vocab: ReadonlyMap<string, number>,
@@ -260,8 +260,8 @@ function plainEncoder(
 }
 
 /**
- * @throws WhetstoneError `checkpoint.damaged` when the tokenizer cannot be used, `template.failed` when the template
- * cannot be read, or (from `open` and `extend`) refuses a conversation.
+ * @throws WhetstoneError `checkpoint.damaged` when the tokenizer cannot be used; `template.failed` when the template
+ * cannot be parsed, or (from `open` and `extend`) rejects a conversation.
  */
 export function templateCodec(files: TokenizerFiles): Codec {
   const shape = tokenizerShape.safeParse(files.tokenizer);
@@ -307,7 +307,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
         unk_token: config.unk_token,
       }).filter(([, token]) => typeof token === "string"),
     ),
-    // other implementations hand these over even where there are none, and templates ask for them
+    // other implementations always pass these, and templates test them
     tools: null,
     documents: null,
     fixed_clock: strftime,
@@ -321,22 +321,22 @@ export function templateCodec(files: TokenizerFiles): Codec {
     }
   };
 
-  /** What stands after a reply that `messages` and the next opening follow. */
+  /** The text between a reply and the end of the next generation prompt, when `messages` follow the reply. */
   const afterReply = (messages: readonly Json[], asking: boolean): string => {
     const conversation = [{ role: "user", content: "?" }, { role: "assistant", content: reply }, ...messages];
     const rendered = render(conversation, asking);
     const at = rendered.lastIndexOf(reply);
-    if (at < 0) throw refused(new Error("replies are left out"));
+    if (at < 0) throw refused(new Error("a template that leaves out replies"));
     return rendered.slice(at + reply.length);
   };
 
-  // the token that the template closes a reply with: a checkpoint's eos_token is often another, from before it could chat
+  // the end-of-turn token of the template: a checkpoint's eos_token is often that of its base model
   const closing = withinTime(() => afterReply([], false)).trimStart();
   const closer = added
     .filter((t) => closing.startsWith(t.content))
     .sort((a, b) => b.content.length - a.content.length)[0];
   const end = closer ?? tokenOf(config.eos_token);
-  if (!end) throw unusable("no token that ends a turn");
+  if (!end) throw unusable("a tokenizer without an end-of-turn token");
   special.set(end.content, end);
 
   const guard = guardOf([...special.values()]);
@@ -349,7 +349,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
     const seen = known.get(key);
     if (seen) return seen;
     const ids = plain.encode(text, first);
-    // only a model whose own pieces spell a special token can get here
+    // reached only if the model's own pieces spell a special token
     if (ids.some((id) => hidden.has(id)))
       throw unusable(`a special token spelled in ${JSON.stringify(text)}`);
     held += text.length + 100;
@@ -382,7 +382,7 @@ export function templateCodec(files: TokenizerFiles): Codec {
     endId: end.id,
     encode: (text) => encodePieces(text === "" ? [] : [text], false),
     decode(ids) {
-      // a model may have more rows than its tokenizer has tokens
+      // the embedding table may have more rows than the tokenizer has tokens
       const content = [...ids].filter((id) => id < size && !hidden.has(id));
       if (content.length === 0) return "";
       return plain.tokenizer.decode(content, {

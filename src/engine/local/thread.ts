@@ -1,4 +1,4 @@
-/** Where the engine thread begins: inside the gate, since its first imports load native code. */
+/** Entry point of the engine thread. It starts inside the gate, since its first imports load native code. */
 import { workerData } from "node:worker_threads";
 import { leave } from "./gate.ts";
 import type { ThreadOptions } from "./host.ts";

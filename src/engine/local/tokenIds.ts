@@ -1,7 +1,7 @@
-/** The check of ids at the door, on either side of the engine thread. */
+/** Validates token ids, on either side of the engine thread. */
 import { WhetstoneError } from "../../core/errors.ts";
 
-/** An id below 0 would count from the end of the vocabulary, silently. */
+/** A negative id would silently index from the end of the vocabulary. */
 export function requireTokens(where: string, ids: Int32Array, vocabulary: number): void {
   const bad = ids.find((id) => id < 0 || id >= vocabulary);
   if (bad === undefined) return;

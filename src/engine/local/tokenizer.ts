@@ -12,7 +12,7 @@ export const specials = {
   tool: "<tool>",
 } as const;
 
-/** What makes a Hugging Face tokenizer, and its form of a conversation. */
+/** The files of a Hugging Face tokenizer and its chat template. */
 export interface TokenizerFiles {
   /** tokenizer.json */
   readonly tokenizer: Readonly<Record<string, unknown>>;
@@ -20,13 +20,13 @@ export interface TokenizerFiles {
   readonly config: Readonly<Record<string, unknown>>;
   /** The chat template in Jinja; absent for the tokenizers of this file. */
   readonly template?: string;
-  /** What the template may ask for besides the messages, e.g. `enable_thinking`. */
+  /** Variables of the template besides the messages, e.g. `enable_thinking`. */
   readonly variables?: Readonly<Record<string, Json>>;
-  /** Other files of the folder that it came from, by name: what a saved checkpoint gets again. */
+  /** Other files of its original folder, by name. They are copied into saved checkpoints. */
   readonly origin?: Readonly<Record<string, Uint8Array>>;
 }
 
-/** Whether a tokenizer.json was made here: it has the markers of our own conversation form. */
+/** Whether a tokenizer.json was made here, that is, has the markers of our own conversation form. */
 export function hasMarkers({ tokenizer }: TokenizerFiles): boolean {
   const added: unknown = tokenizer.added_tokens;
   if (!Array.isArray(added)) return false;
@@ -64,7 +64,7 @@ export function wordsOf(texts: Iterable<string>): string[] {
   return [...words].sort();
 }
 
-/** What both kinds have in common: no text is changed, cut or wrapped. */
+/** Shared by both kinds: no text is normalised, truncated or wrapped. */
 const frame = {
   version: "1.0",
   truncation: null,
@@ -105,7 +105,7 @@ function byteAlphabet(): string[] {
   return Array.from({ length: 256 }, (_, b) => String.fromCodePoint(printable(b) ? b : 256 + shifted++));
 }
 
-/** One id per byte: any text at all, at the price of long sequences. */
+/** One id per byte: encodes any text, at the price of long sequences. */
 export function byteTokenizer(): TokenizerFiles {
   const offset = addedTokens.length;
   const vocabulary = Object.fromEntries(byteAlphabet().map((c, i) => [c, offset + i]));
@@ -113,7 +113,7 @@ export function byteTokenizer(): TokenizerFiles {
     tokenizer: {
       ...frame,
       pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false },
-      // Rust's tokenizers load it with every field alone
+      // Rust's tokenizers requires every field
       decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
       model: { type: "BPE", unk_token: null, vocab: vocabulary, merges: [], ignore_merges: false },
     },
@@ -121,7 +121,7 @@ export function byteTokenizer(): TokenizerFiles {
   };
 }
 
-/** What a codec is made of, without the files that only a saved checkpoint needs: megabytes that need not cross threads. */
+/** The files that a codec needs, without the megabytes that only a saved checkpoint needs. */
 export function withoutOrigin({ origin: _, ...files }: TokenizerFiles): TokenizerFiles {
   return files;
 }

@@ -1,19 +1,19 @@
-/** What the engine thread holds of one model, and the arithmetic on it. */
+/** The state of one model in the engine thread, and the arithmetic on it. */
 import { adamwDefaults, adamwStep } from "../../common/statistics/adamw.ts";
 import type { StepRule, StepStats } from "../../core/model.ts";
 import { type Architecture, laidOut, trainedParameters, type Weights } from "./parameters.ts";
 
 export interface ModelState {
-  /** As `laidOut` gives them. Those that are not trained may be shared with other models. */
+  /** As `laidOut` returns them. Frozen arrays may be shared with other models. */
   weights: Weights;
   /** Names of the weights that steps change. */
   readonly trained: ReadonlySet<string>;
-  /** AdamW's first and second moments; made at the first step. */
+  /** AdamW's first and second moments; allocated at the first step. */
   first?: Weights;
   second?: Weights;
-  /** Steps that AdamW took: its bias correction counts them. */
+  /** Number of AdamW steps, for its bias correction. */
   steps: number;
-  /** Counts changes of the weights; part of every sample, so that one can tell which weights drew it. */
+  /** Counts weight changes. Every sample records it, to tell which weights it came from. */
   version: number;
   readonly gradients: Map<string, Weights>;
 }
@@ -31,7 +31,7 @@ export const gradientBuffer = (a: Architecture, { weights, trained }: ModelState
 const zerosLike = ({ weights, trained }: ModelState): Weights =>
   new Map([...trained].map((name) => [name, new Float32Array(weights.get(name)!.length)]));
 
-/** Weights that can be trained apart from the given ones; what is not trained stays shared. */
+/** Copies the trained weights; the others stay shared. */
 export const copyOf = (a: Architecture, { weights, trained }: ModelState): Weights => {
   const copied = [...trained].map((name) => [name, weights.get(name)!.slice()] as const);
   return new Map([...weights, ...laidOut(a.config, new Map(copied))]);
@@ -54,7 +54,7 @@ export function dot(a: Weights, b: Weights): number {
   return sum;
 }
 
-/** θ ← (1 − rate) θ + rate θ′, over what is trained. */
+/** θ ← (1 − rate) θ + rate θ′, over the trained weights. */
 export function blend({ weights, trained }: ModelState, toward: Weights, rate: number): void {
   for (const name of trained) {
     const x = weights.get(name)!;
@@ -63,7 +63,7 @@ export function blend({ weights, trained }: ModelState, toward: Weights, rate: n
   }
 }
 
-/** AdamW's moments, for one more step of it. */
+/** AdamW's moments, prepared for one more step. */
 function momentsOf(state: ModelState): { readonly first: Weights; readonly second: Weights } {
   state.steps++;
   const first = (state.first ??= zerosLike(state));
@@ -72,9 +72,9 @@ function momentsOf(state: ModelState): { readonly first: Weights; readonly secon
 }
 
 /**
- * One step from the main gradient buffer, after which all buffers are empty. Norm clipping scales the whole gradient;
- * weight decay touches neither norms nor biases nor embeddings: a word that is rarely seen would fade. Groups match parameters
- * whose name contains the group's name. A gradient that is not finite changes nothing.
+ * One step from the main gradient buffer; clears all buffers. Norm clipping scales the whole gradient. Weight decay
+ * skips norms, biases and embeddings, because rare words would fade. A group applies to parameters whose name contains
+ * the group's name. A gradient that is not finite changes nothing.
  */
 export function optimiserStep(
   state: ModelState,

@@ -1,4 +1,4 @@
-/** The engine thread: holds models, runs sessions. ONNX Runtime blocks its thread, so nothing else lives here. */
+/** The engine thread: holds models and runs sessions. ONNX Runtime blocks its thread, so nothing else runs here. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
@@ -27,13 +27,13 @@ import {
 interface Held {
   readonly architecture: Architecture;
   readonly marks: Marks;
-  /** Shared with its copies. */
+  /** Shared with the model's copies. */
   readonly words: Words;
   readonly programs: Programs;
   readonly state: ModelState;
 }
 
-/** Set up once they are asked for: that takes long, and few requests end with a text. */
+/** Created on first use: this takes long, and few requests have stop strings. */
 interface Words {
   decode?: Codec["decode"];
 }
@@ -45,10 +45,10 @@ const models = new Map<Handle, Held>();
 /** Models of one architecture share their programs. */
 const programsByShape = new Map<string, Programs>();
 const rotaryByShape = new Map<string, RotaryTable>();
-/** Samplers of models that have requests open. */
+/** Samplers of models with open requests. */
 const sampling = new Map<Handle, Sampler>();
 let nextHandle = 1;
-/** What the last forward of a model left for its backward. */
+/** What a model's last forward pass kept for its backward pass. */
 const kept = new Map<Handle, Kept>();
 
 interface Kept {
@@ -57,13 +57,13 @@ interface Kept {
   readonly memory: ArrayBuffer;
 }
 
-/** Memory for what forwards hand to backwards, used again and again. */
+/** Reused buffers for what forward passes keep for backward passes. */
 const spare: ArrayBuffer[] = [];
 
 function takeMemory(bytes: number): ArrayBuffer {
   const at = spare.findIndex((memory) => memory.byteLength >= bytes);
   if (at >= 0) return spare.splice(at, 1)[0]!;
-  spare.length = 0; // too small for what is trained now
+  spare.length = 0; // too small for the current shapes
   return new ArrayBuffer(bytes);
 }
 
@@ -72,7 +72,7 @@ const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as
 const length = (p: Port): number => p.shape.reduce((a, b) => a * b, 1);
 const emptyFor = (p: Port): TypedArray => new arrays[p.dtype](length(p));
 
-/** One array for each port, side by side. */
+/** One array for each output, side by side in memory. */
 function laidPorts(ports: readonly Port[]): { memory: ArrayBuffer; arrays: Record<string, TypedArray> } {
   const room = (p: Port): number => Math.ceil((length(p) * arrays[p.dtype].BYTES_PER_ELEMENT) / 64) * 64;
   const memory = takeMemory(ports.reduce((n, p) => n + room(p), 0));
@@ -96,7 +96,7 @@ function held(handle: Handle): Held {
   });
 }
 
-/** @param contents with weights as `laidOut` gives them. */
+/** @param contents with weights as `laidOut` returns them. */
 function stateOf(a: Architecture, { weights, first, second, steps, version }: ModelContents): ModelState {
   const moments = first && second ? { first, second } : {};
   return {
@@ -134,7 +134,7 @@ function remembered<V>(known: Map<string, V>, key: unknown, make: () => V): V {
   return value;
 }
 
-/** Everything that a scoring program reads. */
+/** All inputs of a scoring program. */
 function feedsFor({ architecture: { config }, state }: Held, rows: PackedRows): Record<string, TypedArray> {
   const { tokens, end, context, back, targets } = rows;
   const table = remembered(rotaryByShape, config, () => rotaryTable(config));
@@ -150,7 +150,7 @@ function feedsFor({ architecture: { config }, state }: Held, rows: PackedRows): 
   };
 }
 
-/** What a forward left, for the one call that takes it up. */
+/** What a forward pass kept; a single call consumes it. */
 function leftBy(handle: Handle): Kept {
   const left = kept.get(handle);
   kept.delete(handle);
@@ -158,8 +158,8 @@ function leftBy(handle: Handle): Kept {
   throw new WhetstoneError("engine.failed", {
     where: "local engine",
     got: "a backward call without its forward",
-    expected: "forward and backward in turn",
-    mend: "Report this: the engine pairs them itself.",
+    expected: "each forward call followed by its backward call",
+    mend: "Report this: it is a bug in the engine.",
   });
 }
 
@@ -167,9 +167,9 @@ function textOf({ decode }: Words, ids: Int32Array): string {
   if (decode) return decode(ids);
   throw new WhetstoneError("engine.failed", {
     where: "local engine",
-    got: "a request that ends with a text, before the words of its model",
-    expected: "the words first",
-    mend: "Report this: the engine sends them itself.",
+    got: "a request with stop strings before the token texts of its model",
+    expected: "the token texts first",
+    mend: "Report this: it is a bug in the engine.",
   });
 }
 
@@ -211,7 +211,7 @@ const calls: {
     const feeds = feedsFor(model, rows);
     if (!keep) return (await model.programs.score(shape)).run(feeds);
     const left = kept.get(handle);
-    if (left) spare.push(left.memory); // an objective failed between a forward and its backward
+    if (left) spare.push(left.memory); // an objective failed between forward and backward
     const { forward, outputs, kept: ports } = await model.programs.train(shape);
     const { memory, arrays } = laidPorts(ports);
     const into = Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`kept.${name}`, array]));

@@ -1,4 +1,4 @@
-/** From the cotangents of a table's outputs to the gradient of its numbers. */
+/** The gradient of a table's logits from the cotangents of its outputs. */
 import type { TokenRows } from "../../core/batch.ts";
 import type { Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { type Situation, situationsOf, type Weights } from "./weights.ts";
@@ -8,8 +8,8 @@ import { type Situation, situationsOf, type Weights } from "./weights.ts";
  *
  *     ∂ ln p[i] / ∂z = onehot(i) − p        ∂H / ∂z[j] = −p[j] (ln p[j] + H)
  *
- * and each row that adds up to the logits gets all of it. What a message told adds to them is a constant: it changes p,
- * and nothing else here.
+ * and each row that is summed into the logits gets the whole gradient. A term that `Reading` adds for a message is
+ * constant: it only changes p.
  */
 export function backward(
   weights: Weights,
@@ -26,7 +26,7 @@ export function backward(
   const gradient = table.array(into);
   const gradientOf = (row: number): Float64Array =>
     gradient.subarray(row * table.width, (row + 1) * table.width);
-  // what is due to the whole distribution of a situation is added up first, and spread over its words once
+  // first sums the cotangents of each situation's distribution, then spreads them over its words once
   const due = new Map<string, { situation: Situation; rows: number[]; mass: number; entropy: number }>();
   situation_A.forEach((situation, a) => {
     const own = due.get(situation.key) ?? { situation, rows: rows_A[a]!, mass: 0, entropy: 0 };

@@ -9,7 +9,7 @@ import type { Reading } from "./reading.ts";
 import type { Table } from "./table.ts";
 import { type Features, newWeights, type Prior, type Weights, weightsName } from "./weights.ts";
 
-/** What a checkpoint holds. */
+/** Contents of a checkpoint. */
 export interface Contents {
   readonly weights: Weights;
   readonly contextTokens: number;
@@ -18,7 +18,7 @@ export interface Contents {
 
 const fileName = "tabular.json";
 
-/** Arrays that are saved: the weights, and AdamW's moments once there are some. Gradients are not. */
+/** Saved arrays: the weights, and AdamW's moments if they exist. Gradients are not saved. */
 const savedArrays = [weightsName, "m", "v"] as const;
 
 const numbers = z.array(z.number());
@@ -90,21 +90,21 @@ async function readSaved(file: string): Promise<Saved> {
 function tableOf(file: string, name: string, part: Saved["parts"][string], table: Table): void {
   const { width } = table;
   for (const context of part.contexts) table.row(context);
-  if (table.rows.size !== part.contexts.length) throw damaged(file, `${name} with a context given twice`);
+  if (table.rows.size !== part.contexts.length) throw damaged(file, `${name} with a duplicate context`);
   const length = table.rows.size * width;
   for (const array of savedArrays) {
     const values = part.arrays[array];
     if (!values) continue;
     if (values.length !== length) {
-      throw damaged(file, `${name}.${array} of ${values.length} numbers where ${length} belong`);
+      throw damaged(file, `${name}.${array} of ${values.length} numbers instead of ${length}`);
     }
     table.array(array).set(values);
   }
 }
 
 /**
- * Reads what {@link writeCheckpoint} wrote. @param prior of contexts that were never seen. It, `reading` and `features` are
- *   not in the file.
+ * Reads what {@link writeCheckpoint} wrote. @param prior for contexts that were never seen. It, `reading` and `features`
+ *   are not in the file.
  * @throws WhetstoneError `checkpoint.damaged`.
  */
 export async function readCheckpoint(
@@ -115,7 +115,7 @@ export async function readCheckpoint(
 ): Promise<Contents> {
   const file = checkpointFile(folder);
   const { words, context, contextTokens, steps, parts } = await readSaved(file);
-  if (new Set(words).size !== words.length) throw damaged(file, "a word given twice");
+  if (new Set(words).size !== words.length) throw damaged(file, "a duplicate word");
   const weights = newWeights(
     wordCodec(words),
     context ?? Number.POSITIVE_INFINITY,

@@ -1,30 +1,30 @@
-/** A word-level vocabulary: every word of the lexicon is one token. */
+/** A word-level codec: every word of the vocabulary is one token. */
 
 import { writeMessage } from "../../common/text/toolCalls.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Codec } from "../../core/model.ts";
 import type { Message, StopReason } from "../../core/types.ts";
 
-/** Tokens that are structure and never written by the policy; the end token follows them. */
+/** Structural tokens, which the policy never writes; the end token follows them. */
 const structure = ["<pad>", "<system>", "<user>", "<assistant>", "<tool>"] as const;
 const endToken = "<end>";
 
-/** Words are what stands between spaces; a line break is a word of its own. */
+/** Words are separated by spaces; a line break is a word of its own. */
 export const wordsOf = (text: string): string[] => text.match(/\n|[^\s]+/g) ?? [];
 
 export interface WordCodec extends Codec {
-  /** First id that a policy may write: the end token, then the words. */
+  /** First id that a policy may write. The end token and the words have ids from here. */
   readonly writable: number;
   readonly words: readonly string[];
   /** A token as it is written: a word, or a marker in angle brackets. */
   nameOf(id: number): string;
-  /** Where the last message that the policy did not write begins; 0 where there is none. */
+  /** Start of the last message that the policy did not write; 0 if there is none. */
   lastMessage(tokens: Int32Array): number;
 }
 
 /**
  * @param words distinct words; ids are given in their order.
- * Texts come back as written up to runs of blanks: words are joined by one space, line breaks stand alone.
+ * Decoding joins words by one space, and line breaks stand alone, so runs of blanks are lost.
  */
 export function wordCodec(words: readonly string[]): WordCodec {
   const names = [...structure, endToken, ...words];
@@ -72,7 +72,7 @@ export function wordCodec(words: readonly string[]): WordCodec {
   };
 }
 
-/** The codec of a lexicon: its words, sorted. */
+/** The codec of a vocabulary: its words, sorted. */
 export function lexiconCodec(lexicon: readonly string[]): WordCodec {
   return wordCodec([...new Set(lexicon.flatMap(wordsOf))].sort());
 }

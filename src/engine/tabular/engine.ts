@@ -9,18 +9,18 @@ export type { ContextRule, Features, Prior } from "./weights.ts";
 
 /** Settings of {@link tabularEngine}. */
 export interface TabularOptions {
-  /** What of a prefix makes a context: its last so many tokens, or the last message and the reply so far. Default: all. */
+  /** The part of a prefix that is the context: its last N tokens, or the last message and the reply so far. Default: all. */
   readonly context?: ContextRule;
-  /** Logits before any learning, of a word ("<end>" for the end) after a context in words. Default 0. */
+  /** Initial logit of a word ("<end>" for the end) after a context given in words. Default 0. */
   readonly prior?: Prior;
-  /** What it makes of hints, guidance and feedback in its prompt: in-context reading. Default: every message is context. */
+  /** In-context reading: the effect of hints, guidance and feedback in the prompt. Default: every message is context. */
   readonly reading?: Reading;
-  /** What contexts have in common, so that what is learnt in one holds in others. Default: nothing, a row for each. */
+  /** Features that contexts share, so that learning generalises. Default: none, a separate row for each context. */
   readonly features?: Features;
 }
 
 /**
- * Policies that are tables: one softmax over the lexicon's words per context, exact gradients, and no generalisation but
+ * Tabular policies: one softmax over the vocabulary's words per context, exact gradients, and no generalisation except
  * through `features`.
  */
 export function tabularEngine({

@@ -1,4 +1,4 @@
-/** Expectations by enumeration, for checks of estimators that sample. */
+/** Exact expectations by enumeration, to check sampled estimators against. */
 import { concatIds } from "../../common/tokens/pack.ts";
 import type { TabularModel } from "./model.ts";
 
@@ -45,7 +45,7 @@ export function possibleActions(model: TabularModel, prompt: Int32Array, maxToke
   return grow({ action: new Int32Array(), probability: 1, score: new Map() });
 }
 
-/** What follows the actions so far: another prompt to act on, or the end with its reward. */
+/** The continuation after the actions so far: the next prompt, or the end with its reward. */
 export type Continuation = { readonly prompt: Int32Array } | { readonly reward: number };
 
 /**

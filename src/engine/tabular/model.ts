@@ -49,14 +49,14 @@ const mainGradient: GradientId = "main";
 const gradientName = (id: GradientId): string => `gradient.${id}`;
 const isGradient = (name: string): boolean => name.startsWith("gradient.");
 
-/** Where a model or a frozen one holds its weights; a property, so that they are found through a proxy as well. */
+/** Key of the weights in a model or a frozen model; a property, so that it also works through a proxy. */
 const held = Symbol("weights of a tabular model");
 
 interface Holder {
   readonly [held]: Weights;
 }
 
-/** A model whose numbers can be looked at. */
+/** A model whose numbers can be inspected. */
 export interface TabularModel extends Model, Holder {
   readonly codec: WordCodec;
   readonly weights: Weights;
@@ -70,7 +70,7 @@ const afterOf =
   (prefix) =>
     weights.distribution(weights.situationOf(prefix));
 
-/** What acts by some weights: the half that a model and a frozen one share. */
+/** Acting with given weights: the part that models and frozen models share. */
 function actingBy(weights: Weights, version: () => string) {
   const after = afterOf(weights);
   return {
@@ -86,7 +86,7 @@ function actingBy(weights: Weights, version: () => string) {
   };
 }
 
-/** @param id the name in the run. @param weights are the model's own from now on. @param startSteps taken so far. */
+/** @param id the name in the run. @param weights owned by the model from now on. @param startSteps steps already taken. */
 export function tabularModel(
   id: ModelId,
   weights: Weights,
@@ -251,7 +251,7 @@ function tabularFrozen(weights: Weights, startVersion: string, contextTokens: nu
   };
 }
 
-/** A model as its `save` wrote it. */
+/** Opens a model that `save` wrote. */
 export async function openTabular(
   id: ModelId,
   folder: string,

@@ -1,15 +1,15 @@
-/** In-context reading, which a table of separate contexts cannot learn: given instead. */
+/** In-context reading, which a table of separate contexts cannot learn and is therefore defined by hand. */
 import type { WordCodec } from "./codec.ts";
 
-/** Messages that move what a table says without being part of its context, so that what is learnt with and without them is shared. */
+/** Messages that change the logits without being part of the context, so that learning with and without them is shared. */
 export interface Reading {
-  /** Whether a message that the policy did not write, by its text, is read this way. */
+  /** Whether a message that the policy did not write is read this way, given its text. */
   readonly told: (message: string) => boolean;
-  /** Whether a message that was replied to is read with its reply, as "the message → the reply": examples. Default: none is. */
+  /** Whether a message with a reply is read together with it, as the example "the message → the reply". Default: never. */
   readonly replied?: (message: string) => boolean;
   /**
-   * Added to the logit of `word` after `reply`, its words so far, for the messages told, in their order. Never learnt.
-   * @param context what else the table goes by, in words: what was told may concern one place alone.
+   * Added to the logit of `word` after `reply`, its words so far, for the messages read, in their order. Never trained.
+   * @param context the rest of the table's context, in words: a message may apply to a single context.
    */
   readonly shift: (
     told: readonly string[],
@@ -19,7 +19,7 @@ export interface Reading {
   ) => number;
 }
 
-/** A prefix without the messages told, and these. */
+/** A prefix without the messages that are read, and those messages. */
 export interface Split {
   readonly kept: Int32Array;
   readonly told: readonly string[];
@@ -27,7 +27,7 @@ export interface Split {
   readonly reply: readonly string[];
 }
 
-/** Takes the messages that are told out of a prefix. */
+/** Separates the messages that are read from a prefix. */
 export function splitPrefix(
   prefix: Int32Array,
   codec: WordCodec,
@@ -45,7 +45,7 @@ export function splitPrefix(
   for (let m = 0; m < messages.length; m++) {
     const { tokens, own, text } = messages[m]!;
     const next = messages[m + 1];
-    // the last message is the reply that is being written
+    // the last message is the reply in progress
     if (!own && next?.own && m + 2 < messages.length && replied(text)) {
       heard.push(`${text} → ${next.text}`);
       m++;

@@ -1,4 +1,4 @@
-/** Drawing one action from a table, token by token. */
+/** Samples one action from a table, token by token. */
 
 import { concatIds } from "../../common/tokens/pack.ts";
 import type { Sample, SampleRequest } from "../../core/model.ts";
@@ -10,12 +10,12 @@ import type { WordCodec } from "./codec.ts";
 import { entropyOf, logSoftmax, topIndices } from "./softmax.ts";
 import type { Distribution } from "./weights.ts";
 
-/** What comes after a prefix. */
+/** The distribution of the next token after a prefix. */
 export type After = (prefix: Int32Array) => Distribution;
 
 /**
- * Continues one prompt. All randomness is the request's seed, so that a batch changes nothing.
- * @param mixedIn of the model that the request's `mix` names.
+ * Continues one prompt. The request's seed is the only randomness, so results do not depend on the batch.
+ * @param mixedIn the model that the request's `mix` names.
  * @throws WhetstoneError `option.range`.
  */
 export function sampleOne(
@@ -71,7 +71,7 @@ function mixture(own: Distribution, other: Distribution, share: number): Distrib
   return { logits_W, logp_W, entropy: entropyOf(logp_W) };
 }
 
-/** ln of the distribution really drawn from, [W]: allowed ids, temperature, top k, top p, min p, in this order. */
+/** ln of the distribution actually sampled from, [W]: allowed ids, temperature, top k, top p, min p, in this order. */
 function behaviourOf(
   { logits_W, logp_W }: Distribution,
   request: SampleRequest,
@@ -128,5 +128,5 @@ function draw(logp_W: Float64Array, uniform: number): number {
     left -= p;
     if (left < 0) return w;
   }
-  return last; // rounding left a crumb
+  return last; // reached only by rounding
 }

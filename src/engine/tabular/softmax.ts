@@ -19,7 +19,7 @@ export function entropyOf(logp_W: Float64Array): number {
   return h;
 }
 
-/** Indices of the k largest, largest first, the lower index on a tie. */
+/** Indices of the k largest, largest first; ties go to the lower index. */
 export function topIndices(xs: Float64Array, k: number): number[] {
   return Array.from(xs.keys())
     .sort((a, b) => xs[b]! - xs[a]! || a - b)

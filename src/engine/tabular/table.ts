@@ -1,20 +1,20 @@
-/** Logits by context: rows of a table that appear when their context is first seen. */
+/** Logits by context. A row is added when its context is first seen. */
 
-/** One part of a model: its numbers, and further arrays of the same shape (gradients, moments). */
+/** One part of a model: its values, and further arrays of the same shape (gradients, moments). */
 export interface Table {
   /** Numbers per context. */
   readonly width: number;
   readonly rows: ReadonlyMap<string, number>;
   readonly beginning: Beginning | undefined;
-  /** Row of a context, made if it is new. */
+  /** Row of a context, added if it is new. */
   row(context: string): number;
-  /** The named array over all rows so far, [rows × width]; a view that a new row may outdate. */
+  /** The named array over all rows so far, [rows × width]; a view that a new row may invalidate. */
   array(name: string): Float64Array;
   names(): string[];
   drop(name: string): void;
 }
 
-/** Numbers of a context that was never seen, in one of a table's arrays. */
+/** Initial values of a new context in one of a table's arrays. */
 export interface Beginning {
   readonly array: string;
   of(context: string): ArrayLike<number>;
@@ -59,7 +59,7 @@ export function newTable(width: number, beginning?: Beginning): Table {
   };
 }
 
-/** A copy of the arrays named. */
+/** A copy with the named arrays only. */
 export function copyTable(table: Table, keep: (name: string) => boolean): Table {
   const out = newTable(table.width, table.beginning);
   for (const context of table.rows.keys()) out.row(context);

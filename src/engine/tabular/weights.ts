@@ -1,4 +1,4 @@
-/** The numbers of a tabular model, and what they say about tokens. */
+/** The weights of a tabular model, and the distributions that they define. */
 import { rowCount, type TokenRows } from "../../core/batch.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Outputs, Wanted } from "../../core/outputs.ts";
@@ -9,15 +9,15 @@ import { type Beginning, copyTable, newTable, type Table } from "./table.ts";
 
 export const weightsName = "weights";
 
-/** What of a prefix makes a context: its last so many tokens, or the last message and the reply to it so far. */
+/** The part of a prefix that is the context: its last N tokens, or the last message and the reply so far. */
 export type ContextRule = number | "message";
 
-/** Logits before any learning, of a word ("<end>" for the end) after a context given in words. */
+/** Initial logit of a word ("<end>" for the end) after a context given in words. */
 export type Prior = (context: readonly string[], word: string) => number;
 
 /**
- * What a context, given in words, has in common with others. Its logits are the sum of the rows of its features, on top
- * of the prior, instead of one row of its own: a linear policy, which generalises.
+ * Features that a context, given in words, shares with others. Its logits are the prior plus the sum of its features'
+ * rows, instead of one row of its own: a linear policy, which generalises.
  */
 export type Features = (context: readonly string[]) => readonly string[];
 
@@ -32,21 +32,21 @@ export interface Weights {
   /** Number of writable tokens. */
   readonly width: number;
   readonly parts: Map<string, Table>;
-  /** The table of that name, made if it is new. */
+  /** The table of that name, created if it is new. */
   part(name: string): Table;
-  /** The context that a prefix makes, and what moves it, if it was told anything. */
+  /** The context of a prefix, with the effect of the messages that are read, if any. */
   situationOf(prefix: Int32Array): Situation;
-  /** A row as it is, or would begin. Makes no row. */
+  /** A row, or its initial values. Adds no row. */
   read(part: string, row: string): Float64Array;
-  /** What the policy says in a situation; made once until the numbers change. */
+  /** The policy's distribution in a situation; cached until the weights change. */
   distribution(situation: Situation): Distribution;
-  /** To be called whenever numbers have changed. */
+  /** Call it whenever the weights have changed. */
   changed(): void;
 }
 
-/** Where a token is chosen. */
+/** The situation in which a token is chosen. */
 export interface Situation {
-  /** Keys of the rows that add up: the context's own, or one for each feature. */
+  /** Keys of the rows to sum: the context's own, or one per feature. */
   readonly rows: readonly string[];
   /** Equal keys mean equal distributions. */
   readonly key: string;
@@ -54,7 +54,7 @@ export interface Situation {
   shift?(): Float64Array;
 }
 
-/** Of the next token, over the W writable ones. Not to be written to. */
+/** Distribution of the next token, over the W writable ones. Read-only. */
 export interface Distribution {
   readonly logits_W: Float64Array;
   readonly logp_W: Float64Array;
@@ -62,7 +62,7 @@ export interface Distribution {
   readonly entropy: number;
 }
 
-/** Weights that have seen no context, or those of `parts`. */
+/** New weights without contexts, or those of `parts`. */
 export function newWeights(
   codec: WordCodec,
   context: ContextRule,
@@ -174,7 +174,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   if (wanted.hidden) {
     throw new WhetstoneError("capability.missing", {
       where: "tabular engine",
-      got: "a wish for hidden states",
+      got: "a request for hidden states",
       expected: "log-probabilities, entropy, top k, given ids or value heads",
       mend: "Use the local engine for this method.",
     });
@@ -184,7 +184,7 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   const A = situation_A.length;
   const said_A = situation_A.map((situation) => weights.distribution(situation));
   const logp_AW = said_A.map(({ logp_W }) => logp_W);
-  // ln p of an id; −Infinity for what the policy never writes
+  // ln p of an id; −Infinity for ids that the policy never writes
   const logpOf = (a: number, id: number): number => logp_AW[a]![id - writable] ?? Number.NEGATIVE_INFINITY;
   const heads = (wanted.heads ?? []).map((head): [string, Float32Array] => [
     head,
@@ -218,14 +218,14 @@ export function outputsOf(weights: Weights, rows: TokenRows, wanted: Wanted): Ou
   };
 }
 
-/** A copy of the tables' arrays that are kept. */
+/** A copy of the tables with the selected arrays. */
 export function copyWeights(weights: Weights, keep: (name: string) => boolean): Weights {
   const parts = [...weights.parts].map(([name, table]): [string, Table] => [name, copyTable(table, keep)]);
   const { codec, context, prior, reading, features } = weights;
   return newWeights(codec, context, prior, new Map(parts), reading, features);
 }
 
-/** θ ← (1 − rate) θ + rate θ_other, over all contexts of either. */
+/** θ ← (1 − rate) θ + rate θ_other, over the contexts of both. */
 export function blendWeights(weights: Weights, other: Weights, rate: number): void {
   for (const [name, theirs] of other.parts)
     for (const context of theirs.rows.keys()) weights.part(name).row(context);

@@ -1,4 +1,4 @@
-/** The adapter of a checkpoint, out of the archive that a server hands out: PEFT's files, in a tar that may be packed. */
+/** A checkpoint's adapter, from the archive that a server provides: PEFT's files in a tar, possibly compressed. */
 import { createWriteStream, existsSync } from "node:fs";
 import { copyFile, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import { openSession } from "./session.ts";
 import { openTrainer } from "./trainer.ts";
 import { baseOf, failed, type Transport, type TransportOptions } from "./transport.ts";
 
-/** What a checkpoint is, beside its path: a server opens it in a model like the one that it was saved from. */
+/** A checkpoint's path and the settings of its model, which a server needs to open it. */
 export interface HeldWeights {
   /** `tinker://<model>/weights/<name>`. */
   readonly path: string;
@@ -28,8 +28,9 @@ const wanted: ReadonlySet<string> = new Set(["adapter_config.json", "adapter_mod
 const told = z.object({ url: z.url() });
 
 /**
- * Servers archive weights to sample from alone, so the checkpoint is opened and saved as such; what was made for that is let go.
- * @param into gets the files. @returns the folder in it that they are in.
+ * Servers only archive weights for sampling, so the checkpoint is opened and saved as such. The temporary model and
+ * weights are deleted afterwards.
+ * @param into receives the files. @returns the folder in it that has them.
  * @throws WhetstoneError `engine.failed`.
  */
 export async function downloadAdapter(
@@ -56,7 +57,7 @@ export async function downloadAdapter(
   }
 }
 
-/** Some servers name a checkpoint with its kind, some without; they answer with the address of the archive, or send on to it. */
+/** Paths may include the checkpoint's kind or not, depending on the server. It answers with the archive's URL, or redirects. */
 async function archiveOf(path: string, access: Access): Promise<URL> {
   const { model, kind, name } = partsOf(path);
   let last = "";
@@ -85,15 +86,16 @@ async function unpacked(address: URL, access: Access, into: string): Promise<voi
   }
 }
 
-/** A server names the folder on its own disk, as TuFT does: of use where that is ours as well. */
+/** TuFT returns a folder on its own disk, which is usable only if the disk is shared with this machine. */
 async function copied(address: URL, into: string): Promise<void> {
   const folder = fileURLToPath(address);
   const from = [folder, join(folder, "adapter")].find((at) => existsSync(join(at, "adapter_config.json")));
-  if (from === undefined) throw unfit(`${address}`, "a place on the server's own disk, and none on this one");
+  if (from === undefined)
+    throw unfit(`${address}`, "a folder on the server's own disk that does not exist on this one");
   for (const name of wanted) await copyFile(join(from, name), join(into, name));
 }
 
-/** The key is for the server, and not for a store that it names. */
+/** The key is sent to the server only, not to a file store that it names. */
 async function asked(at: URL, { url, key }: Access): Promise<Response> {
   const own = at.origin === new URL(url).origin;
   try {
@@ -106,6 +108,6 @@ async function asked(at: URL, { url, key }: Access): Promise<Response> {
   }
 }
 
-/** What was handed out is not what it should be. */
+/** The error for an unusable download. */
 export const unfit = (where: string, got: string, cause?: unknown) =>
   failed(where, got, "Download the checkpoint with the server's own tools.", cause);

@@ -1,16 +1,16 @@
-/** Rows of a batch as datums, and any loss of log-probabilities by a loss that every server has. */
+/** Rows of a batch as datums, and any loss of log-probabilities through a loss that every server has. */
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
 import { type Datum, floatTensor, idTensor, textInput } from "./protocol.ts";
 
-/** Where the targets of a row lie among the places of its datum: a target at position p is predicted at place p − 1. */
+/** Positions of a row's targets in its datum: the target at position p of the row is predicted at p − 1. */
 export function placesOf(rows: TokenRows, r: number): Int32Array {
   const from = rows.rowOffset[r]!;
   const targets = rows.target_A.subarray(rows.targetOffset[r], rows.targetOffset[r + 1]);
   return targets.map((at) => at - from - 1);
 }
 
-/** A datum per row: the row without its last token, and the tokens that follow each. */
+/** A datum per row: the row without its last token, and the next token at each position. */
 function shifted(rows: TokenRows, r: number) {
   const tokens = rows.tokens_N.subarray(rows.rowOffset[r], rows.rowOffset[r + 1]);
   return {
@@ -31,18 +31,18 @@ export function scoringData(rows: TokenRows): Datum[] {
   });
 }
 
-/** What a server makes of the losses of several tokens and datums. */
+/** How a server reduces the losses of several tokens and datums. */
 export const reductions = ["sum", "sequence-mean"] as const;
 export type Reduction = (typeof reductions)[number];
 
 /**
  * For a backward pass with the cotangents g = ∂loss/∂logp: `importance_sampling`, whose loss −exp(logp − q) A has the
- * gradient g at q = logp and A = −g. Places that are no targets have A = 0.
+ * gradient g at q = logp and A = −g. Positions without a target have A = 0.
  *
- * "sequence-mean" servers divide each datum by its length and all by the number of datums of the step, so A is
- * multiplied by both.
- * @param logp_A just computed, of the very weights that are trained.
- * @param datums of the whole step.
+ * "sequence-mean" servers divide each datum's loss by its length and the total by the number of datums of the step, so A
+ * is multiplied by both.
+ * @param logp_A just computed with the current weights.
+ * @param datums number of datums in the whole step.
  */
 export function carrierData(
   rows: TokenRows,
@@ -67,7 +67,7 @@ export function carrierData(
   });
 }
 
-/** The numbers at the targets, [A] or [A, width], out of those at all places of each datum. */
+/** Values at the targets, [A] or [A, width], from those at all positions of each datum. */
 export function atTargets(rows: TokenRows, perDatum: readonly Float32Array[], width = 1): Float32Array {
   const out = new Float32Array(rows.target_A.length * width);
   perDatum.forEach((xs, r) => {

@@ -1,4 +1,4 @@
-/** The files of a checkpoint, from the server that holds it. */
+/** Downloads the files of a checkpoint from its server. */
 import { createWriteStream } from "node:fs";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
@@ -9,13 +9,13 @@ import { partsOf } from "./serverCheckpoints.ts";
 import { reached } from "./session.ts";
 import { checked, type TransportOptions, transport } from "./transport.ts";
 
-/** Addresses that need no key for a while, by the names of files. */
+/** Temporary URLs that need no key, by file name. */
 const addresses = z.object({ urls: z.record(z.string(), z.url()) });
 
 /**
- * The files of a checkpoint, where the server hands them out as they are; otherwise its adapter, in PEFT's form.
- * @param folder gets the files.
- * @returns what came, and where.
+ * The files of a checkpoint, if the server provides them unchanged; otherwise its adapter in PEFT's form.
+ * @param folder receives the files.
+ * @returns the kind of files, and their folder.
  * @throws WhetstoneError `engine.failed`.
  */
 export async function downloadWeights(

@@ -1,4 +1,4 @@
-/** Results that take time: asked for until they are there. */
+/** Results of long-running calls, polled until they are ready. */
 import type { z } from "zod";
 import { future, metadataOnly, protobufType, requestFailed, tryAgain } from "./protocol.ts";
 import {
@@ -12,12 +12,12 @@ import {
   type Transport,
 } from "./transport.ts";
 
-/** How often a 400 and a 500 are taken for a fault on the way, and a lost result asked for anew. */
+/** How often a 400 or a 500 counts as a transport error, and a lost result is requested anew. */
 const most = { bad: 3, broken: 3, resubmitted: 3 } as const;
-/** Between two questions, at least: a server that answers at once must not be asked without a breath. */
+/** Minimum milliseconds between two polls, for servers that answer at once. */
 const breathMs = 20;
 
-/** What a call is about, for servers that look at it, and whether its result may come as protobuf. */
+/** The type of a call, which some servers require, and whether its result may be protobuf. */
 export interface Kind {
   readonly type: string;
   readonly protobuf?: boolean;
@@ -25,9 +25,9 @@ export interface Kind {
 
 type Next =
   | { readonly kind: "done"; readonly answer: Answer }
-  /** Ask again: at once, or after milliseconds. `lost`: the wait grows with each. */
+  /** Poll again: at once, or after milliseconds. `longer`: with exponential backoff. */
   | { readonly kind: "again"; readonly after: number | "longer"; readonly paused?: string }
-  /** The payload is large, and was not asked for. */
+  /** The payload is large and was not requested. */
   | { readonly kind: "whole" }
   | { readonly kind: "bad" | "gone"; readonly why: string }
   | { readonly kind: "failed" | "unknown"; readonly why: string };
@@ -61,8 +61,8 @@ function pausedOf({ queue_state, queue_state_reason }: z.output<typeof tryAgain>
 }
 
 /**
- * Submits a call and waits for its result. A result that the server lost is asked for anew with the same body, which the
- * server knows by its number, so that nothing is done twice.
+ * Submits a call and waits for its result. If the server lost the result, the same body is submitted again; the server
+ * recognises it by its sequence number, so nothing is done twice.
  * @throws WhetstoneError `engine.failed`.
  */
 export async function resultOf(over: Transport, path: string, body: Body, kind: Kind): Promise<Answer> {
@@ -70,7 +70,7 @@ export async function resultOf(over: Transport, path: string, body: Body, kind: 
   return await awaited(over, path, body, kind, id);
 }
 
-/** @returns the id under which its result is found. */
+/** @returns the request id of its result. */
 export async function submit(
   over: Transport,
   path: string,
@@ -82,21 +82,21 @@ export async function submit(
 }
 
 /**
- * The same, where the server may not know protobuf. @returns undefined if it does not.
+ * The same for a server that may not support protobuf. @returns undefined if it does not.
  *
- * 500 counts as not knowing: SkyRL 0.3.0 breaks on quoting such a body in its own complaint.
+ * A 500 counts as no support: SkyRL 0.3.0 fails when it quotes such a body in its own error message.
  */
 export async function submitIfRead(over: Transport, path: string, body: Body): Promise<string | undefined> {
   for (let broke = 1, pause = 500; ; broke++, pause *= 2) {
     const answer = await over.send(path, body, { misread: [400, 415, 422, 500] });
     if (answer.status < 300) return checked(path, () => future.parse(answer.json)).request_id;
-    // a server in trouble answers so once, one that does not know protobuf each time
+    // a server in trouble answers this once, one without protobuf every time
     if (answer.status !== 500 || broke === most.broken) return undefined;
     await over.wait(pause);
   }
 }
 
-/** The result of a call that was submitted. */
+/** The result of a submitted call. */
 export async function awaited(
   over: Transport,
   path: string,
@@ -132,24 +132,24 @@ export async function awaited(
     }
     const after = next.kind !== "again" ? 0 : next.after === "longer" ? pause : next.after;
     pause = next.kind === "again" && next.after === "longer" ? Math.min(2 * pause, 30_000) : 500;
-    // from question to question: one that a server was silent to has been waited for
+    // measured from poll to poll: a long poll that ended without an answer has already waited
     const rest = Math.max(after, breathMs);
     if (performance.now() - asked < rest) {
       await over.wait(rest);
       waited += rest;
     }
     if (Math.max(waited, performance.now() - began) >= over.patienceMs) {
-      const questions = `after ${round} questions`;
+      const questions = `after ${round} polls`;
       if (!answer)
         throw failed(path, `no connection ${questions} for its result (${over.broken()})`, reconnect);
       throw failed(
         path,
         `no result of ${id} ${questions}`,
-        `The server keeps it pending. Look at what it does, then resume the run from its last checkpoint.`,
+        `The server keeps it pending. Check the server, then resume the run from its last checkpoint.`,
       );
     }
   }
 }
 
 const reconnect = "Check that the server answers, then resume the run from its last checkpoint.";
-const resume = "Correct what the server says, then resume the run from its last checkpoint.";
+const resume = "Correct what the server reports, then resume the run from its last checkpoint.";

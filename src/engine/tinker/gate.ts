@@ -1,7 +1,7 @@
-/** Back-pressure: at most so much on its way to a server. */
+/** Back-pressure: limits how much is in flight to a server. */
 
 export interface Gate {
-  /** Does the work once there is room. Work larger than all of it is let through when nothing else is on its way. */
+  /** Runs the work once there is room. Work larger than the limit runs when nothing else is in flight. */
   through<T>(size: number, work: () => Promise<T>): Promise<T>;
 }
 

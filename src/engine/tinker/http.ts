@@ -1,8 +1,8 @@
-/** One HTTP call, over connections that are kept: a seventh of the processor time that `fetch` takes. */
+/** HTTP over persistent connections, at a seventh of the CPU time that `fetch` takes. */
 import { Pool } from "undici";
 
 export interface Call {
-  /** Below the address that the calls share. */
+  /** Path relative to the base URL. */
   readonly path: string;
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
@@ -11,31 +11,31 @@ export interface Call {
 
 export interface Called {
   readonly status: number;
-  /** Content type with its parameters; "" where there is none. */
+  /** Content type with its parameters; "" if absent. */
   readonly type: string;
-  /** What its header of this name says; "" where there is none. */
+  /** The value of the Retry-After header; "" if absent. */
   readonly retryAfter: string;
   readonly bytes: Uint8Array;
 }
 
 export interface Http {
-  /** @throws whatever breaks the connection, before the answer or in its midst. */
+  /** @throws the connection's error, before or during the answer. */
   call(call: Call): Promise<Called>;
   close(): void;
 }
 
 export interface HttpOptions {
-  /** What all calls share of their addresses, with a slash at its end. */
+  /** Base URL of all calls, with a trailing slash. */
   readonly base: string;
-  /** Longest silence of the other side, in milliseconds: before its answer, and between the pieces of one. */
+  /** Milliseconds without data before a timeout: until the answer starts, and between its chunks. */
   readonly silenceMs: number;
-  /** Ends all calls, also later ones. */
+  /** Aborts all calls, including later ones. */
   readonly stop?: AbortSignal | undefined;
 }
 
 /**
- * Calls that are handed on as they come, with no stream around an answer and no signal around a call. As many at a time as there are:
- * most wait long for their answers, and a heartbeat that stood behind them would come too late.
+ * Streams and abort signals per call are avoided. The number of concurrent calls is not limited: most wait long for their
+ * answers, and a heartbeat queued behind them would be late.
  */
 export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
   const { origin, pathname } = new URL(base);
@@ -76,7 +76,7 @@ export function keptConnections({ base, silenceMs, stop }: HttpOptions): Http {
 const joined = (parts: readonly Buffer[]): Buffer =>
   parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 
-/** The same over another `fetch`. */
+/** The same through a given `fetch`. */
 export function overFetch(fetched: typeof fetch, { base, silenceMs, stop }: HttpOptions): Http {
   return {
     async call({ path, ...init }) {

@@ -1,4 +1,4 @@
-/** Models that train and sample on a server that speaks the Tinker training API. */
+/** An engine whose models train and sample on a server with the Tinker training API. */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { WhetstoneError } from "../../core/errors.ts";
@@ -13,23 +13,23 @@ import { type TransportOptions, transport } from "./transport.ts";
 
 /** Settings of {@link tinkerEngine}. */
 export interface TinkerOptions extends TransportOptions {
-  /** As the server names it. */
+  /** The server's name of the base model. */
   readonly baseModel: string;
   /** The tokenizer and conversation form of the base model. */
   readonly codec: Codec;
-  /** Of a fresh adapter; a saved one keeps its own. Its alpha is the server's. Default 16. */
+  /** Rank of a new adapter; a saved one keeps its own. The server chooses alpha. Default 16. */
   readonly rank?: number;
-  /** What the server makes of the losses of several tokens. Default: as {@link probeServer} finds it; without, "sum". */
+  /** How the server reduces the losses of several tokens. Default: as {@link probeServer} measures it; without a probe, "sum". */
   readonly reduction?: Reduction;
-  /** Whether the server is tried before a model is made. Default true. */
+  /** Whether to probe the server before a model is created. Default true. */
   readonly probe?: boolean;
-  /** Sampling sessions that share the requests of each version of the weights. Default 1: 64 requests at a time. */
+  /** Sampling sessions that share the requests of each weight version. Default 1, which allows 64 concurrent requests. */
   readonly samplers?: number;
-  /** How passes are written. Default: protobuf, and JSON where the server does not read that. */
+  /** Encoding of passes. Default: protobuf, or JSON if the server does not support it. */
   readonly encoding?: Encoding;
 }
 
-/** An engine whose weights are elsewhere. Nothing is asked of the server before the first model. */
+/** An engine whose weights lie on a server. The server is not contacted before the first model is created. */
 export function tinkerEngine(options: TinkerOptions): Engine {
   const { url, baseModel, codec, rank = 16, samplers = 1, probe = true, say = () => {} } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -40,8 +40,8 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       mend: "For example --url http://127.0.0.1:8000.",
     });
   }
-  // what is still under way when the engine is let go (rollouts that ran ahead of a run that failed) would be asked
-  // for again until patience ends, and keep the process for as long
+  // otherwise pending calls (such as rollouts of a failed run) would be retried until their patience ends,
+  // and keep the process alive for as long
   const ending = new AbortController();
   const stop = options.stop ? AbortSignal.any([options.stop, ending.signal]) : ending.signal;
   const { wait = (ms) => setTimeout(ms, undefined, { signal: stop }) } = options;
@@ -58,14 +58,14 @@ export function tinkerEngine(options: TinkerOptions): Engine {
   };
   let tried: Promise<Findings> | undefined;
   async function tryServer(): Promise<Findings> {
-    say(`Trying what ${url} does with losses, limits and samples …`);
+    say(`Probing the losses, limits and samples of ${url} …`);
     const found = await probeServer(await session(), { baseModel, rank, seed: 1 }, codec);
     for (const line of linesOf(found, url)) say(line);
     return found;
   }
   return {
     name: "tinker",
-    // what of the latter the server does not do is told by its models
+    // capabilities that the server turns out to lack are reported by its models
     can: new Set([...tinkerCan, ...(probe ? emulated(codec.vocabulary) : [])]),
     async create({ id, seed, contextTokens }) {
       const most = (await session()).contextOf(baseModel) ?? contextTokens;
@@ -77,7 +77,7 @@ export function tinkerEngine(options: TinkerOptions): Engine {
       }
       throw new WhetstoneError("context.tooLong", {
         where: `${baseModel} at ${url}`,
-        got: `a wish for ${contextTokens} tokens`,
+        got: `a request for ${contextTokens} tokens`,
         expected: `at most the ${most} that the server allows`,
         mend: "Limit the turns or the tokens of an episode.",
       });
@@ -103,8 +103,8 @@ export function tinkerEngine(options: TinkerOptions): Engine {
 }
 
 /**
- * What was stated, or was found out. Where nothing could be, what was stated is believed.
- * @throws WhetstoneError `engine.failed` where the two differ, or neither is known.
+ * The stated reduction, or the measured one. If it could not be measured, the stated one is used.
+ * @throws WhetstoneError `engine.failed` if the two differ, or neither is known.
  */
 function settled(stated: Reduction | undefined, findings: Findings | undefined): Reduction {
   const found = findings?.reduction;
@@ -112,12 +112,12 @@ function settled(stated: Reduction | undefined, findings: Findings | undefined):
   if (found === "unclear" && stated !== undefined) return stated;
   if (found !== "unclear" && stated === undefined) return found;
   throw new WhetstoneError("engine.failed", {
-    where: "what the server makes of losses",
+    where: "the server's reduction of losses",
     got: found === "unclear" ? "neither a sum nor a mean of sequences" : found,
     expected: stated ?? reductions.join(" or "),
     mend:
       found === "unclear"
-        ? "Look whether it trains at all. If it does one of the two, say so with --reduction."
-        : `Leave --reduction out, or say --reduction ${found}.`,
+        ? "Check whether the server trains at all. If it uses one of these reductions, set it with --reduction."
+        : `Leave --reduction out, or set --reduction ${found}.`,
   });
 }

@@ -1,4 +1,4 @@
-/** A model on a server as the rest of the system sees it. */
+/** A model on a server behind the `Model` contract. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -29,7 +29,7 @@ export const tinkerCan: ReadonlySet<Capability> = new Set<Capability>([
   "fork",
 ]);
 
-/** What a server that takes several targets at a token adds. */
+/** Additional capabilities with a server that accepts several targets per token. */
 export const emulated = (vocabulary: number): readonly Capability[] =>
   vocabulary <= mostWords ? ["at", "entropy", "topk"] : ["at"];
 
@@ -40,9 +40,9 @@ export interface TinkerParts {
   readonly url: string;
   readonly baseModel: string;
   readonly codec: Codec;
-  /** Sampling sessions of each version of the weights. */
+  /** Number of sampling sessions for each weight version. */
   readonly samplers: number;
-  /** A name that no other checkpoint of the server has, e.g. random. */
+  /** A unique checkpoint name, e.g. random. */
   readonly unique: () => string;
 }
 
@@ -51,12 +51,12 @@ const savedShape = z.strictObject({
   baseModel: z.string(),
   rank: z.int().positive(),
   seed: z.int(),
-  /** Of the weights on the server; null before the first step, as the seed makes them again. */
+  /** Path of the weights on the server; null before the first step, since the seed recreates them. */
   path: z.string().nullable(),
   version: z.int().nonnegative(),
   contextTokens: z.int().positive(),
   reduction: z.enum(reductions).default("sum"),
-  /** What the server was found to do when the run began. */
+  /** The server's behaviour, as probed when the run began. */
   findings: findingsShape.optional(),
 });
 export type Saved = z.infer<typeof savedShape>;
@@ -83,7 +83,7 @@ export async function readSaved(folder: string, { baseModel }: TinkerParts): Pro
   return saved;
 }
 
-/** A model with the weights of a path, or fresh ones. */
+/** A model with the weights of a path, or new ones. */
 async function begin(
   parts: TinkerParts,
   { seed, rank, path }: Pick<Begun, "seed" | "rank" | "path">,
@@ -91,19 +91,19 @@ async function begin(
 ): Promise<Trainer> {
   const { baseModel } = parts;
   const trainer = await openTrainer(await parts.session(), { baseModel, rank, seed });
-  // a server takes this as a model's first operation alone
+  // a server accepts this only as a model's first operation
   if (path !== null) await trainer.load(path, optimiser);
   return trainer;
 }
 
-/** Sampling sessions of a model's weights as they are. */
+/** Sampling sessions with the current weights of a model. */
 async function openSamplers(trainer: Trainer, { session, samplers, codec }: TinkerParts): Promise<Sampler[]> {
   const ids = await Promise.all(Array.from({ length: samplers }, () => trainer.sampler()));
   const open = await session();
   return ids.map((id) => openSampler(open, id, codec));
 }
 
-/** Gradients that are to be added up. */
+/** Gradients to accumulate. */
 interface Due {
   readonly rows: TokenRows;
   readonly logp_A: Float32Array;
@@ -112,7 +112,7 @@ interface Due {
 
 interface Snapshot {
   readonly sampler: Sampler;
-  /** Rejects for weights that are not those of now. */
+  /** Rejects if the sampler does not have the current weights. */
   readonly proven: Promise<unknown>;
 }
 
@@ -131,9 +131,9 @@ export async function tinkerModel(
   let trainer = await begin(parts, begun, optimiser);
   let sampling: (Snapshot & { readonly version: number }) | undefined;
   let witness: Witness | undefined;
-  /** What waits for the number of datums of the step, where the server divides by it. */
+  /** Backward passes that wait for the number of datums of the step, if the server divides by it. */
   let waiting: Due[] = [];
-  // what touches gradients or weights happens in the order of the calls
+  // calls that touch gradients or weights run in the order in which they are made
   const alone = oneByOne();
 
   async function forward(rows: TokenRows): Promise<Float32Array> {
@@ -141,7 +141,7 @@ export async function tinkerModel(
     return atTargets(rows, await trainer.pass(scoringData(rows), "cross_entropy", true));
   }
 
-  /** What is wanted of rows. `ids` and `logp_E` are what the server was asked for beside the targets, where it was. */
+  /** The requested outputs. `ids` and `logp_E` are the additional targets that the server was asked for, if any. */
   async function outputs(rows: TokenRows, want: Wanted) {
     requireOutputs(want, can);
     const ids = idsFor(want, rows.target_A.length, codec.vocabulary);
@@ -157,15 +157,15 @@ export async function tinkerModel(
   }
 
   /**
-   * Sampling sessions of the weights as they are, and the proof that they have them, which takes a little longer.
+   * Sampling sessions of the current weights, and a check that they have these weights, which takes a little longer.
    * @param from a model with these weights.
    */
   async function snapshot(prompt: Int32Array, from = trainer): Promise<Snapshot> {
     const asked = witness ?? witnessOf(prompt);
-    // sent before the forward pass of the proof: samples wait for the first, and nothing for the second
+    // sent before the forward pass of the check: samples wait for the sessions, but nothing waits for the check
     const opening = openSamplers(from, parts);
     const logp = asked && forward(asked.row);
-    logp?.catch(() => undefined); // told with the proof
+    logp?.catch(() => undefined); // reported by the check
     if (asked && logp) witness = { row: asked.row, logp };
     const samplers = await opening;
     if (!asked || !logp) return { sampler: spread(samplers), proven: Promise.resolve() };
@@ -175,11 +175,11 @@ export async function tinkerModel(
         requireFresh(sampled, now, before, noiseOf(findings?.samplerGap));
       }),
     );
-    proven.catch(() => undefined); // told to whoever samples
+    proven.catch(() => undefined); // reported to the sampling calls
     return { sampler: spread(samplers), proven };
   }
 
-  /** Sends a backward pass. What becomes of it is told by the step, which is sent behind it without waiting. */
+  /** Sends a backward pass. Its errors are reported by the step, which is sent right after it without waiting. */
   function learnFrom({ rows, logp_A, cotangent_A }: Due, datums: number): void {
     const data = carrierData(rows, logp_A, cotangent_A, reduction, datums);
     void trainer.pass(data, "importance_sampling", false);
@@ -193,14 +193,14 @@ export async function tinkerModel(
     const slopes = ids && logp_E && severalCotangents(want, ids, logp_E, said, cotangents);
     if (ids && slopes) {
       requireFinite(slopes);
-      // of a loss −Σ weight · ln p
+      // the loss is −Σ weight · ln p
       const weights = slopes.map((x) => -x);
       void trainer.pass(severalData(batch, ids, weights), "cross_entropy", false);
     }
     const cotangent_A = logpCotangents(cotangents, logp_A.length);
     if (reduction === "sum") learnFrom({ rows: batch, logp_A, cotangent_A }, 1);
     else waiting.push({ rows: batch, logp_A, cotangent_A });
-    // a gap between a server's sampler and its trainer is no fault of ours: measured, not refused
+    // a gap between a server's sampler and its trainer is not our error: it is reported, not rejected
     return {
       ...stats,
       targets: logp_A.length,
@@ -227,7 +227,7 @@ export async function tinkerModel(
     return gradientNorm === undefined ? {} : { gradientNorm };
   }
 
-  /** Keeps the weights on the server. @returns what opens them again. */
+  /** Saves the weights on the server. @returns the data that opens them again. */
   async function keep(): Promise<Saved> {
     const path = await trainer.save(`whetstone-${parts.unique()}`);
     const kept = { rank, seed, path, version, contextTokens, reduction };
@@ -267,7 +267,7 @@ export async function tinkerModel(
     freeze: () =>
       alone(async () => {
         const prompt = codec.open([{ role: "user", content: "Which number comes after 41?" }]);
-        // the weights are kept as well, since a run may save what it froze; where snapshots are good, nothing waits for that
+        // the weights are saved as well, since a run may save a frozen model; with reliable snapshots nothing waits for that
         const first = findings?.keeps === false ? await keep() : undefined;
         const own = first && (await begin(parts, first, false));
         const { sampler, proven } = await snapshot(prompt, own);
@@ -297,7 +297,7 @@ export async function tinkerModel(
   };
 }
 
-/** Deletes what was saved in passing. */
+/** Deletes temporary checkpoints. */
 async function forget({ session }: TinkerParts, { path }: Pick<Saved, "path">): Promise<void> {
   if (path !== null) await letGo((await session()).over, path);
 }
@@ -306,8 +306,8 @@ const writeSaved = (folder: string, saved: Saved): Promise<void> =>
   writeFlushed(join(folder, savedFile), `${JSON.stringify(saved, null, 1)}\n`);
 
 /**
- * @param saved what opens the weights again.
- * @param own a model that has them for good. Undefined: they are a snapshot's of one that learns on.
+ * @param saved the data that opens the weights again.
+ * @param own a model that holds them permanently. Undefined: they are a snapshot of a model that keeps training.
  */
 function frozenModel(
   sampler: Sampler,
@@ -318,9 +318,9 @@ function frozenModel(
 ): Frozen {
   let current = Promise.resolve(sampler);
   let holder = Promise.resolve(own);
-  /** Whether a folder names these weights. */
+  /** Whether a folder refers to these weights. */
   let written = false;
-  /** A server keeps few snapshots of a model, and lets go of the oldest: these weights may be wanted for a whole run. */
+  /** A server keeps few snapshots of a model and drops the oldest, but these weights may be needed for a whole run. */
   async function reopened(): Promise<Sampler> {
     const trainer = saved.then((path) => begin(parts, path, false));
     holder = trainer;
@@ -332,7 +332,7 @@ function frozenModel(
       return await work(await asked);
     } catch (e) {
       if (!isForgotten(e)) throw e;
-      // whoever finds it first opens it for all
+      // the first caller that finds it missing opens it for all
       if (current === asked) current = reopened();
       return await work(await current);
     }
@@ -346,7 +346,7 @@ function frozenModel(
       return { logp: await over((one) => one.score(rows)), heads: {} };
     },
     async blend() {
-      throw without("freeze with blending", "a wish to blend weights");
+      throw without("freeze with blending", "a request to blend weights");
     },
     async save(folder) {
       written = true;
@@ -364,7 +364,7 @@ function without(capability: string, got: string): WhetstoneError {
   return new WhetstoneError("capability.missing", {
     where: "tinker engine",
     got,
-    expected: `no need for ${capability}: the Tinker API has no such thing`,
+    expected: `a method without ${capability}, which the Tinker API does not offer`,
     mend: "Choose another method, or use --engine local.",
   });
 }
@@ -380,11 +380,11 @@ function requireOutputs(
     ...(heads.length > 0 ? ["heads"] : []),
     ...(hidden.length > 0 ? ["hidden"] : []),
   ];
-  if (more.length > 0) throw without(more.join(", "), `a wish for ${more.join(", ")}`);
+  if (more.length > 0) throw without(more.join(", "), `a request for ${more.join(", ")}`);
 }
 
 function requireAdamw({ optimiser = "adamw", pull, groups }: StepRule): void {
-  if (optimiser !== "adamw") throw without(`optimiser ${optimiser}`, `a step of ${optimiser}`);
+  if (optimiser !== "adamw") throw without(`optimiser ${optimiser}`, `a step with ${optimiser}`);
   if (pull) throw without("pull", "a pull towards frozen weights");
   if (groups && Object.keys(groups).length > 0) {
     throw without("groups", "learning rates for groups of parameters");
@@ -407,7 +407,7 @@ function requireFinite(cotangent: Float32Array): void {
   });
 }
 
-/** Largest |ln p of the trainer − ln p of the sampler| over tokens that these very weights sampled. */
+/** Largest |ln p of the trainer − ln p of the sampler| over tokens that the current weights sampled. */
 function samplingGap(batch: Batch, logp_A: Float32Array, model: ModelId, version: string): number {
   let gap = 0;
   batch.rows.forEach((row, r) => {

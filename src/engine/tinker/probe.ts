@@ -1,4 +1,4 @@
-/** What a server does that the API leaves open, found out by trying on a model that is thrown away. */
+/** Measures server behaviour that the API does not specify, on a temporary model. */
 import { z } from "zod";
 import { concatIds } from "../../common/tokens/pack.ts";
 import type { TokenRows } from "../../core/batch.ts";
@@ -11,45 +11,45 @@ import type { Session } from "./session.ts";
 import { mostWords, severalData } from "./topKTargets.ts";
 import { openTrainer, type Trainer, type TrainerOptions } from "./trainer.ts";
 
-/** What was found out. A response is by how much a step raises the log-probability of what it learns, over that of the plain one. */
+/** Results of the probe. A response is the gain of the targets' log-probability in a step, relative to that of the plain row. */
 export const findings = z.object({
-  /** Of the same row twice: 2 where losses are added up, 1 where they are divided by the number of rows. */
+  /** Response to the same row twice: 2 if losses are summed, 1 if they are divided by the number of rows. */
   twice: z.number(),
-  /** Of the same targets in a row of {@link longer} times the length: 1, or 1 over that where they are divided by it. */
+  /** Response to the same targets in a row {@link longer} times as long: 1, or 1 over that if divided by the length. */
   long: z.number(),
   reduction: z.enum(["sum", "sequence-mean", "unclear"]),
-  /** The same two, sent so as to make up for what the server divides by: 2 and 1 as in the local engine. */
+  /** The same two, sent so as to compensate for the server's division: 2 and 1 as in the local engine. */
   equalised: z.object({ twice: z.number(), long: z.number() }).optional(),
-  /** With a limit on the gradient's norm that lets nothing through: 0 where it is kept. */
+  /** Response under a gradient-norm limit that lets nothing through: 0 if the server clips. */
   clipped: z.number(),
-  /** Of `ppo` at a ratio of 1.5 with the thresholds 0.8 and 1.2: 0 where these bound the ratio. Absent: no such loss. */
+  /** Response of `ppo` at a ratio of 1.5 with the thresholds 0.8 and 1.2: 0 if these bound the ratio. Absent: no such loss. */
   beyond: z.number().optional(),
-  /** Whether `cross_entropy` takes several targets at a place. */
+  /** Whether `cross_entropy` accepts several targets per position. */
   several: z.boolean().default(false),
-  /** Whether a snapshot keeps its weights while its model learns on, and sampling from it leaves the model alone. */
+  /** Whether a snapshot keeps its weights while its model keeps training, and sampling from it does not change the model. */
   keeps: z.boolean().default(true),
-  /** Largest difference between the trainer's log-probabilities and those of its sampler, nats. */
+  /** Largest difference between the log-probabilities of the trainer and of its sampler, nats. */
   samplerGap: z.number(),
-  /** The same from the trainer's of before the steps: larger where the sampler has the weights of now. */
+  /** The same for the trainer's log-probabilities before the steps: larger if the sampler has the current weights. */
   staleGap: z.number(),
-  /** Largest difference between what comes with a sample at temperature 0.5 and the log-probabilities at temperature 1. */
+  /** Largest difference between the log-probabilities reported with a sample at temperature 0.5 and those at temperature 1. */
   cooled: z.number(),
 });
 export type Findings = z.output<typeof findings>;
 
 const targets = 7;
 const longer = 3;
-/** By how much a plain step should raise the log-probability of all targets, nats: above the noise of 16-bit numbers. */
+/** Intended gain in log-probability of all targets from a plain step, nats: above the noise of 16-bit numbers. */
 const aim = 0.3;
-/** So large that a step goes along the gradient, and not along its sign. */
+/** AdamW's eps, large enough that a step follows the gradient, not its sign. */
 const epsilon = 1e3;
 const share = 0.01;
-/** A prime: the ids of a row lie far apart, and hardly ever meet. */
+/** A prime stride: the ids of a row lie far apart and rarely coincide. */
 const spread = 7919;
-/** Samples of a token. */
+/** Number of samples of one token. */
 const draws = 6;
 
-/** Datums of a backward pass. */
+/** Datums, loss and settings of a backward pass. */
 interface Sent {
   readonly data: readonly Datum[];
   readonly lossFn?: string;
@@ -94,8 +94,8 @@ function past(rows: TokenRows, logp: Float32Array): Sent {
 }
 
 /**
- * How far what comes with samples at temperature 0.5 is from the log-probabilities at temperature 1. They are asked for in
- * the form of a score, a token each, since servers that compile a program for every form take half a minute for one.
+ * Difference between the log-probabilities reported with samples at temperature 0.5 and those at temperature 1. A sample is
+ * one token, requested in the form of a score, since servers that compile a program per shape take half a minute for one.
  */
 async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
   const { sequences } = await sampler.ask(prompt, {
@@ -110,7 +110,7 @@ async function cooling(sampler: Sampler, prompt: Int32Array): Promise<number> {
   return Math.max(0, ...(await Promise.all(gaps)));
 }
 
-/** Whether `cross_entropy` takes two targets at a place, and gives the first one's log-probability for both when they are the same. */
+/** Whether `cross_entropy` accepts two targets per position, and returns the first one's log-probability for both when they are equal. */
 async function takesSeveral(trainer: Trainer, rows: TokenRows): Promise<boolean> {
   const ids = Int32Array.from({ length: 2 * targets }, (_, i) => rows.tokens_N[(i >> 1) + 1]!);
   const pair = { ids, width: 2 };
@@ -137,7 +137,7 @@ const isNearer = (xs: Float32Array, to: Float32Array, than: Float32Array): boole
 const sum = (xs: Float32Array): number => xs.reduce((a, b) => a + b, 0);
 
 /**
- * Some fifteen steps on a fresh adapter of the same base and rank.
+ * About fifteen steps on a new adapter of the same base and rank.
  * @throws WhetstoneError `engine.failed` where the server does.
  */
 export async function probeServer(
@@ -145,7 +145,7 @@ export async function probeServer(
   options: TrainerOptions,
   codec: Codec,
 ): Promise<Findings> {
-  // from all over the vocabulary: what a text is worth depends on the tokenizer, and one that knows no word of it says nothing
+  // ids from all over the vocabulary: the tokens of a text depend on the tokenizer, which may know none of its words
   const tokens = Int32Array.from(
     { length: longer * targets + 1 },
     (_, i) => 1 + ((i * spread) % (codec.vocabulary - 1)),
@@ -190,7 +190,7 @@ export async function probeServer(
     const carried = (row: Int32Array, copies: number, reduction: Reduction = "sum"): Sent => {
       const rows = rowsOf(row, copies);
       const all = Float32Array.from({ length: copies * targets }, (_, i) => logp[i % targets]!);
-      // what is made up for is taken out again, so that the steps stay as small as the plain ones
+      // the compensation factor is removed again, so that the steps stay as small as the plain ones
       const each = reduction === "sum" ? share : share / targets;
       return {
         data: carrierData(
@@ -209,13 +209,13 @@ export async function probeServer(
       if (plain > aim / 3 && plain < 2 * aim) break;
       rate *= plain > aim / 100 ? Math.max(1 / 16, Math.min(16, aim / plain)) : plain < 0 ? 1 / 16 : 16;
     }
-    /** A response, over the mean of the plain ones before and after it. */
+    /** A response, divided by the mean of the plain ones before and after it. */
     async function response(measure: () => Promise<number>): Promise<number> {
       const measured = await measure();
       const next = await rise(carried(short, 1));
       const over = (plain + next) / 2;
       plain = next;
-      // a server that does not learn responds to nothing
+      // a server that does not train responds to nothing
       return over > aim / 100 ? measured / over : 0;
     }
     const twice = await response(() => rise(carried(short, 2)));
@@ -237,7 +237,7 @@ export async function probeServer(
     logp = left;
     plain = await rise(carried(short, 1));
 
-    // last, since a server may refuse these before they are numbered, and nothing can follow then
+    // last, since a server may reject these before it counts their sequence number, and nothing can follow then
     const beyond = await response(() => rise(past(one, logp))).catch(() => undefined);
     const several = await takesSeveral(beyond === undefined ? await another() : trainer, one);
     return {
@@ -257,12 +257,12 @@ export async function probeServer(
   }
 }
 
-/** Further from each other than the noise of 16-bit numbers, nats. */
+/** Log-probabilities further apart than this differ by more than the noise of 16-bit numbers, nats. */
 const apart = 0.05;
 const two = (x: number): string => String(Number(x.toFixed(2)));
 const nats = (x: number): string => `${x.toExponential(0)} nats`;
 
-/** What was found out, in plain lines. */
+/** The results in plain text lines. */
 export function linesOf(f: Findings, url: string): string[] {
   const { equalised } = f;
   const sums =

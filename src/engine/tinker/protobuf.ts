@@ -1,4 +1,4 @@
-/** The messages of package `tinker_public` (proto3), field by field. Numbers within `bytes` are little-endian. */
+/** Encodes and decodes the messages of package `tinker_public` (proto3) by hand. Numbers within `bytes` are little-endian. */
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { WhetstoneError } from "../../core/errors.ts";
 import {
@@ -46,7 +46,7 @@ const entry = (w: BinaryWriter, field: number, key: string, value: Fields): void
     value(w);
   });
 
-/** The fields of the message that comes next, each handed to its reader; those without one are skipped. */
+/** Reads the fields of the next message, each with its reader; unknown fields are skipped. */
 function fieldsOf(
   r: BinaryReader,
   readers: Readonly<Record<number, (wire: WireType) => void>>,
@@ -60,13 +60,13 @@ function fieldsOf(
   }
 }
 
-/** The same for a message within one. */
+/** The same for a nested message. */
 function inner(r: BinaryReader, readers: Readonly<Record<number, (wire: WireType) => void>>): void {
   const length = r.uint32();
   fieldsOf(r, readers, r.pos + length);
 }
 
-/** A repeated number, packed or one by one. */
+/** A repeated number, packed or not. */
 function repeated(r: BinaryReader, wire: WireType, read: () => void): void {
   const packed = wire === WireType.LengthDelimited;
   const end = packed ? r.uint32() + r.pos : r.pos + 1;
@@ -84,7 +84,7 @@ function damaged(got: string, expected: string): WhetstoneError {
   });
 }
 
-/** The bytes of whole numbers in memory of their own, where a typed array may begin. @throws WhetstoneError `import.invalid`. */
+/** Copies the bytes of whole numbers into aligned memory. @throws WhetstoneError `import.invalid`. */
 function apart(b: Uint8Array, width: number): ArrayBuffer {
   if (b.length % width === 0) return new Uint8Array(b).buffer;
   throw damaged(`${b.length} bytes`, `a multiple of the ${width} bytes of a number`);
@@ -92,7 +92,7 @@ function apart(b: Uint8Array, width: number): ArrayBuffer {
 const floatsIn = (b: Uint8Array): Float32Array<ArrayBuffer> => new Float32Array(apart(b, 4));
 const idsIn = (b: Uint8Array): Int32Array<ArrayBuffer> => new Int32Array(apart(b, 4));
 
-/** @throws WhetstoneError `import.invalid` for another dtype, a half number, or an id beyond 32 bits. */
+/** @throws WhetstoneError `import.invalid` for another dtype, a truncated number, or an id beyond 32 bits. */
 function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
   switch (dtype) {
     case dtypes.float32:
@@ -100,7 +100,7 @@ function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
     case dtypes.int32:
       return idsIn(b);
     case dtypes.bfloat16: {
-      // the upper halves of floats
+      // bfloat16 is the upper half of a float32
       const bits = Uint32Array.from(new Uint16Array(apart(b, 2)), (half) => half << 16);
       return new Float32Array(bits.buffer);
     }
@@ -117,7 +117,7 @@ function numbersIn(b: Uint8Array, dtype: number): Float32Array | Int32Array {
   }
 }
 
-// two halves each: a BigInt for every number would cost more than all the rest
+// as two 32-bit halves: a BigInt per number would cost more than everything else
 function longs(b: Uint8Array): number[] {
   const halves = new Uint32Array(apart(b, 8));
   return Array.from(
@@ -135,7 +135,7 @@ function longBytes(values: ArrayLike<number>): Uint8Array {
   return memoryOf(halves);
 }
 
-/** As they lie in memory, which is little-endian on every machine that Node runs on. */
+/** The bytes in memory, which are little-endian on every machine that Node runs on. */
 const memoryOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 const floatBytes = (values: ArrayLike<number>): Uint8Array =>
@@ -181,7 +181,7 @@ function readEntry<T>(r: BinaryReader, read: () => T, absent: T): [string, T] {
 
 const noTensor: Tensor = { dtype: "float32", data: new Float32Array(), shape: [0] };
 
-/** Parts of one message: two bytes each would do, and fill the memory. */
+/** Maximum number of parts of one message: empty parts take two bytes each, but would fill the memory. */
 const mostParts = 2 ** 20;
 
 function readChunk(r: BinaryReader): Chunk {
@@ -201,7 +201,7 @@ function readChunk(r: BinaryReader): Chunk {
   return chunk;
 }
 
-/** @param part called for each part of it. */
+/** @param part called for each of its parts. */
 function readDatum(r: BinaryReader, part: () => void): Datum {
   part();
   const chunks: Chunk[] = [];
@@ -282,7 +282,7 @@ export function readPass(body: Uint8Array): Pass {
   return { model_id, ...(seq_id > 0 && { seq_id }), data, loss_fn, loss_fn_config, forward_only };
 }
 
-/** Which model a `ForwardBackwardRequest` is for and its number, also where the rest of it is damaged; undefined where they are. */
+/** Model id and sequence number of a `ForwardBackwardRequest`, even if the rest is damaged; undefined if they are. */
 export function readTurn(body: Uint8Array): Turn | undefined {
   const r = new BinaryReader(body);
   const turn = { model_id: "", seq_id: 0 };
@@ -300,7 +300,7 @@ function readSetting(r: BinaryReader): number | string {
   return value;
 }
 
-/** Message `ForwardBackwardOutput`: records, each of whose fields holds all of its datums, cut by offsets. */
+/** Message `ForwardBackwardOutput`: records whose fields each hold all datums, cut by offsets. */
 export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuffer> {
   const w = new BinaryWriter();
   text(w, 1, output.loss_fn_output_type);
@@ -328,7 +328,7 @@ export function writeOutput(output: ForwardBackwardOutput): Uint8Array<ArrayBuff
   return w.finish();
 }
 
-/** Runs of datums whose tensors differ in their first axis alone: what one record can hold. */
+/** Runs of datums whose tensors differ only in their first axis, which one record can hold. */
 function alike(datums: ForwardBackwardOutput["loss_fn_outputs"]): ForwardBackwardOutput["loss_fn_outputs"][] {
   const runs: ForwardBackwardOutput["loss_fn_outputs"][] = [];
   let last: string | undefined;
@@ -422,7 +422,7 @@ export function writeSamples({
   return w.finish();
 }
 
-/** What stands in a cell of the top-k matrix that holds nothing. */
+/** Fills empty cells of the top-k matrix. */
 const noCell = [0, -99999] as const;
 
 /** Message `SampleResponse`. */

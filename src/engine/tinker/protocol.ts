@@ -1,10 +1,10 @@
 /**
- * The Tinker training API as it goes over the wire: every request and answer, under `/api/v1`. Names are those of the
- * wire. Keys that are not listed are let through unread, as newer clients and servers send more.
+ * The wire format of the Tinker training API: every request and answer under `/api/v1`, with the names of the wire.
+ * Unknown keys are ignored, as newer clients and servers send more.
  */
 import { z } from "zod";
 
-/** A tensor, flat and row-major. Whole numbers are ids: they fit 32 bits. */
+/** A tensor, flat and row-major. Integers are ids and fit 32 bits. */
 export interface Tensor {
   readonly dtype: "float32" | "int64";
   readonly data: Float32Array | Int32Array;
@@ -14,7 +14,7 @@ export interface Tensor {
 export const floatTensor = (data: Float32Array): Tensor => ({ dtype: "float32", data, shape: [data.length] });
 export const idTensor = (data: Int32Array): Tensor => ({ dtype: "int64", data, shape: [data.length] });
 
-/** @param cells of the dtype, as they came: taken as they are where they are what a tensor holds. */
+/** @param cells of the dtype; used without a copy if they already have the tensor's array type. */
 export function tensorOf(
   dtype: Tensor["dtype"],
   cells: ArrayLike<number>,
@@ -29,20 +29,20 @@ export const floatArray = (cells: ArrayLike<number>): Float32Array =>
 const idArray = (cells: ArrayLike<number>): Int32Array =>
   cells instanceof Int32Array ? cells : Int32Array.from(cells);
 
-/** A sparse matrix [rows, width] in compressed rows. */
+/** A sparse matrix [rows, width] in compressed sparse row (CSR) form. */
 export interface SparseCells {
   readonly values: ArrayLike<number>;
-  /** Where each row begins among the values, and where the last one ends. */
+  /** Offset of each row in the values, and the end of the last one. */
   readonly crow: readonly number[];
   readonly col: readonly number[];
   readonly shape: readonly number[];
 }
 
-/** Cells of a matrix, which a few bytes may ask for. */
+/** Maximum cells of a matrix, since a few bytes may request many. */
 const mostCells = 2 ** 22;
 export const sparseForm = `a matrix of at most ${mostCells} cells in compressed rows`;
 
-/** All its cells, with 0 in those that it leaves out; or what it is in place of `sparseForm`. */
+/** All cells, with 0 for missing ones; or a description of what is wrong, to stand in place of `sparseForm`. */
 export function denseCells({ values, crow, col, shape }: SparseCells): number[] | string {
   const [rows = 0, width = 0, ...more] = shape;
   if (shape.length < 2 || more.length > 0 || !(rows * width <= mostCells)) {
@@ -63,12 +63,12 @@ export function denseCells({ values, crow, col, shape }: SparseCells): number[] 
 const whole = z.int();
 const count = z.int().nonnegative();
 
-/** A list that is right or wrong as a whole: of millions that are each wrong, one complaint is enough. */
+/** Validates a list as a whole: a list of millions of invalid items gives one error. */
 const listOf = <T>(isOne: (x: unknown) => x is T, expected: string) =>
   z.custom<readonly T[]>((x) => Array.isArray(x) && x.every(isOne), `expected ${expected}`);
 const isNumber = (x: unknown): x is number => typeof x === "number" && Number.isFinite(x);
 const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && Number(x) >= 0;
-/** Of a token: nothing that 32 bits would make another of. */
+/** A token id that 32 bits can represent. */
 const isId = (x: unknown): x is number => typeof x === "number" && x === (x | 0);
 const counts = listOf(isCount, "whole numbers from 0");
 
@@ -101,10 +101,10 @@ const textChunk = z.object({
   type: z.literal("encoded_text"),
   tokens: listOf(isId, "whole numbers of 32 bits"),
 });
-/** Images and sound: known by name, so that they can be refused by name. */
+/** Images and sound: known by name, so that they can be rejected by name. */
 const otherChunk = z.object({ type: z.enum(["image", "image_asset_pointer", "dmel"]) });
 const chunk = z.discriminatedUnion("type", [textChunk, otherChunk]);
-/** Of ids: an array as JSON has it, or a typed one. */
+/** Ids as a JSON array or a typed array. */
 type TextChunk = { readonly type: "encoded_text"; readonly tokens: ArrayLike<number> };
 export type Chunk = TextChunk | z.output<typeof otherChunk>;
 export const modelInput = z.object({ chunks: z.array(chunk) });
@@ -123,13 +123,13 @@ export const inputJson = ({ chunks }: ModelInput) => ({
 });
 
 const datum = z.object({ model_input: modelInput, loss_fn_inputs: z.record(z.string(), tensor) });
-/** A sequence without its last token, and numbers aligned with what each of its places predicts. */
+/** A sequence without its last token, and numbers for the prediction at each position. */
 export interface Datum {
   readonly model_input: ModelInput;
   readonly loss_fn_inputs: Readonly<Record<string, Tensor>>;
 }
 
-/** Of one request; clients of the API send 1,024 at most. */
+/** Maximum datums of one request; clients of the API send at most 1,024. */
 const mostDatums = 8192;
 
 const lossInput = z.object({
@@ -139,14 +139,14 @@ const lossInput = z.object({
 });
 /** A number of 0 is none. */
 const modelTurn = { model_id: z.string(), seq_id: count.nullish() };
-/** Place of a request among the operations of its model. */
+/** Sequence number of a request among the operations of its model. */
 export const turn = z.object(modelTurn);
 export type Turn = z.output<typeof turn>;
 
-/** A pass over data, forward alone or with gradients, whichever way it came. */
+/** A pass over data, forward only or with gradients, from either encoding. */
 export interface Pass {
   readonly model_id: string;
-  /** Place among the training operations of the model, from 1; absent where the order does not matter. */
+  /** Sequence number among the model's training operations, from 1; absent if the order does not matter. */
   readonly seq_id?: number;
   readonly data: readonly Datum[];
   readonly loss_fn: string;
@@ -176,7 +176,7 @@ export const forwardRequest = z
   .object({ ...modelTurn, forward_input: lossInput })
   .transform((r): Pass => passOf(r, r.forward_input, true));
 
-/** The body of `forward` or `forward_backward` in JSON, as `forward_only` says. */
+/** The JSON body of `forward` or `forward_backward`, depending on `forward_only`. */
 export function passJson({ model_id, seq_id, data, loss_fn, loss_fn_config, forward_only }: Pass) {
   const input = {
     data: data.map((d) => ({
@@ -199,7 +199,7 @@ export const forwardBackwardOutput = z.object({
   loss_fn_output_type: z.string(),
   /** One per datum. `logprobs` are those of the targets, before the next step. */
   loss_fn_outputs: z.array(z.record(z.string(), tensor)),
-  /** Named `name:reduction`, where reduction says how chunks of one batch are put together. */
+  /** Named `name:reduction`, where reduction says how to combine the chunks of one batch. */
   metrics: z.record(z.string(), z.number()).default({}),
 });
 export type ForwardBackwardOutput = z.output<typeof forwardBackwardOutput>;
@@ -221,10 +221,10 @@ export const outputJson = ({
   metrics,
 });
 
-/** Of a step size: with an `eps` above 1, a multiple of that, by which gradients are divided then. */
+/** Largest learning rate; with an `eps` above 1, a multiple of it, since gradients are then divided by it. */
 const highestRate = 1e6;
 
-/** AdamW's numbers, with the API's own defaults. Weight decay is decoupled; a clip of 0 is none. */
+/** AdamW's settings, with the API's own defaults. Weight decay is decoupled; a clip of 0 means none. */
 export const adamParams = z
   .object({
     learning_rate: z.number().nonnegative().default(1e-4),
@@ -248,13 +248,13 @@ export const optimStepRequest = z.object({ ...modelTurn, adam_params: adamParams
 export const optimStepResponse = z.object({ metrics: z.record(z.string(), z.number()).nullish() });
 
 export const clientConfigRequest = z.object({ sdk_version: z.string().nullish() });
-/** What a server asks of its clients, with the API's defaults. */
+/** The server's settings for its clients, with the API's defaults. */
 export const clientConfig = z.object({
   parallel_fwdbwd_chunks: z.boolean().default(true),
   fwdbwd_max_chunk_len: z.int().positive().default(1024),
   fwdbwd_max_chunk_bytes_count: z.int().positive().default(5_000_000),
   sample_max_concurrent_requests: z.int().positive().default(2000),
-  /** Bytes of prompts, about, that are on their way at a time. */
+  /** Approximate limit of prompt bytes in flight. */
   sample_dispatch_bytes_semaphore_size: z
     .int()
     .positive()
@@ -322,14 +322,14 @@ export const saveWeightsRequest = z.object({
 export const loadWeightsRequest = z.object({
   model_id: z.string().nullish(),
   seq_id: count.nullish(),
-  /** In place of `model_id`: a model is made and loaded in one. */
+  /** Instead of `model_id`: creates and loads a model in one call. */
   session_id: z.string().nullish(),
   model_seq_id: count.nullish(),
   base_model: z.string().nullish(),
   path: z.string(),
   optimizer: z.boolean(),
 });
-/** With a `sampling_session_seq_id` in place of a path, nothing is written: the weights serve one sampling session. */
+/** With a `sampling_session_seq_id` instead of a path, nothing is written: the weights serve one sampling session. */
 export const saveForSamplerRequest = z.object({
   ...modelTurn,
   path: name.nullish(),
@@ -352,7 +352,7 @@ export const samplingSessionResponse = z.object({ sampling_session_id: z.string(
 export const samplingParams = z.object({
   max_tokens: z.int().positive().nullish(),
   seed: whole.nullish(),
-  /** Absent: the model's own end ends a reply. An empty list: nothing does. */
+  /** Absent: the model's end token ends a reply. An empty list: nothing does. */
   stop: z.union([z.string(), z.array(z.string()), z.array(whole)]).nullish(),
   temperature: z.number().nonnegative().default(1),
   /** -1 for all. */
@@ -381,7 +381,7 @@ export const sampledSequence = z.object({
 });
 export const sampleResponse = z.object({
   sequences: z.array(sampledSequence),
-  /** Of each token of the prompt; NaN where there is none, as at the first. */
+  /** Log-probability of each prompt token; NaN where there is none, as for the first. */
   prompt_logprobs: z
     .array(z.number().nullable())
     .transform((xs) => Float32Array.from(xs, (x) => x ?? Number.NaN))
@@ -405,20 +405,20 @@ export const samplesJson = ({ sequences, prompt_logprobs, topk_prompt_logprobs }
   ...(topk_prompt_logprobs && { topk_prompt_logprobs }),
 });
 
-/** What a call that takes time answers with: where to ask for its result. */
+/** The answer of a long-running call: where to request its result. */
 export const future = z.object({ request_id: z.string(), model_id: z.string().nullish() });
 export const retrieveFutureRequest = z.object({
   request_id: z.string(),
   allow_metadata_only: z.boolean().default(false),
 });
-/** Answers of `retrieve_future` that are no result. */
+/** Answers of `retrieve_future` that are not a result. */
 export const tryAgain = z.object({
   type: z.literal("try_again"),
   request_id: z.string(),
   queue_state: z.string().default("active"),
   queue_state_reason: z.string().nullish(),
 });
-/** Category "User" in any case: what was asked is wrong, and would be again. */
+/** Category "User", in upper or lower case: the request is invalid, and would be again. */
 export const requestFailed = z.object({ error: z.string(), category: z.string().default("Unknown") });
 export const metadataOnly = z.object({
   status: z.literal("complete_metadata"),

@@ -1,4 +1,4 @@
-/** Samples and log-probabilities of weights that a sampling session holds. */
+/** Samples and log-probabilities from the weights of a sampling session. */
 
 import { concatIds } from "../../common/tokens/pack.ts";
 import type { TokenRows } from "../../core/batch.ts";
@@ -22,29 +22,29 @@ import type { Session } from "./session.ts";
 import { checked, failed } from "./transport.ts";
 
 export interface Sampler {
-  /** A request in the words of the wire, beside its prompt. */
+  /** The wire form of a request, without its prompt. */
   ask(prompt: Int32Array, fields: object): Promise<SampleResponse>;
   /**
-   * Draws of one prompt are one request for several samples. So are requests of a call that differ in their seeds alone,
-   * from the first one's seed: what each brings depends on the others of its group, and on nothing else.
-   * @param version stands in every sample.
+   * Several samples of one prompt are sent as one request. So are requests of a call that differ only in their seeds, with
+   * the first one's seed: each result depends on the others of its group, and on nothing else.
+   * @param version recorded in every sample.
    */
   sample(requests: readonly SampleRequest[], version: string): Promise<Sample[]>;
-  /** ln p of every token of a sequence after those before it, NaN at the first. */
+  /** ln p of every token of a sequence given those before it; NaN at the first. */
   logp(tokens: Int32Array): Promise<Float32Array>;
   /** The same at the targets of rows, [A]. */
   score(rows: TokenRows): Promise<Float32Array>;
 }
 
-/** Requests at a time, at most: more only wait in the server. */
+/** Maximum concurrent requests; more would only wait on the server. */
 const mostAtOnce = 64;
-/** Of a token in JSON, about. */
+/** Approximate bytes of a token in JSON. */
 const bytesOfToken = 10;
 
 /** @param id of the sampling session. */
 export function openSampler(session: Session, id: string, codec: Codec): Sampler {
   const own = gate(mostAtOnce);
-  /** Draws of which some have not been fetched. What nobody fetches goes with the weights. */
+  /** Groups with samples that have not been fetched. Unfetched ones are dropped with the weights. */
   const drawn = new Map<string, { readonly response: Promise<SampleResponse>; readonly left: Set<number> }>();
   let calls = 0;
 
@@ -79,7 +79,7 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
       sampling_params: { max_tokens: 1, temperature: 1, seed: 0 },
     });
     if (prompt_logprobs?.length === tokens.length) return prompt_logprobs;
-    // SkyRL leaves out the first token, which has none
+    // SkyRL leaves out the first token, which has no log-probability
     if (prompt_logprobs?.length === tokens.length - 1) return Float32Array.of(Number.NaN, ...prompt_logprobs);
     throw failed(
       "asample",
@@ -88,7 +88,7 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     );
   }
 
-  /** Several samples of one prompt: the server reads it once. */
+  /** Several samples of one prompt, which the server reads once. */
   function askSeveral(request: SampleRequest, seed: number, count: number): Promise<SampleResponse> {
     const { prompt, maxTokens, temperature = 1, stop = [], stopTokens = [] } = request;
     return ask(prompt, {
@@ -97,13 +97,13 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
         max_tokens: maxTokens,
         temperature,
         seed: seed % 2 ** 31,
-        // texts and ids cannot be mixed; what the server does not stop at is cut off below
+        // stop texts and stop ids cannot be combined; replies that the server does not stop are cut below
         ...(stop.length > 0 ? { stop } : stopTokens.length > 0 && { stop: [codec.endId, ...stopTokens] }),
       },
     });
   }
 
-  /** Asked for by whoever comes first, for all of them. */
+  /** Requested by the first caller, for all callers of the group. */
   function askDraw(request: SampleRequest, { seed, index, of }: Draw): Place {
     const key = `${likeness(request)} ${seed} ${of}`;
     const { response, left } = drawn.get(key) ?? {
@@ -116,7 +116,7 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     return { response, index };
   }
 
-  /** Requests that differ in their seeds alone, from the seed of the first. */
+  /** Requests that differ only in their seeds, with the seed of the first. */
   function askTogether(group: readonly SampleRequest[]): Place[] {
     const seeds = [...new Set(group.map(({ seed }) => seed))];
     const response = askSeveral(group[0]!, seeds[0]!, seeds.length);
@@ -129,14 +129,14 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
     version: string,
   ): Promise<Sample> {
     const { prompt, temperature } = request;
-    // none at all where the reply is its end alone, and the server leaves that out
+    // no tokens at all if the reply is only its end token, and the server omits that
     if (!sequence || (sequence.tokens.length === 0 && sequence.stop_reason === "length")) {
       throw failed("asample", "no tokens", "Look at the server.");
     }
     const { length, reason } = ending(request, sequence.tokens, sequence.stop_reason, codec);
     const action = sequence.tokens.slice(0, length);
     if (temperature === 0) {
-      // whether the server's are those of temperature 1 is its affair: asked for as a prompt, they are
+      // servers may not report those of temperature 1 here; scored as a prompt, they are
       const own = (await logp(concatIds([prompt, action]))).slice(prompt.length);
       return { action, logp: own, behaviour: new Float32Array(action.length), stop: reason, version };
     }
@@ -182,24 +182,24 @@ export function openSampler(session: Session, id: string, codec: Codec): Sampler
   };
 }
 
-/** Where the sample of a request is found: the `index`-th of a response. */
+/** Where the sample of a request is: the `index`-th of a response. */
 interface Place {
   readonly response: Promise<SampleResponse>;
   readonly index: number;
 }
 
-/** The same for requests that differ in their seeds and draws alone. */
+/** A key that is the same for requests that differ only in their seeds and draws. */
 const likeness = ({ seed: _, draw: __, prompt, ...rest }: SampleRequest): string =>
   `${Buffer.from(prompt.buffer, prompt.byteOffset, prompt.byteLength).toString("latin1")} ${JSON.stringify(rest)}`;
 
-/** Sampling sessions of the same weights as one: requests go to each in turn. */
+/** Several sampling sessions of the same weights as one: requests go to each in turn. */
 export function spread(samplers: readonly Sampler[]): Sampler {
   const [only] = samplers;
   if (only && samplers.length === 1) return only;
   let turn = 0;
   const at = (i: number): Sampler => samplers[i % samplers.length]!;
   const next = (): Sampler => at(turn++);
-  // draws of one prompt belong together
+  // all samples of one prompt go to the same session
   const sampling = ({ draw }: SampleRequest): Sampler => (draw ? at(draw.seed) : next());
   return {
     ask: (prompt, fields) => next().ask(prompt, fields),
@@ -210,7 +210,7 @@ export function spread(samplers: readonly Sampler[]): Sampler {
   };
 }
 
-/** Where a reply ends, and why. A server may leave out the token at which it stopped, and none is made up for it. */
+/** The end of a reply, and its stop reason. A server may omit the stop token; it is not added then. */
 function ending(
   request: SampleRequest,
   tokens: Int32Array,
@@ -227,7 +227,7 @@ function ending(
   return { length: tokens.length, reason: said };
 }
 
-/** @throws WhetstoneError `capability.missing` for what the API cannot say or would answer without its probabilities. */
+/** @throws WhetstoneError `capability.missing` for what the API does not support, or answers without probabilities. */
 function requireServable(request: SampleRequest): void {
   requireOptions(request);
   const { temperature = 1, topP = 1, topK, minP = 0, allowed, choices, mix } = request;
@@ -244,7 +244,8 @@ function requireServable(request: SampleRequest): void {
   throw new WhetstoneError("capability.missing", {
     where: "tinker engine, sample",
     got: narrowed.join(", "),
-    expected: "temperature 1 or 0, and nothing that narrows the choice: the API tells no probabilities of it",
+    expected:
+      "temperature 1 or 0 and no other sampling options, since the API does not return their probabilities",
     mend: "Leave it out, or use --engine local.",
   });
 }

@@ -1,9 +1,9 @@
-/** Proof that a sampler has the weights of now: a few tokens, and what the trainer says about them before and after. */
+/** Checks that a sampler has the current weights, from the trainer's log-probabilities of a few tokens before and after. */
 import type { TokenRows } from "../../core/batch.ts";
 import type { WhetstoneError } from "../../core/errors.ts";
 import { failed } from "./transport.ts";
 
-/** A few tokens, and the trainer's log-probabilities of each after the first when a sampler was last made. */
+/** A few tokens, and the trainer's log-probabilities of each after the first when the last sampler was made. */
 export interface Witness {
   readonly row: TokenRows;
   readonly logp?: Promise<Float32Array>;
@@ -12,13 +12,13 @@ export interface Witness {
 const most = 32;
 
 /**
- * How much further from the weights of now than from those before a sampler may be, in nats.
- * @param gap between this server's trainer and its sampler on the same weights, as it was found: what one of them computes in 16
- * bits is often further from the other than a step moves either.
+ * Tolerance in nats: how much further a sampler may be from the current weights than from the previous ones.
+ * @param gap measured between this server's trainer and sampler on the same weights: 16-bit computation often differs by more
+ * than a step changes either.
  */
 export const noiseOf = (gap = 0): number => Math.max(1e-3, 3 * gap);
 
-/** @returns undefined for a single token, which says nothing. */
+/** @returns undefined for a single token, which has nothing to compare. */
 export function witnessOf(prompt: Int32Array): Witness | undefined {
   const tokens_N = prompt.slice(0, most);
   if (tokens_N.length < 2) return undefined;
@@ -38,7 +38,7 @@ export const distance = (a: Float32Array, b: Float32Array): number =>
   a.reduce((largest, x, i) => Math.max(largest, Math.abs(x - b[i]!)), 0);
 
 /**
- * A sampler that is made after a step must be nearer to the trainer's log-probabilities of now than to those before it.
+ * A sampler made after a step must be nearer to the trainer's current log-probabilities than to the previous ones.
  * @param noise see {@link noiseOf}.
  * @throws WhetstoneError `engine.failed` for stale weights.
  */
@@ -53,7 +53,7 @@ export function requireFresh(
   if (near > far + noise) throw staleSampler(near, far);
 }
 
-/** @param now distance from the weights of now, in nats. @param before from those before. */
+/** @param now distance to the current weights, in nats. @param before distance to the previous ones. */
 export const staleSampler = (now: number, before: number): WhetstoneError =>
   failed(
     "the sampler after a step",

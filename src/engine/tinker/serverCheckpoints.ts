@@ -1,15 +1,15 @@
-/** Checkpoints that lie on a server, under paths that files here name. */
+/** Checkpoints on a server, whose paths are stored in local files. */
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import type { Transport } from "./transport.ts";
 
-/** In the folder of a saved model. */
+/** File name in the folder of a saved model. */
 export const savedFile = "tinker.json";
 
 const named = z.object({ path: z.string() });
 
-/** The paths that saved models name anywhere in a folder. */
+/** The server paths in the saved models anywhere in a folder. */
 export async function heldBy(folder: string): Promise<string[]> {
   const all = await readdir(folder, { recursive: true }).catch(() => []);
   const files = all.filter((name) => basename(name) === savedFile);
@@ -21,18 +21,18 @@ async function pathIn(file: string): Promise<string | undefined> {
   try {
     return named.parse(JSON.parse(await readFile(file, "utf8"))).path;
   } catch {
-    return undefined; // before a first step there is none
+    return undefined; // there is no path before the first step
   }
 }
 
-/** Of `tinker://<model>/weights/<name>`. Without a kind, as SkyRL has it, weights are there to sample from. */
+/** Parts of `tinker://<model>/weights/<name>`. Without a kind, as in SkyRL, the weights are for sampling. */
 export const partsOf = (path: string) => {
   const [, model = "", kind = "sampler_weights", name = ""] =
     /^tinker:\/\/([^/]+)\/(?:(\w+)\/)?([^/]+)$/.exec(path) ?? [];
   return { model, kind, name };
 };
 
-/** Deletes a checkpoint. One that stays, since its server is away or deletes none, harms nobody. */
+/** Deletes a checkpoint. Errors are ignored: a leftover does no harm if the server is down or cannot delete it. */
 export async function letGo(over: Transport, path: string): Promise<void> {
   const { model, kind, name } = partsOf(path);
   if (name === "") return;

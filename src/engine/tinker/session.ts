@@ -1,54 +1,54 @@
-/** A session with a server: kept alive by heartbeats, and what the server asks of its clients. */
+/** A session with a server: its heartbeats and the server's settings for clients. */
 import { setTimeout as pause } from "node:timers/promises";
 import { unknownName } from "../../common/text/suggest.ts";
 import { type Gate, gate } from "./gate.ts";
 import { type ClientConfig, clientConfig, createSessionResponse, serverCapabilities } from "./protocol.ts";
 import { type Answer, checked, elsewhere, failed, forgotten, type Transport } from "./transport.ts";
 
-/** Stands for the client in the server's books. */
+/** Client version that is sent to the server. */
 export const clientVersion = "0.38.0";
 
-/** Bodies of passes: protobuf is a quarter of the size, and newer; some servers read JSON alone. */
+/** Encodings of passes: protobuf is newer and a quarter of the size; some servers only support JSON. */
 export type Encoding = "json" | "protobuf";
 
 export interface Session {
   readonly id: string;
   readonly over: Transport;
   readonly config: ClientConfig;
-  /** How passes are written. Undefined until the server has read one. */
+  /** Encoding of passes. Undefined until the server has accepted one. */
   encoding: Encoding | undefined;
   /**
-   * Whether the server does operations in the order of their numbers, as the API has it. Undefined until a step has told who it
-   * is: SkyRL (0.3.0) may do a step ahead of the pass before it, where both come at once.
+   * Whether the server executes operations in the order of their numbers, as the API specifies. Undefined until a step has
+   * identified the server: SkyRL (0.3.0) may run a step before the pass that precedes it, if both arrive together.
    */
   ordered: boolean | undefined;
-  /** Lets prompts go out, so many bytes at a time. Bodies of passes go one after the other, and need none. */
+  /** Limits the prompt bytes in flight. Bodies of passes are sent one after the other and need no limit. */
   readonly samples: Gate;
-  /** Lets so many requests for samples be at work, of all sampling sessions together. */
+  /** Limits the concurrent sampling requests of all sampling sessions together. */
   readonly places: Gate;
-  /** Those on the server, by id. */
+  /** Models on the server, by id. */
   readonly models: Set<string>;
-  /** The number of the next model, and of the next sampling session. */
+  /** Numbers of the next model and of the next sampling session. */
   nextModel(): number;
   nextSampler(): number;
-  /** Longest sequence of a model, where the server says. */
+  /** Longest sequence of a model, if the server reports it. */
   contextOf(baseModel: string): number | undefined;
   /** @throws WhetstoneError `engine.failed` once the server has forgotten the session. */
   requireAlive(): void;
-  /** Lets go of a model. A server that has gone needs no farewell: it takes 2 seconds at most. */
+  /** Unloads a model. Waits at most 2 seconds, in case the server is down. */
   unload(model: string): Promise<void>;
-  /** Lets go of all models, so that their places are free for others, and of the connections. */
+  /** Unloads all models, so that the server can reuse their slots, and closes the connections. */
   close(): Promise<void>;
 }
 
 const beatMs = 10_000;
 const farewellMs = 2000;
-/** How long a server may take until its first word, and when people are told that it does. */
+/** Milliseconds until the first answer of a server times out, and until a message says that it is slow. */
 const reach = { mostMs: 30_000, silentMs: 1000 } as const;
 
 /**
- * The first word of a server, which is what it asks of its clients. What works on a server that went away waits far longer;
- * where none was there in the first place, somebody sits and looks.
+ * The server's first answer, which holds its settings for clients. This timeout is much shorter than the patience with a
+ * server that fails during a run, because a user is waiting.
  * @throws WhetstoneError `engine.failed`; the connections are closed then.
  */
 export async function reached(over: Transport): Promise<Answer> {
@@ -83,33 +83,34 @@ export async function reached(over: Transport): Promise<Answer> {
   throw failed(over.url, `no answer within ${limit / 1000} seconds${because(over)}`, start(over));
 }
 const because = (over: Transport): string => (over.broken() ? ` (${over.broken()})` : "");
-/** What stands before a server that is not there says so. */
+/** Proxies report an unreachable server with these statuses. */
 const gateways: readonly number[] = [502, 503, 504];
 function start({ url, broken }: Transport): string {
   const why = broken();
   if (/no JSON/.test(why)) return elsewhere;
   if (/certificate/i.test(why)) {
-    return "Correct the address, or name the file of whoever signed that certificate in NODE_EXTRA_CA_CERTS.";
+    return "Correct the address, or set NODE_EXTRA_CA_CERTS to the file of that certificate's issuer.";
   }
   const { port } = new URL(url);
-  return `Start the server, then try again: whetstone serve --tinker${port && ` --port ${port}`} on this machine, or what starts your cluster's.`;
+  return `Start the server, then try again: whetstone serve --tinker${port && ` --port ${port}`} on this machine, or your cluster's start command.`;
 }
 
 /**
- * @param baseModel must be among those that the server has.
- * @param encoding default: protobuf, and JSON where the first is not read.
+ * @param baseModel must be one of the server's.
+ * @param encoding default: protobuf, or JSON if the server does not support it.
  * @throws WhetstoneError `engine.failed`, `name.unknown`.
  */
 export async function openSession(over: Transport, baseModel: string, encoding?: Encoding): Promise<Session> {
   const asked = await reached(over);
-  // a server without this endpoint has the defaults
+  // a server without this endpoint uses the defaults
   const config = clientConfig.parse(asked.status === 200 ? asked.json : {});
   const made = await over.send("create_session", {
     json: { tags: ["whetstone"], user_metadata: null, sdk_version: clientVersion },
   });
   const opened = checked("create_session", () => createSessionResponse.parse(made.json));
   if (opened.warning_message) over.say(opened.warning_message);
-  if (opened.error_message) throw failed("create_session", opened.error_message, "Do what the server says.");
+  if (opened.error_message)
+    throw failed("create_session", opened.error_message, "Follow the server's message.");
   const told = await over.send("get_server_capabilities");
   const offered = checked("get_server_capabilities", () =>
     serverCapabilities.parse(told.json),
@@ -149,7 +150,11 @@ export async function openSession(over: Transport, baseModel: string, encoding?:
       offered.find(({ model_name }) => model_name === name)?.max_context_length ?? undefined,
     requireAlive() {
       if (alive) return;
-      throw failed(`session ${opened.session_id}`, "an end, or no memory of it, at its heartbeat", forgotten);
+      throw failed(
+        `session ${opened.session_id}`,
+        "a heartbeat answer that it has ended or is unknown",
+        forgotten,
+      );
     },
     async close() {
       clearInterval(beat);

@@ -1,6 +1,6 @@
 /**
- * More of a distribution than its target's probability, from a server that takes several targets at a place: at given ids,
- * or at all of a small vocabulary, from which entropy and the most probable ids follow here.
+ * Outputs beyond the target's log-probability, from a server that accepts several targets per position: log-probabilities
+ * at given ids, or at all ids of a small vocabulary, from which entropy and the top k are computed here.
  */
 import type { TokenRows } from "../../core/batch.ts";
 import { rowCount } from "../../core/batch.ts";
@@ -8,12 +8,12 @@ import type { AtIds, Cotangents, Outputs, Wanted } from "../../core/outputs.ts";
 import { placesOf } from "./datum.ts";
 import { type Datum, tensorOf, textInput } from "./protocol.ts";
 
-/** Larger vocabularies would take megabytes for every sequence. */
+/** Largest vocabulary: larger ones would take megabytes per sequence. */
 export const mostWords = 1024;
 
 const needsAll = ({ entropy, topk }: Wanted): boolean => entropy === true || topk !== undefined;
 
-/** The ids to ask for at each target. Undefined: none. */
+/** The ids to request at each target. Undefined: none. */
 export function idsFor(want: Wanted, targets: number, vocabulary: number): AtIds | undefined {
   if (!needsAll(want)) return want.at;
   const ids = Int32Array.from({ length: targets * vocabulary }, (_, i) => i % vocabulary);
@@ -46,7 +46,7 @@ export function severalData(rows: TokenRows, { ids, width }: AtIds, weights?: Fl
   });
 }
 
-/** What is wanted, from ln p at the ids that were asked for. Entropy is −Σ p ln p, nats. */
+/** The requested outputs, from ln p at the requested ids. Entropy is −Σ p ln p, nats. */
 export function outputsOf(
   want: Wanted,
   { width }: AtIds,
@@ -65,7 +65,7 @@ export function outputsOf(
   };
 }
 
-/** The k most probable of each row of [A, width], the lowest id first on a tie. */
+/** The k most probable of each row of [A, width]; ties go to the lower id. */
 function mostProbable(logp: Float32Array, width: number, k: number) {
   const targets = logp.length / width;
   const ids = new Int32Array(targets * k);
@@ -82,8 +82,8 @@ function mostProbable(logp: Float32Array, width: number, k: number) {
 }
 
 /**
- * ∂loss/∂ln p at the ids that were asked for, [A, width]. With H = −Σ p ln p, ∂H/∂ln p_v = −p_v (ln p_v + 1), since what
- * the logarithms share with one another is the server's to derive.
+ * ∂loss/∂ln p at the requested ids, [A, width]. With H = −Σ p ln p, ∂H/∂ln p_v = −p_v (ln p_v + 1); the server
+ * differentiates through the normalisation.
  * @returns undefined where the loss does not depend on them.
  */
 export function severalCotangents(

@@ -22,23 +22,23 @@ import { type Answer, type Body, checked, failed } from "./transport.ts";
 
 export interface Trainer {
   readonly modelId: string;
-  /** Log-probabilities of the targets of each datum. Gradients are added up; what goes wrong with them the step tells as well. */
+  /** Log-probabilities of each datum's targets. Gradients accumulate; errors of a pass are also reported by the step. */
   pass(
     data: readonly Datum[],
     lossFn: string,
     forwardOnly: boolean,
     config?: Readonly<Record<string, number>>,
   ): Promise<Float32Array[]>;
-  /** What the server measured. @throws also what went wrong in a pass before it. */
+  /** Metrics of the server. @throws also the error of an earlier pass. */
   step(params: AdamParams): Promise<Readonly<Record<string, number>>>;
   /** @returns the `tinker://` path. */
   save(name: string): Promise<string>;
-  /** Weights to sample from alone, which servers hand out. @returns the `tinker://` path. */
+  /** Saves weights for sampling, which servers offer for download. @returns the `tinker://` path. */
   saveForSampler(name: string): Promise<string>;
   load(path: string, optimizer: boolean): Promise<void>;
-  /** A sampling session that has the weights of now for good. @returns its id. */
+  /** A sampling session that keeps the current weights permanently. @returns its id. */
   sampler(): Promise<string>;
-  /** Lets go of the model once what is being saved is safe. */
+  /** Unloads the model once pending saves are complete. */
   unload(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface TrainerOptions {
   readonly seed: number;
 }
 
-/** A call that the server took, and where its result is found. */
+/** A call that the server accepted, and the id of its result. */
 interface Submitted {
   readonly path: string;
   readonly body: Body;
@@ -71,17 +71,17 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   session.models.add(modelId);
 
   let operations = 0;
-  // submissions go out one after the other; what takes time is waited for side by side. After one that never arrived
-  // the server would wait for its number: whatever comes later ends as it did
+  // calls are submitted one after the other; their results are awaited concurrently. If a submission never arrived,
+  // the server would wait for its number, so all later calls fail with the same error
   let sent: Promise<unknown> = Promise.resolve();
-  /** Gradients of the next step that are on their way. */
+  /** Gradients of the next step that are in flight. */
   let passes: Promise<unknown>[] = [];
   let saving: Promise<unknown> = Promise.resolve();
 
   /**
    * Submits under the next number.
-   * @param submitted gets the number, and says under which call it was taken.
-   * @param after what has to be over first, however it ends.
+   * @param submitted gets the number, and returns the accepted call.
+   * @param after must settle first, whether it succeeds or fails.
    */
   function numbered(
     submitted: (seq: number) => Promise<Submitted>,
@@ -95,7 +95,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       return await submitted(seq);
     });
     sent = call;
-    call.catch(() => undefined); // told to whoever waits for it
+    call.catch(() => undefined); // reported to the caller that awaits it
     return call.then(({ path, body, id }) => awaited(over, path, body, kind, id));
   }
   const simple = (
@@ -113,7 +113,7 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
       after,
     );
 
-  /** As the server reads it: what that is shows with the first. */
+  /** In an encoding that the server accepts, which the first pass determines. */
   async function submitPass(pass: Pass): Promise<Submitted> {
     if (session.encoding !== "json") {
       const path = "forward_backward";
@@ -163,14 +163,14 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
     pass(data, loss_fn, forward_only, loss_fn_config = {}) {
       const logprobs = passed(data, { loss_fn, loss_fn_config, forward_only });
       if (!forward_only) passes.push(logprobs);
-      logprobs.catch(() => undefined); // told by the step, too
+      logprobs.catch(() => undefined); // also reported by the step
       return logprobs;
     },
     async step(adam_params) {
       const before = passes;
       passes = [];
       const stepped = simple("optim_step", { adam_params }, "OptimStep", session.ordered ? [] : before);
-      stepped.catch(() => undefined); // a pass that failed says why
+      stepped.catch(() => undefined); // the failed pass has the reason
       await Promise.all(before);
       const answer = await stepped;
       const metrics = checked("optim_step", () => optimStepResponse.parse(answer.json)).metrics ?? {};
@@ -208,11 +208,11 @@ export async function openTrainer(session: Session, options: TrainerOptions): Pr
   };
 }
 
-/** Of what a server measured in a step: the norm of the gradient, where it told it under whatever name. */
+/** The gradient norm among a server's metrics, under any of its known names, if reported. */
 export const gradientNormIn = (metrics: Readonly<Record<string, number>>): number | undefined =>
   Object.entries(metrics).find(([name]) => /grad(ient)?_?norm/i.test(name))?.[1];
 
-/** With zstd, where the server asks for it and this Node has it: 22.15 and later. */
+/** Compresses with zstd if the server requests it and this Node has it: 22.15 and later. */
 async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promise<Body> {
   if (!asked || typeof zlib.zstdCompress !== "function") return { protobuf };
   return { protobuf: new Uint8Array(await promisify(zlib.zstdCompress)(protobuf)), zstd: true };
@@ -220,7 +220,7 @@ async function packed(protobuf: Uint8Array<ArrayBuffer>, asked: boolean): Promis
 
 const lengthOf = (d: Datum | undefined): number => d?.loss_fn_inputs.target_tokens?.data.length ?? 0;
 
-/** About how many bytes a datum takes in protobuf: 4 a token that is read, and 4 to 8 for each number at it. */
+/** Approximate bytes of a datum in protobuf: 4 per input token, and 4 to 8 for each number at it. */
 const bytesOf = (d: Datum): number => {
   let bytes = 4 * lengthOf(d) + 64;
   for (const { dtype, data } of Object.values(d.loss_fn_inputs)) {
@@ -229,7 +229,7 @@ const bytesOf = (d: Datum): number => {
   return bytes;
 };
 
-/** Cut where a part would hold more datums or bytes; a datum that is too large alone is a part of its own. */
+/** Splits the data so that no chunk exceeds the datums or bytes; a single datum that is too large is a chunk of its own. */
 export function chunksOf(data: readonly Datum[], most: number, mostBytes: number): Datum[][] {
   const parts: Datum[][] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** One request and its answer, sent again until it is certain to have arrived. */
+/** Sends a request until its answer has certainly arrived. */
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
@@ -7,20 +7,20 @@ import { type Call, keptConnections, overFetch } from "./http.ts";
 import { protobufType } from "./protocol.ts";
 
 export interface TransportOptions {
-  /** Of the server, without `/api/v1`. */
+  /** Base URL of the server, without `/api/v1`. */
   readonly url: string;
-  /** Goes into the header `X-API-Key`, and nowhere else. */
+  /** Sent in the header `X-API-Key`, and nowhere else. */
   readonly key?: string;
-  /** In place of connections of its own. */
+  /** Used instead of persistent connections. */
   readonly fetch?: typeof fetch;
-  /** Waits so many milliseconds. Default: a timer. */
+  /** Waits this many milliseconds. Default: a timer. */
   readonly wait?: (ms: number) => Promise<unknown>;
-  /** Longest silence of the server within one HTTP call. Default 60. */
+  /** Seconds without data before one HTTP call times out. Default 60. */
   readonly timeoutSeconds?: number;
-  /** Longest time in which the same call may fail, and longest wait for one result. Default 1800. */
+  /** Seconds for which the same call may fail, and maximum wait for one result. Default 1800. */
   readonly patienceSeconds?: number;
   readonly stop?: AbortSignal;
-  /** Takes a line for people: what the server does, and why nothing happens. */
+  /** Receives user-facing lines about the server's state and the reasons of delays. */
   readonly say?: (line: string) => void;
 }
 
@@ -29,19 +29,19 @@ export interface Answer {
   /** Content type without its parameters. */
   readonly type: string;
   readonly bytes: Uint8Array;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown;
-  /** How long the server would have its client wait, as far as that is a minute at most. Default 0. */
+  /** Milliseconds that the server asks its client to wait, at most a minute. Default 0. */
   readonly restMs?: number;
 }
 
 export type Body =
   | { readonly json: unknown }
-  /** `zstd`: it is packed. */
+  /** `zstd`: it is compressed. */
   | { readonly protobuf: Uint8Array<ArrayBuffer>; readonly zstd?: boolean };
 
 export interface Sending {
-  /** Statuses that are an answer as well: the server does not know this kind of body. */
+  /** Statuses to return as answers too: the server does not support this kind of body. */
   readonly misread?: readonly number[];
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -50,12 +50,12 @@ export interface Transport {
   readonly url: string;
   readonly patienceMs: number;
   say(line: string): void;
-  /** Lets go of its connections. */
+  /** Closes its connections. */
   close(): void;
   wait(ms: number): Promise<unknown>;
-  /** Why the last answer that did not arrive did not, for people. */
+  /** User-facing reason why the last answer did not arrive. */
   broken(): string;
-  /** One attempt. Undefined: the connection was lost, or the answer was cut. */
+  /** One attempt. Undefined: the connection was lost, or the answer was truncated. */
   once(
     path: string,
     body: Body | undefined,
@@ -63,20 +63,19 @@ export interface Transport {
     method?: Call["method"],
   ): Promise<Answer | undefined>;
   /**
-   * Sends until there is an answer that repeating would not change: after a lost connection, 408, 429 and 5xx again, and a few
-   * times after 409, with the same idempotency key, 0.5 s later and then twice as long each time, 10 s at most, or as long as the
-   * server says.
+   * Retries until the answer is final: after a lost connection, 408, 429 or 5xx, and a few times after 409. Retries use the
+   * same idempotency key and wait 0.5 s, then twice as long each time up to 10 s, or as long as the server asks.
    * @throws WhetstoneError `engine.failed` for another status than 2xx, or when patience ends.
    */
   send(path: string, body?: Body, more?: Sending): Promise<Answer>;
 }
 
 const again = (status: number): boolean => status === 408 || status === 429 || status >= 500;
-/** How often a 409 is taken for a request that is still at work on the same. */
+/** How often a 409 counts as a duplicate of a request that is still running. */
 const mostClashes = 5;
 const longestRestMs = 60_000;
 
-/** What a server said about a failure, at most a line of it. */
+/** The server's message about a failure, at most one line. */
 export function detailOf({ status, json }: Answer): string {
   const detail = typeof json === "object" && json !== null && "detail" in json ? json.detail : json;
   const text = typeof detail === "string" ? detail : JSON.stringify(detail);
@@ -86,14 +85,14 @@ export function detailOf({ status, json }: Answer): string {
 export function failed(where: string, got: string, mend: string, cause?: unknown): WhetstoneError {
   return new WhetstoneError("engine.failed", {
     where,
-    got: got.replace(/\.$/, ""), // a server speaks in sentences, of which the rest of this one follows
+    got: got.replace(/\.$/, ""), // the server's message is followed by the rest of the sentence
     expected: "an answer of the Tinker API",
     mend,
     cause,
   });
 }
 
-/** What the addresses of all calls begin with. */
+/** Common prefix of all call URLs. */
 export const baseOf = (url: string): string => `${url.replace(/\/+$/, "").replace(/\/api\/v1$/, "")}/api/v1/`;
 
 export function transport({
@@ -133,17 +132,17 @@ export function transport({
       if (kind === protobufType) return { ...answer, json: undefined };
       const json = jsonOf(bytes);
       if (json !== undefined || status < 200 || status >= 300) return { ...answer, json };
-      // a body that is cut is no answer
+      // a truncated body is not an answer
       broken = `an answer of ${bytes.length} bytes${kind && ` of ${kind}`} that is no JSON`;
     } catch (e) {
       stop?.throwIfAborted();
-      // where several addresses of a name were tried, the message is empty
+      // if several addresses of a host were tried, the message is empty
       broken = (messageOf(e) || codeOf(e)).slice(0, 200);
     }
     return undefined;
   }
 
-  /** What people were told last, until the server answers again: calls that wait beside each other say it once. */
+  /** The last message shown, until the server answers again: concurrent calls show it once. */
   let news = "";
 
   return {
@@ -172,13 +171,13 @@ export function transport({
           throw failed(
             call,
             said,
-            `Check that a server answers at ${url}; it was asked for ${patienceSeconds} seconds. Then resume the run.`,
+            `Check that a server answers at ${url}; it was retried for ${patienceSeconds} seconds. Then resume the run.`,
           );
         }
         const rest = Math.max(pause, answer?.restMs ?? 0);
-        // a hiccup is nobody's news
+        // single transient failures are not logged
         if (waited < 2000 && waited + rest >= 2000) {
-          const line = `${path} at ${url}: ${said}; asked again for up to ${patienceSeconds} s.`;
+          const line = `${path} at ${url}: ${said}; retrying for up to ${patienceSeconds} s.`;
           if (line !== news) say(line);
           news = line;
         }
@@ -189,7 +188,7 @@ export function transport({
   };
 }
 
-/** Of a header with seconds, or a date. */
+/** Milliseconds from a header with seconds or a date. */
 function restOf(retryAfter: string): number {
   if (retryAfter === "") return 0;
   const seconds = Number(retryAfter);
@@ -197,13 +196,12 @@ function restOf(retryAfter: string): number {
   return Math.max(0, Math.min(longestRestMs, ms)) || 0;
 }
 
-/** What to do when a server knows nothing of what was on it: models mostly live in its memory. */
+/** The fix when a server no longer knows its models, which it mostly keeps in memory. */
 export const forgotten =
-  "The server was started again, or dropped the session. Resume the run from its last checkpoint: whetstone train --out FOLDER --resume.";
+  "The server was restarted, or dropped the session. Resume the run from its last checkpoint: whetstone train --out FOLDER --resume.";
 
-/** Where something else answers. */
-export const elsewhere =
-  "Name the address of a server of the Tinker API with --url: what stands before /api/v1.";
+/** The fix when the URL is not a Tinker server. */
+export const elsewhere = "Set --url to the address of a server with the Tinker API, without /api/v1.";
 
 function refused(path: string, call: string, answer: Answer): WhetstoneError {
   const { status } = answer;
@@ -212,15 +210,15 @@ function refused(path: string, call: string, answer: Answer): WhetstoneError {
 
 function mendOf(status: number, path: string): string {
   if (status === 401 || status === 403) {
-    return "Give the key of the server: --key-env names the environment variable that holds it.";
+    return "Set --key-env to the environment variable that holds the server's key.";
   }
   if (status === 402) return "Settle the account of the service, then resume the run.";
   if (status === 404 && path === "create_session") return elsewhere;
   if (status === 404 || status === 410) return forgotten;
-  return "Correct what the server says, then resume the run.";
+  return "Correct what the server reports, then resume the run.";
 }
 
-/** Whether a server answered that what was asked for is not there, or not any more. */
+/** Whether a server answered that a resource does not exist, or no longer exists. */
 export const isForgotten = (e: unknown): boolean =>
   isWhetstoneError(e) && z.object({ status: z.literal([404, 410]) }).safeParse(e.parts.cause).success;
 
@@ -242,7 +240,7 @@ function jsonOf(bytes: Uint8Array): unknown {
 const codeOf = (e: unknown): string =>
   typeof e === "object" && e !== null && "code" in e ? String(e.code) : "no reason given";
 
-/** What a schema makes of an answer. @throws WhetstoneError `engine.failed`. */
+/** Parses an answer with a schema. @throws WhetstoneError `engine.failed`. */
 export function checked<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -15,22 +15,23 @@ export interface ExportOptions extends RowOptions {
   readonly filter?: LessonFilter;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Hears how many rows have been written. */
+  /** Called with the number of rows written so far. */
   readonly progress?: (rows: number) => void;
 }
 
 export interface Exported {
   readonly file: string;
   readonly rows: number;
-  /** Feedback from which nothing followed, by why. */
+  /** Number of signals that gave no training example, by reason. */
   readonly dropped: Readonly<Partial<Record<Dropped["why"], number>>>;
 }
 
 /**
- * Writes training data, one JSON object a line: aside, flushed, and made known to the store before it takes its name, so
- * that no file of people's words is there that an erasure does not know. Equal rows are written once.
- * @throws WhetstoneError `run.exists` for a file that is there; `store.erased` where something was erased meanwhile: then
- *   there is no file.
+ * Writes training data, one JSON object per line. The file is written under a temporary name, flushed, and registered in
+ * the store before it gets its final name, so that every file with user text is known to erasures. Equal rows are written
+ * once.
+ * @throws WhetstoneError `run.exists` if the file exists; `store.erased` if data was erased meanwhile: the file is then
+ *   removed.
  */
 export async function exportFile(
   production: Production,
@@ -68,15 +69,15 @@ export async function exportFile(
     await removeFolder(file);
     throw new WhetstoneError("store.erased", {
       where: file,
-      got: "an erasure while it was written",
-      expected: "a file without what was erased",
-      mend: "It has been removed again; export once more.",
+      got: "an erasure during the export",
+      expected: "no erasure until the file is complete",
+      mend: "Export again; the file has been removed.",
     });
   }
   return { file, rows: rows.length, dropped };
 }
 
-/** Whether something of the rows may have gone between reading it and now. */
+/** Whether data of the rows may have been erased since it was read. */
 async function wasErased(
   production: Production,
   id: Id,
@@ -100,7 +101,7 @@ const page = 1000;
 const exists = (file: string): WhetstoneError =>
   new WhetstoneError("run.exists", {
     where: "--out",
-    got: `${file}, which is there already`,
+    got: `${file}, an existing file`,
     expected: "a new file",
     mend: "Choose another name, or remove it.",
   });

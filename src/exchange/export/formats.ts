@@ -1,4 +1,4 @@
-/** Rows of training data in the forms that other tools take. */
+/** Rows of training data in the formats of other tools. */
 
 import { mean } from "../../common/statistics/statistics.ts";
 import { signalValue } from "../../core/signal.ts";
@@ -6,13 +6,13 @@ import type { ServedLesson } from "../../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../../core/types.ts";
 import { hfConversation, hfMessage } from "./messages.ts";
 
-/** What makes rows of lessons. */
+/** Options for converting training examples into rows. */
 export interface RowOptions {
-  /** Only conversations whose mean rating (scores, reactions and rewards with a value) is at least so high. */
+  /** Only conversations with at least this mean rating (scores, reactions and rewards with a value). */
   readonly minRating?: number;
 }
 
-/** One row; none where the lesson is nothing for this format. */
+/** The row of a training example; undefined if this format has none for it. */
 type MakeRow = (lesson: ServedLesson, options: RowOptions) => Readonly<Record<string, unknown>> | undefined;
 
 /** The prompt of a single reply, with its tools, and the reply. */
@@ -36,7 +36,7 @@ export const exportFormats = {
     const last = lesson.logged.trajectory.turns.at(-1);
     return last && { ...hfConversation([...last.prompt, last.action]) };
   },
-  /** What people showed, and with a least rating also the replies of conversations that have it: `{prompt, completion}`. */
+  /** Demonstrations and, with a minimum rating, also the replies of conversations that reach it: `{prompt, completion}`. */
   "trl-sft": (lesson, options) => {
     if (lesson.kind === "demonstration") {
       const shown = singleOf(lesson.shown);
@@ -65,7 +65,7 @@ export const exportFormats = {
     if (lesson.kind !== "verdict" || !judged) return undefined;
     return { ...asked(judged.prompt), completion: [hfMessage(judged.reply)], label: lesson.good };
   },
-  /** What was asked first: `{prompt}`. */
+  /** First prompts: `{prompt}`. */
   "trl-prompts": (lesson, options) =>
     lesson.kind === "conversation" && isRated(lesson, options) ? asked(lesson.task.prompt) : undefined,
 } as const satisfies Readonly<Record<string, MakeRow>>;

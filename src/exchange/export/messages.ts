@@ -1,8 +1,8 @@
-/** Messages as Hugging Face's chat templates and TRL read them. */
+/** Messages in the form of Hugging Face's chat templates and TRL. */
 import { onlyOffers, parsed } from "../../common/text/toolCalls.ts";
 import type { Message, Tool } from "../../core/types.ts";
 
-/** A conversation with the tools that it offers. As JSON text, since their schemas differ from row to row. */
+/** A conversation with its tools, as JSON text since their schemas differ from row to row. */
 export interface HfConversation {
   readonly messages: readonly HfMessage[];
   readonly tools?: string;
@@ -20,7 +20,7 @@ export interface HfMessage {
   readonly tool_call_id?: string;
 }
 
-/** A message that is there for its tools alone is left out: they stand apart. */
+/** A message that only offers tools is left out, since the tools are in a separate field. */
 export function hfConversation(messages: readonly Message[]): HfConversation {
   const tools = messages.flatMap((message) => message.tools ?? []);
   return {
@@ -29,7 +29,7 @@ export function hfConversation(messages: readonly Message[]): HfConversation {
   };
 }
 
-/** Arguments of calls stand as values, where they are JSON: templates write them themselves. */
+/** Arguments of tool calls become values if they are valid JSON, as chat templates expect. */
 export function hfMessage({ role, content, name, toolCalls, toolCallId }: Message): HfMessage {
   return {
     role,

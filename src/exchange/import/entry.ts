@@ -1,9 +1,9 @@
-/** What a record of somebody else's becomes. */
+/** The result of converting a record of another tool. */
 import type { Json } from "../../core/json.ts";
 import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { FileRecord } from "./records.ts";
 
-/** A response without what only the whole file tells: its place. */
+/** A response without its trajectory and turn, which depend on the whole file. */
 export type Draft = Pick<
   ServedResponse,
   | "id"
@@ -24,23 +24,23 @@ export type Draft = Pick<
 export type Entry =
   | { readonly kind: "response"; readonly draft: Draft }
   | { readonly kind: "signal"; readonly signal: Omit<ReceivedSignal, "received" | "key"> }
-  /** Nothing for us, and why; counted by it. */
+  /** A skipped record; the reasons are counted. */
   | { readonly kind: "ignored"; readonly why: string };
 
-/** One format. Made anew for each file. */
+/** One format. A new instance for each file. */
 export interface Importer {
-  /** Sees every record before the first is read: what records say of one another. */
+  /** Called with every record before the first `read`, to collect cross-references. */
   survey?(value: Json): void;
-  /** @throws WhetstoneError `import.invalid` for a record that is of this format, and broken. */
+  /** @throws WhetstoneError `import.invalid` for a broken record of this format. */
   entries(record: FileRecord): readonly Entry[];
 }
 
-/** @param file as errors name it. */
+/** @param file its name in errors. */
 export type MakeImporter = (file: string) => Importer;
 
 export const ignored = (why: string): readonly Entry[] => [{ kind: "ignored", why }];
 
-/** Feedback of others on a stated place, without what is absent. */
+/** A signal of another tool on a known target, without absent fields. */
 export function feedback(
   of: Pick<ReceivedSignal, "id" | "kind" | "channel" | "about" | "source" | "at"> & {
     readonly value?: number | undefined;

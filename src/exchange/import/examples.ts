@@ -1,4 +1,4 @@
-/** Training examples of others: replies that somebody chose, in no session. Ids follow from what is said. */
+/** Training examples of other tools: chosen replies without a session. Ids derive from the contents. */
 import { createHash } from "node:crypto";
 import { keyOf } from "../../common/text/toolCalls.ts";
 import type { ServedChoice } from "../../core/served.ts";
@@ -10,7 +10,7 @@ const hashOf = (...parts: readonly string[]): string =>
 
 const choiceOf = (message: Message): ServedChoice => ({ message, stop: "eos" });
 
-/** A call with these replies, in a session of its own unless said otherwise. */
+/** A call with these replies, in its own session by default. */
 export function example(
   prompt: readonly Message[],
   replies: readonly Message[],
@@ -36,8 +36,8 @@ export function example(
 }
 
 /**
- * Every reply of a conversation that counts, as a call of one session, and shown as the right one.
- * @param from place of the first message that may be learnt; what stands before is prompt.
+ * Every reply of a conversation that counts, as a call of one session with a demonstration signal.
+ * @param from index of the first message that may be learnt; earlier ones are prompt.
  */
 export function demonstrations(
   messages: readonly Message[],
@@ -48,7 +48,7 @@ export function demonstrations(
   const session = `${source}:${hashOf(...messages.map(keyOf))}`;
   return messages.flatMap((message, i): readonly Entry[] => {
     if (message.role !== "assistant" || i < from) return [];
-    // a millisecond apart, so that their order is known
+    // one millisecond apart, so that their order is known
     const call = example(messages.slice(0, i), [message], source, { session, at: i });
     const { id } = call.draft;
     if (!counts(i)) return [call];
@@ -66,8 +66,8 @@ export function demonstrations(
 }
 
 /**
- * Every reply of a conversation, as a call of one session, which was paid this for all of them. Conversations that say the
- * same are one, unless they have ids.
+ * Every reply of a conversation, as a call of one session, with one reward for the session. Conversations with equal
+ * contents are one session, unless they have ids.
  */
 export function rewarded(
   messages: readonly Message[],
@@ -87,7 +87,7 @@ export function rewarded(
     : [...calls, feedback({ ...paid, about: [{ session }], source, at: messages.length })];
 }
 
-/** Two replies to one prompt, the first one preferred. */
+/** Two replies to one prompt; the first is preferred. */
 export function preference(
   prompt: readonly Message[],
   chosen: Message,
@@ -114,7 +114,7 @@ export function preference(
   ];
 }
 
-/** One reply that was found good or bad. */
+/** One reply labelled good or bad. */
 export function judged(
   prompt: readonly Message[],
   reply: Message,

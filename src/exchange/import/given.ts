@@ -1,4 +1,4 @@
-/** Looking at what others wrote: fields by either spelling, times, texts that hold JSON, conversations in several forms. */
+/** Helpers for imported data: field names in either case, times, embedded JSON, and several forms of conversations. */
 import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
@@ -7,7 +7,7 @@ import type { Message } from "../../core/types.ts";
 
 export type Fields = Readonly<Record<string, Json>>;
 
-/** A record with its names in camel case, however they were written; an empty text and null are nothing. */
+/** A record with camel-case names, whatever their original case; empty texts and null count as absent. */
 export function fieldsOf(value: Json): Fields {
   const entries = Object.entries(objectOf(value) ?? {}).filter(([, v]) => v !== null && v !== "");
   return Object.fromEntries(entries.map(([name, v]) => [camel(name), v]));
@@ -18,7 +18,7 @@ const camel = (name: string): string =>
     .replaceAll(/[_ ]+([a-zA-Z0-9])/g, (_, c: string) => c.toUpperCase())
     .replace(/^[A-Z]/, (c) => c.toLowerCase());
 
-/** Milliseconds since 1970 of a time as text, or as seconds or milliseconds. A time without a zone is in UTC. */
+/** Milliseconds since 1970 from a time as text, seconds or milliseconds. A time without a zone is in UTC. */
 export function timeOf(value: Json | undefined): number | undefined {
   if (typeof value === "number") return value < 1e11 ? value * 1000 : value;
   if (typeof value !== "string") return undefined;
@@ -27,13 +27,13 @@ export function timeOf(value: Json | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The value of a text that holds a JSON object or list; every other value as it is. */
+/** Parses a text that holds a JSON object or list; other values stay as they are. */
 export const unwrapped = (value: Json | undefined): Json | undefined =>
   typeof value === "string" && /^\s*[[{]/.test(value) ? (parsed(value) ?? value) : value;
 
 /**
- * A conversation: a list of messages of OpenAI's or LangChain's kind, an object that has one under `messages` (with
- * `tools` beside it), or a text, which is what a user says. Nothing where it is neither.
+ * A conversation: a list of messages in OpenAI's or LangChain's form, an object with such a list under `messages` (and
+ * `tools` beside it), or a text, which is a user message. Undefined for anything else.
  */
 export function conversationOf(value: Json | undefined): readonly Message[] | undefined {
   const given = unwrapped(value);
@@ -45,13 +45,13 @@ export function conversationOf(value: Json | undefined): readonly Message[] | un
     return said && withTools(said, listOf(object?.tools).flatMap(toolOf));
   }
   const list = listOf(given);
-  // LangChain batches conversations
+  // LangChain puts conversations into batches
   if (list.length === 1 && Array.isArray(list[0])) return conversationOf(list[0]);
   if (list.length === 0 || !list.every((m) => isMessage(m))) return undefined;
   return list.map(messageIn);
 }
 
-/** What a model replied: a message, a list that ends with one, a completion with choices, or a text. */
+/** The replies of a model: a message, a list that ends with one, a completion with choices, or a text. */
 export function repliesOf(value: Json | undefined): readonly ServedChoice[] {
   const given = unwrapped(value);
   if (typeof given === "string") return [choice({ role: "assistant", content: given })];
@@ -95,7 +95,7 @@ const langChainRoles: Readonly<Record<string, Message["role"]>> = {
   ToolMessage: "tool",
 };
 
-/** LangChain's constructors and its plain form; what the message holds beside its role. */
+/** LangChain's constructors and its plain form: the message's fields beside its role. */
 function langChain(value: Json): { readonly role: Message["role"]; readonly held: Fields } | undefined {
   const object = objectOf(value);
   if (!object || object.role !== undefined) return undefined;
@@ -108,7 +108,7 @@ function langChain(value: Json): { readonly role: Message["role"]; readonly held
 const isMessage = (value: Json): boolean =>
   typeof objectOf(value)?.role === "string" || langChain(value) !== undefined;
 
-/** A message of either kind. */
+/** A message in OpenAI's or LangChain's form. */
 export function messageIn(value: Json): Message {
   const other = langChain(value);
   if (!other) return chatMessage(withTextArguments(value));
@@ -121,7 +121,7 @@ export function messageIn(value: Json): Message {
   return calls.length > 0 ? { ...plain, toolCalls: calls } : plain;
 }
 
-/** Arguments of calls as JSON text: some write them as the value itself. */
+/** Arguments of tool calls as JSON text; some tools store them as values. */
 function withTextArguments(value: Json): Json {
   const object = objectOf(value);
   if (!object || !Array.isArray(object.tool_calls)) return value;

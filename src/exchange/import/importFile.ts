@@ -13,21 +13,21 @@ import { readRecords } from "./records.ts";
 import { trl } from "./trl.ts";
 import { verifiers } from "./verifiers.ts";
 
-/** Formats that can be read. */
+/** Supported formats. */
 export const importers = { langfuse, langsmith, minari, openai, trl, verifiers } as const satisfies Readonly<
   Record<string, MakeImporter>
 >;
 export type ImportFormat = keyof typeof importers;
 
-/** What a file brought. */
+/** Result of an import. */
 export interface Imported {
   readonly records: number;
   readonly responses: Counted;
   readonly signals: Counted;
-  /** Records from which nothing came, by why. */
+  /** Number of skipped records, by reason. */
   readonly ignored: Readonly<Record<string, number>>;
 }
-/** `known`: there already, and left as they were. */
+/** `known`: already in the store, and left unchanged. */
 export interface Counted {
   readonly added: number;
   readonly known: number;
@@ -36,11 +36,11 @@ export interface Counted {
 /** Settings of {@link importFile}. */
 export interface ImportOptions {
   readonly from: ImportFormat;
-  /** Reads everything and writes nothing. Default false. */
+  /** Reads everything but writes nothing (dry run). Default false. */
   readonly dryRun?: boolean;
   /** Time of arrival, in milliseconds since 1970. */
   readonly now: number;
-  /** Hears what is being done, and how much of the file it has been done to: characters read, and bytes in all. */
+  /** Called with the current phase, the number of characters read so far, and the file's size in bytes. */
   readonly progress?: (doing: "reading" | "checking" | "writing", read: number, of: number) => void;
 }
 
@@ -48,9 +48,9 @@ export interface ImportOptions {
 const batchSize = 500;
 
 /**
- * Brings a file of somebody else's into the store. It is read whole before anything is written, so that a broken record
- * leaves the store as it was. What is written has ids that follow from the file's own: bringing it in again, also after a
- * crash in the middle, adds what is missing and nothing twice. What belongs to somebody who was erased is not taken back.
+ * Imports a file of another tool into the store. The file is read completely before anything is written, so a broken
+ * record leaves the store unchanged. Ids derive from the file's own: importing it again, also after a crash, adds what is
+ * missing and no duplicates. Data of erased users is not imported again.
  * @throws WhetstoneError `import.invalid` with the line of a broken record; `store.full`, `store.failed`.
  */
 export async function importFile(
@@ -141,10 +141,10 @@ function writeOf(
   };
 }
 
-/** Examples have no time, only an order, which stands as milliseconds after 1970: they count from when they came in. */
+/** Examples have an order instead of times, stored as milliseconds after 1970: they count from the time of the import. */
 const timed = (at: number, now: number): number => (at < 86_400_000 ? now + at : at);
 
-/** @returns how many were refused, as what they are about has been erased. */
+/** @returns the number of entries that were refused because their subject has been erased. */
 async function writeAll(
   production: Production,
   batch: readonly Write[],

@@ -8,13 +8,13 @@ import { invalid } from "./records.ts";
 const named = (id: Id): Id => `langfuse:${id}`;
 
 /**
- * Langfuse: traces, observations and scores, as its API, its blob storage and its tables give them: JSON, JSON lines or
- * CSV, camel or snake case, pages under `data` and traces with their observations and scores inside.
+ * Langfuse: traces, observations and scores from its API, its blob storage and its tables: JSON, JSON lines or CSV, camel
+ * or snake case, pages under `data`, and traces with their observations and scores inside.
  *
- * A trace is a session of ours, and each of its generations a response; a trace without any (a table of traces has none)
- * is one response itself. A score is about its generation, else its whole trace; of a Langfuse session, about all traces
- * of it in the file. NUMERIC is a score, BOOLEAN a reaction of 1 or 0, CATEGORICAL a reaction by name, TEXT a critique,
- * CORRECTION a correction; a comment beside a boolean or category is a critique of its own.
+ * A trace becomes a session, and each of its generations a response; a trace without generations (as in a table of traces)
+ * is itself one response. A score is about its generation, else its whole trace; a score on a Langfuse session is about all
+ * its traces in the file. NUMERIC becomes a score, BOOLEAN a reaction of 1 or 0, CATEGORICAL a reaction by name, TEXT a
+ * critique, CORRECTION a correction; a comment beside a boolean or category becomes a separate critique.
  */
 export function langfuse(file: string): Importer {
   const generations = new Set<Id>();
@@ -58,8 +58,8 @@ export function langfuse(file: string): Importer {
         throw invalid(
           file,
           line,
-          "a record that is no trace, observation or score",
-          "one as Langfuse exports it",
+          "a record that is not a trace, observation or score",
+          "a record of a Langfuse export",
         );
     }
   }
@@ -107,7 +107,7 @@ export function langfuse(file: string): Importer {
     if (observation !== undefined && (generations.has(observation) || trace === undefined)) {
       return [{ response: named(observation) }];
     }
-    // a file of scores alone does not say which observations are generations
+    // with a file of scores only, it is unknown which observations are generations
     if (observation !== undefined && generations.size === 0) return [{ response: named(observation) }];
     if (trace !== undefined) return [{ session: named(trace) }];
     return [...(tracesOf.get(session ?? "") ?? [])].map((id) => ({ session: named(id) }));
@@ -118,7 +118,7 @@ export function langfuse(file: string): Importer {
     const name = textOf(row.name);
     const at = timeOf(row.timestamp ?? row.createdAt);
     if (id === undefined || name === undefined || at === undefined) {
-      throw invalid(file, line, "a score that lacks its id, name or time", "all three");
+      throw invalid(file, line, "a score without id, name or time", "all three");
     }
     const about = targetsOf(row);
     if (about.length === 0) return ignored("score on something that is not in this file");
@@ -174,18 +174,18 @@ export function langfuse(file: string): Importer {
 
 const isGeneration = (type: Json | undefined): boolean => textOf(type)?.toUpperCase() === "GENERATION";
 
-/** A page of the API is all that is on it. */
+/** The records of an API page. */
 function rowsOf(value: Json): readonly Fields[] {
   const object = objectOf(value);
   if (object && Array.isArray(object.data) && object.id === undefined) return object.data.flatMap(rowsOf);
-  // a trace that was downloaded alone
+  // a single downloaded trace
   const trace = objectOf(object?.trace);
   if (trace)
     return [fieldsOf({ ...trace, observations: object?.observations ?? [], scores: object?.scores ?? [] })];
   return [fieldsOf(value)];
 }
 
-/** Observations and scores inside a trace; the API's list gives ids alone. */
+/** Observations and scores inside a trace; the API's list endpoint only has their ids. */
 const partsOf = (trace: Fields): readonly Json[] =>
   [...listOf(unwrapped(trace.observations)), ...listOf(unwrapped(trace.scores))].flatMap((part) => {
     const inner = objectOf(part);

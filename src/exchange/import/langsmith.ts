@@ -8,11 +8,11 @@ import { invalid } from "./records.ts";
 const named = (id: Id): Id => `langsmith:${id}`;
 
 /**
- * LangSmith: runs and feedback as its API and its bulk exports give them, JSON, JSON lines or CSV.
+ * LangSmith: runs and feedback from its API and its bulk exports, as JSON, JSON lines or CSV.
  *
- * A trace is a session of ours, and each of its runs of type "llm" a response. Feedback is about such a run, else about the
- * whole trace. A boolean score is a reaction of 1 or 0, a number a score, a value without a score a reaction by name, a
- * correction a correction where it is a text or holds a single one, a comment a critique of its own.
+ * A trace becomes a session, and each of its runs of type "llm" a response. Feedback is about such a run, else about the
+ * whole trace. A boolean score becomes a reaction of 1 or 0, a number a score, a value without a score a reaction by name, a
+ * correction a correction if it is a text or holds a single one, a comment a separate critique.
  */
 export function langsmith(file: string): Importer {
   const replies = new Set<Id>();
@@ -72,7 +72,7 @@ export function langsmith(file: string): Importer {
     const at = timeOf(row.createdAt ?? row.modifiedAt ?? row.startTime);
     const channel = textOf(row.key);
     if (id === undefined || at === undefined || channel === undefined) {
-      throw invalid(file, line, "feedback that lacks its id, key or created_at", "all three");
+      throw invalid(file, line, "feedback without id, key or created_at", "all three");
     }
     const run = textOf(row.runId);
     const trace = textOf(row.traceId) ?? (run && traceOf.get(run)) ?? run;
@@ -117,7 +117,7 @@ export function langsmith(file: string): Importer {
     if (right !== undefined) add("correction", { kind: "correction", text: right });
     const comment = textOf(row.comment);
     if (comment !== undefined) add("comment", { kind: "critique", text: comment });
-    return made.length > 0 ? made : ignored("feedback that says nothing");
+    return made.length > 0 ? made : ignored("feedback without content");
   }
 
   return {
@@ -126,21 +126,26 @@ export function langsmith(file: string): Importer {
       const row = fieldsOf(value);
       if (row.key !== undefined) return feedbackOf(row, line);
       if (row.runType !== undefined) return responseOf(row, line);
-      throw invalid(file, line, "a record that is neither a run nor feedback", "one as LangSmith exports it");
+      throw invalid(
+        file,
+        line,
+        "a record that is neither a run nor feedback",
+        "a run or feedback of a LangSmith export",
+      );
     },
   };
 }
 
 const metadataOf = (row: Fields): Fields => objectOf(objectOf(unwrapped(row.extra))?.metadata) ?? {};
 
-/** Cells of CSV are texts. */
+/** Values in CSV are texts. */
 function csvScalar(value: Json | undefined): Json | undefined {
   if (typeof value !== "string") return value;
   if (/^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
   return Number.isNaN(Number(value)) ? value : Number(value);
 }
 
-/** The right reply: a text, or an object that holds one text. */
+/** The right reply: a text, or an object with a single text. */
 function correctionOf(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
   const texts = Object.values(objectOf(value) ?? {}).filter((inner) => typeof inner === "string");

@@ -6,10 +6,10 @@ import { type Entry, feedback, type Importer, ignored } from "./entry.ts";
 import { invalid } from "./records.ts";
 
 /**
- * Episodes of Minari as JSON, with the fields of its `EpisodeData` or `EpisodeBuffer`: T actions between T + 1 observations,
- * both texts, and T rewards. An episode is a session, what was observed is what a user said, and each action a response;
- * its reward is about it, by name where `infos.rewards` has names that add up to it. What was observed after the last
- * action belongs to no response, and stays behind.
+ * Minari episodes as JSON, with the fields of its `EpisodeData` or `EpisodeBuffer`: T actions between T + 1 observations,
+ * both texts, and T rewards. An episode becomes a session, each observation a user message and each action a response. Its
+ * reward is a signal on that response, split by name if `infos.rewards` has names that add up to it. The observation after
+ * the last action belongs to no response and is dropped.
  */
 export function minari(file: string): Importer {
   return {
@@ -21,7 +21,7 @@ export function minari(file: string): Importer {
         throw invalid(
           file,
           line,
-          `${name} that are no texts`,
+          `${name} that are not texts`,
           "a list of texts: an episode of Minari whose spaces are of kind Text",
         );
       };
@@ -49,7 +49,7 @@ export function minari(file: string): Importer {
           draft: {
             id,
             session,
-            // a millisecond apart, so that their order is known
+            // one millisecond apart, so that their order is known
             at: turn,
             ms: 0,
             model: "",
@@ -81,7 +81,7 @@ export function minari(file: string): Importer {
   };
 }
 
-/** Our own id, where the episode was ours; else what tells it from others: datasets number their episodes from 0 each. */
+/** Our own id for our own episodes; else a hash of the contents, since every dataset numbers its episodes from 0. */
 const sessionOf = (number: Json, own: string | undefined, ...said: readonly (readonly string[])[]): string =>
   own ??
   createHash("sha256")
@@ -89,7 +89,7 @@ const sessionOf = (number: Json, own: string | undefined, ...said: readonly (rea
     .digest("hex")
     .slice(0, 24);
 
-/** Rewards of one action by name; under one name where no names add up to what was paid. */
+/** Rewards of one action by name; under a single name if no names add up to the total. */
 function paidFor(total: number | undefined, named: string | undefined): Readonly<Record<string, number>> {
   if (total === undefined) return {};
   const entries = Object.entries(objectOf(parsed(named ?? "") ?? null) ?? {}).flatMap(([name, worth]) =>

@@ -8,10 +8,10 @@ import { invalid } from "./records.ts";
 /**
  * OpenAI-style JSON lines:
  *
- * - fine-tuning of chat models, `{messages, tools?}`: every reply is a demonstration, those of weight 0 are not;
+ * - chat fine-tuning, `{messages, tools?}`: every reply is a demonstration, except those of weight 0;
  * - preference fine-tuning, `{input: {messages, tools?}, preferred_output, non_preferred_output}`;
  * - stored completions, `{object: "chat.completion", choices, messages}`, and logs or batches of calls,
- *   `{request | body, response}`: what was served, without a word on how good it was.
+ *   `{request | body, response}`: served responses without feedback.
  */
 export function openai(file: string): Importer {
   return {
@@ -32,8 +32,8 @@ export function openai(file: string): Importer {
         );
       }
       const messages = conversationOf({ messages: row.messages, tools: row.tools ?? row.functions ?? [] });
-      if (!messages) throw invalid(file, line, "messages that are none", "objects with role and content");
-      // tools may have been put on a message of their own before the others
+      if (!messages) throw invalid(file, line, "invalid messages", "objects with role and content");
+      // tools may be in a separate message before the others
       const shift = messages.length - row.messages.length;
       const weight = (place: number): number =>
         numberOf(objectOf(listOf(row.messages)[place - shift])?.weight) ?? 1;
@@ -51,7 +51,7 @@ function pairOf(row: Fields, file: string, line: number): readonly Entry[] {
     throw invalid(
       file,
       line,
-      "a preference that lacks a side or its input",
+      "a preference without a side or its input",
       "input, preferred_output and non_preferred_output",
     );
   }
@@ -59,7 +59,7 @@ function pairOf(row: Fields, file: string, line: number): readonly Entry[] {
   return preference(prompt, messageIn(chosen), messageIn(rejected), "openai");
 }
 
-/** A call and its answer. */
+/** A call and its response. */
 function served(request: Fields, answer: Fields, record: Fields): readonly Entry[] {
   const said = conversationOf(request.messages ?? request.input);
   const choices = repliesOf(answer);

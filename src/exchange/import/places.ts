@@ -4,21 +4,21 @@ import type { ServedResponse } from "../../core/served.ts";
 import type { Id, Message } from "../../core/types.ts";
 import type { Draft } from "./entry.ts";
 
-/** What of a response says where it stands, and no more: a file has more responses than fit into memory. */
+/** The data that determines a response's position, and no more: a file may have more responses than fit into memory. */
 interface Stone {
   readonly id: Id;
   readonly session: Id;
   readonly at: number;
-  /** Of the conversation up to the last reply in its prompt; absent where there is none. */
+  /** Digest of the conversation up to the last reply in its prompt; absent without one. */
   readonly before: string | undefined;
-  /** Of the conversation after each of its replies. */
+  /** Digests of the conversation after each of its replies. */
   readonly after: readonly string[];
 }
 
-/** Where responses stand that become known in any order. */
+/** Determines the positions of responses that are added in any order. */
 export interface Places {
   add(draft: Draft): void;
-  /** By response. A trajectory goes on where a prompt goes on from a reply that nothing else went on from. */
+  /** Positions by response. A prompt extends a trajectory if it continues from a reply that no other prompt continues from. */
   settle(): ReadonlyMap<Id, Pick<ServedResponse, "trajectory" | "turn">>;
 }
 

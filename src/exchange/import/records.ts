@@ -1,4 +1,4 @@
-/** Records of a file, one at a time, each with the line on which it begins. */
+/** Reads the records of a file, one at a time, each with its first line number. */
 import { createReadStream } from "node:fs";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
@@ -10,10 +10,10 @@ export interface FileRecord {
 }
 
 /**
- * JSON lines, a JSON list, JSON values one after another, or CSV with a header, told apart by the first character: CSV
- * begins with neither brace nor bracket. Cells of CSV are texts. However long the file, one record is in memory. Text is
- * UTF-8, and nothing else is taken for it.
- * @param bytes hears how many characters have been read.
+ * JSON lines, a JSON list, concatenated JSON values, or CSV with a header, recognised by the first character: CSV begins
+ * with neither a brace nor a bracket. CSV values are texts. Only one record is in memory, however long the file is. The
+ * encoding must be UTF-8.
+ * @param bytes called with the number of characters read.
  * @throws WhetstoneError `import.invalid` with the line.
  */
 export async function* readRecords(
@@ -38,7 +38,7 @@ async function* textOf(file: string, bytes: (read: number) => void): AsyncGenera
       throw invalid(
         file,
         line + linesIn(before),
-        "bytes that are no text in UTF-8",
+        "bytes that are not UTF-8",
         "JSON lines, JSON or CSV",
         "Unpack or convert it: Dataset.to_json writes JSON lines from Parquet and Arrow.",
       );
@@ -72,7 +72,7 @@ async function* joined(first: string, rest: AsyncIterable<string>): AsyncGenerat
   yield* rest;
 }
 
-/** What is wrong with the record that begins on a line. */
+/** The error for an invalid record that begins on a line. */
 export function invalid(
   file: string,
   line: number,
@@ -83,7 +83,7 @@ export function invalid(
   return new WhetstoneError("import.invalid", { where: `${file}, line ${line}`, got, expected, mend });
 }
 
-/** Objects at the top of a text, or in lists at its top. Everything else between them is commas and blanks. */
+/** Objects at the top level of a text, or in lists there. Only commas and blanks may stand between them. */
 async function* jsonRecords(file: string, chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   let [line, began] = [1, 0];
   let text = "";
@@ -121,7 +121,7 @@ async function* jsonRecords(file: string, chunks: AsyncIterable<string>): AsyncG
     throw invalid(file, began, "a record that never ends", "a whole JSON object", "Get the file again.");
 }
 
-/** Characters of one record: more than any conversation has, and what a text of JavaScript holds with room to spare. */
+/** Maximum characters of one record: more than any conversation, and well below the limit of a JavaScript string. */
 const longestRecord = 2 ** 26;
 
 function requireShort(file: string, line: number, length: number): void {
@@ -130,8 +130,8 @@ function requireShort(file: string, line: number, length: number): void {
     file,
     line,
     `a record of more than ${longestRecord} characters`,
-    "records of a conversation each",
-    "Check that the file is what --from names; split it where it is one long record.",
+    "one conversation per record",
+    "Check that the file has the format that --from names; split it if it is one long record.",
   );
 }
 
@@ -143,7 +143,7 @@ function parsed(file: string, line: number, text: string): Json {
   }
 }
 
-/** Rows of RFC 4180 as objects by the header's names. */
+/** Rows of RFC 4180 as objects with the header's names. */
 async function* csvRecords(file: string, chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   let header: readonly string[] | undefined;
   for await (const { line, cells } of csvRows(file, chunks)) {
@@ -153,7 +153,7 @@ async function* csvRecords(file: string, chunks: AsyncIterable<string>): AsyncGe
       continue;
     }
     if (cells.length !== header.length) {
-      throw invalid(file, line, `${cells.length} cells`, `${header.length}, as the header has`);
+      throw invalid(file, line, `${cells.length} cells`, `${header.length}, as in the header`);
     }
     yield { line, value: Object.fromEntries(header.map((name, i) => [name, cells[i]!])) };
   }
@@ -170,10 +170,10 @@ async function* csvRows(file: string, chunks: AsyncIterable<string>): AsyncGener
   let cell = "";
   /** Characters of the row before this chunk. */
   let length = 0;
-  /** Within quotes; just after a quote that may end them or be the first of two. */
+  /** Inside quotes; after a quote that may close them or be the first of two. */
   let [quoted, closing] = [false, false];
   for await (const chunk of chunks) {
-    /** Where what belongs to the cell and is not in it yet begins. */
+    /** Start of the text that belongs to the cell but has not been added yet. */
     let from = 0;
     const take = (until: number): void => {
       cell += chunk.slice(from, until);
@@ -184,7 +184,7 @@ async function* csvRows(file: string, chunks: AsyncIterable<string>): AsyncGener
       if (c === "\n") line++;
       if (closing) {
         closing = false;
-        if (c === '"') continue; // the second of two stands for itself
+        if (c === '"') continue; // the second of two is an escaped quote
         quoted = false;
       }
       if (quoted) {

@@ -11,11 +11,11 @@ import { invalid } from "./records.ts";
  * Datasets in the formats of TRL, conversational (lists of messages) or standard (texts: a prompt is what a user says):
  *
  * - `{messages}` and `{prompt, completion}` are demonstrations;
- * - `{messages, reward}` is a conversation that somebody had, and was paid for: what it says need not be right;
- * - `{prompt, chosen, rejected}`, or without a prompt that both sides begin with, are preferences;
- * - `{prompt, completion, label}` is a reply that was found good or bad.
+ * - `{messages, reward}` is a conversation with a reward: its replies need not be right;
+ * - `{prompt, chosen, rejected}` is a preference; without `prompt`, the common prefix of both sides is the prompt;
+ * - `{prompt, completion, label}` is a reply labelled good or bad.
  *
- * A prompt alone, a text alone and stepwise labels teach nothing here, and are counted.
+ * A prompt only, a text only and stepwise labels are not training data here; they are skipped and counted.
  */
 export function trl(file: string): Importer {
   return {
@@ -46,7 +46,7 @@ export function trl(file: string): Importer {
       }
       if (row.messages !== undefined) {
         const messages = conversationOf(row.messages);
-        if (!messages) throw invalid(file, line, "messages that are none", "objects with role and content");
+        if (!messages) throw invalid(file, line, "invalid messages", "objects with role and content");
         const reward = rewardIn(row.reward);
         if (Number.isNaN(reward)) {
           throw invalid(file, line, `the reward ${JSON.stringify(row.reward)}`, "a number, or none");
@@ -70,13 +70,13 @@ export function trl(file: string): Importer {
   };
 }
 
-/** A side as messages; a text is one reply. */
+/** A side as messages; a text is a single reply. */
 const sideOf = (value: Json): readonly Message[] => {
   const given = unwrapped(value);
   return typeof given === "string" ? [{ role: "assistant", content: given }] : (conversationOf(given) ?? []);
 };
 
-/** Without a stated prompt, it is what both sides begin with. */
+/** Without a stated prompt, the prompt is the common prefix of both sides. */
 function pairOf(
   row: Fields,
   asked: readonly Message[] | undefined,
@@ -104,7 +104,7 @@ function sharedMessages(a: readonly Message[], b: readonly Message[]): number {
   return n;
 }
 
-/** Characters that both begin with, up to the end of a word, so that no word is cut in two. */
+/** Length of the common prefix, up to the end of a word, so that no word is cut. */
 function sharedText(a: string, b: string): number {
   let n = 0;
   while (n < Math.min(a.length, b.length) && a[n] === b[n]) n++;
@@ -112,7 +112,7 @@ function sharedText(a: string, b: string): number {
   return n;
 }
 
-/** Also as text, as CSV has it; nothing where there is none, and NaN for what is no number. */
+/** Also parses text, for CSV; undefined if absent, NaN if invalid. */
 function rewardIn(value: Json | undefined): number | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const text = typeof value === "string" ? value.trim() : "";

@@ -7,11 +7,11 @@ import { type Fields, messageIn, timeOf } from "./given.ts";
 import { invalid } from "./records.ts";
 
 /**
- * Episodes of verifiers, as its `traces.jsonl` has them, or traces by themselves (`Trace`, version 1): a graph of messages,
- * each with its parent. A trace is a session of ours, and every sampled message a response to the messages on its path;
- * each reward, its score times its weight, is about the whole session, or about the replies that our own export names. A
- * trace that failed, or in which nothing was sampled, is counted and left out: nobody earned what it says. Tokens stay
- * behind, as they are those of whatever model wrote them.
+ * Episodes of verifiers, as in its `traces.jsonl`, or single traces (`Trace`, version 1): a graph of messages, each with
+ * its parent. A trace becomes a session, and every sampled message a response to the messages on its path. Each reward (score
+ * times weight) is about the whole session, or about the replies that our own export names. A failed trace, or one without
+ * sampled messages, is skipped and counted, since its rewards mean nothing. Tokens are dropped, since they belong to the
+ * model that wrote them.
  */
 export function verifiers(file: string): Importer {
   function entriesOf(trace: Fields, line: number): readonly Entry[] {
@@ -55,7 +55,7 @@ export function verifiers(file: string): Importer {
           draft: {
             id: `${session}/${n}`,
             session,
-            // a millisecond apart, so that their order is known
+            // one millisecond apart, so that their order is known
             at: began + n,
             ms: 0,
             model: textOf(call?.model) ?? "",
@@ -75,7 +75,7 @@ export function verifiers(file: string): Importer {
   return {
     entries({ value, line }) {
       const given = objectOf(value) ?? {};
-      // an episode: one trace for each agent
+      // an episode: one trace per agent
       if (!Array.isArray(given.traces)) return entriesOf(given, line);
       if (given.traces.length === 0) return ignored("episode without a trace");
       return given.traces.flatMap((trace) => entriesOf(objectOf(trace) ?? {}, line));
@@ -83,7 +83,7 @@ export function verifiers(file: string): Importer {
   };
 }
 
-/** The places of the messages before one, from its root on. */
+/** Indices of the messages before one, from its root. */
 function pathTo(parents: readonly (number | undefined)[], n: number): readonly number[] {
   const path: number[] = [];
   for (let at = parents[n]; at !== undefined; at = parents[at]) path.unshift(at);
@@ -103,7 +103,7 @@ function rewardsOf({ rewards, info, nodes }: Fields, session: Id, at: number): r
     });
     const entry = (id: Id, about: Target, worth: number): Entry =>
       feedback({ id, kind: "reward", channel: name, about: [about], at, source: "verifiers", value: worth });
-    // who scores a trace again leaves `info` as it was
+    // a tool that scores a trace again leaves `info` as it was
     const sum = parts.reduce((total, part) => total + part.value, 0);
     return parts.length > 0 && Math.abs(sum - value) <= 1e-6 * Math.max(1, Math.abs(value))
       ? parts.map((part) => entry(`${part.response}/${name}`, { response: part.response }, part.value))
@@ -111,7 +111,7 @@ function rewardsOf({ rewards, info, nodes }: Fields, session: Id, at: number): r
   });
 }
 
-/** Calls of tools as OpenAI nests them: verifiers keeps name and arguments beside the id. */
+/** Nests tool calls as OpenAI does: verifiers puts name and arguments beside the id. */
 function nested(message: Json): Json {
   const object = objectOf(message);
   if (!object || !Array.isArray(object.tool_calls)) return message;

@@ -1,4 +1,4 @@
-/** OTLP's JSON, as far as it is needed: attributes as plain values, spans with their events. */
+/** Parses OTLP/JSON: attributes as plain values, spans with their events. */
 import { isObject, type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 
 export type Attributes = Readonly<Record<string, Json>>;
@@ -15,22 +15,22 @@ export interface Span extends SpanEvent {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly end: number;
-  /** Of the resource and the instrumentation: `service.name`… */
+  /** Attributes of the resource and the instrumentation scope: `service.name`… */
   readonly resource: Attributes;
   readonly events: readonly SpanEvent[];
-  /** What went wrong, where its status says so. */
+  /** The error message, if the status is an error. */
   readonly failure?: string;
 }
 
-/** What a request of an exporter holds. */
+/** The spans of an export request. */
 export interface Spans {
   readonly spans: readonly Span[];
-  /** Spans that are none, and what is wrong with the first of them. */
+  /** Number of invalid spans, and the error of the first. */
   readonly malformed: number;
   readonly wrong?: string;
 }
 
-/** Every span of an `ExportTraceServiceRequest`. @returns nothing where it is no such request. */
+/** Every span of an `ExportTraceServiceRequest`. @returns undefined if the body is not one. */
 export function spansOf(body: Json): Spans | undefined {
   const request = objectOf(body);
   const resources = request && (request.resourceSpans ?? request.resource_spans);
@@ -66,7 +66,7 @@ export function spansOf(body: Json): Spans | undefined {
   return { spans, malformed, ...(wrong === undefined ? {} : { wrong }) };
 }
 
-/** @returns what is wrong where it is none. */
+/** @returns the error if it is invalid. */
 function spanOf(value: Json, resource: Attributes): Span | string {
   const span = objectOf(value);
   if (!span) return "expected an object";
@@ -114,18 +114,18 @@ function eventsOf(value: Json): readonly SpanEvent[] | string {
   return events;
 }
 
-/** As many as the indexes of databases take. */
+/** Limit of id lengths, from database indexes. */
 const longestId = 200;
 const isId = (id: string | undefined): id is string =>
   id !== undefined && id !== "" && id.length <= longestId;
 
-/** Nanoseconds are more than a number holds exactly: they come as text, and sometimes as a number. */
+/** Nanoseconds exceed the exact range of a number: they come as text, and sometimes as a number. */
 function milliseconds(nanoseconds: Json | undefined): number | undefined {
   const text = typeof nanoseconds === "number" ? nanoseconds.toFixed(0) : (textOf(nanoseconds) ?? "");
   return /^\d{1,20}$/.test(text) ? Number(BigInt(text) / 1_000_000n) : undefined;
 }
 
-/** @returns what is wrong where they are none. */
+/** @returns the error if they are invalid. */
 export function attributesOf(value: Json | undefined): Attributes | string {
   if (value === undefined || value === null) return {};
   if (!Array.isArray(value)) return "attributes: expected a list";
@@ -138,7 +138,7 @@ export function attributesOf(value: Json | undefined): Attributes | string {
   return Object.fromEntries(entries);
 }
 
-/** An `AnyValue`. Whole numbers come as text, since they may have 64 bits. What is no finite number is nothing. */
+/** An `AnyValue`. Integers come as text, since they may have 64 bits. Numbers that are not finite become null. */
 function plainOf(held: Json | undefined): Json {
   const any = objectOf(held) ?? {};
   const number = any.intValue === undefined ? numberOf(any.doubleValue) : Number(any.intValue);

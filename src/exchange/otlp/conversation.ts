@@ -1,4 +1,4 @@
-/** What a span of a model call says of the call, in the forms that are met: by today's conventions and by earlier ones. */
+/** The conversation in a span of a model call, in today's and earlier semantic conventions. */
 import { withTools } from "../../common/text/chatWire.ts";
 import { jsonOrText } from "../../common/text/toolCalls.ts";
 import { type Json, listOf, objectOf, textOf } from "../../core/json.ts";
@@ -12,7 +12,7 @@ export interface Said {
 }
 
 /**
- * The conversation of a span, in the first of these forms that it has:
+ * The conversation of a span, in the first of these forms that is present:
  *
  * - `gen_ai.input.messages`, `gen_ai.output.messages` and `gen_ai.system_instructions`, on the span or on its event
  *   `gen_ai.client.inference.operation.details`, as JSON text or as structured values;
@@ -21,7 +21,7 @@ export interface Said {
  * - numbered attributes, `gen_ai.prompt.0.role`…;
  * - the AI SDK's own `ai.prompt.messages`, `ai.response.text` and `ai.response.toolCalls`.
  *
- * Content is opt-in everywhere: a span may have none of them.
+ * Content is opt-in in every form: a span may have none.
  */
 export function saidIn({ attributes, events }: Span): Said | undefined {
   const said =
@@ -71,7 +71,7 @@ function byContents(events: readonly SpanEvent[]): Said | undefined {
   return { prompt: asList(prompt, "user"), choices: choicesOf(asList(completion, "assistant").map(asJson)) };
 }
 
-/** A message whose parts come one by one, its calls by their numbers. */
+/** Collects messages from numbered attributes, with their numbered tool calls. */
 interface Numbered {
   readonly fields: Record<string, Json>;
   readonly calls: Record<string, Record<string, Json>>;
@@ -114,7 +114,7 @@ function byAiSdk(attributes: Attributes): Said | undefined {
   };
 }
 
-/** JSON text as its value; every other value as it is. */
+/** Parses JSON text; other values stay as they are. */
 const read = (value: Json | undefined): Json | undefined =>
   typeof value === "string" ? jsonOrText(value) : value;
 
@@ -137,7 +137,7 @@ const roles: ReadonlyMap<string, Message["role"]> = new Map([
   ["tool", "tool"],
 ]);
 
-/** A message of any of the forms. One with several results of tools is as many messages. */
+/** Converts a message of any form. A message with several tool results becomes several messages. */
 function inParts(value: Json): readonly Message[] {
   const message = objectOf(value) ?? {};
   const role = roles.get(textOf(message.role) ?? "") ?? "user";
@@ -161,7 +161,7 @@ function inParts(value: Json): readonly Message[] {
   ];
 }
 
-/** Texts of parts. What a model thought before it spoke is no part of what it said. */
+/** Joins the text parts. A model's reasoning is not part of its reply. */
 function textOfParts(value: Json | undefined): string {
   if (typeof value === "string") return value;
   return listOf(value)

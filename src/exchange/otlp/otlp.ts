@@ -1,18 +1,18 @@
-/** OpenTelemetry's spans of model calls as served responses, and its evaluations as signals. */
+/** Converts OpenTelemetry spans of model calls into served responses, and evaluations into signals. */
 import { type Json, numberOf, textOf } from "../../core/json.ts";
 import type { ReceivedSignal, Target } from "../../core/served.ts";
 import type { Draft } from "../import/entry.ts";
 import { type Attributes, type Span, type SpanEvent, spansOf } from "./attributes.ts";
 import { saidIn } from "./conversation.ts";
 
-/** What a request of an exporter brought. */
+/** The contents of an export request. */
 export interface ReadSpans {
-  /** In the order of time; those without content have neither prompt nor choices, and can carry feedback only. */
+  /** In order of time. Those without content have no prompt and no choices, and only serve as targets of feedback. */
   readonly responses: readonly Draft[];
   readonly signals: readonly ReceivedSignal[];
-  /** Spans that are no model calls, such as those of tools and agents. */
+  /** Number of spans that are not model calls, such as those of tools and agents. */
   readonly others: number;
-  /** Those that are no spans, and what is wrong with the first of them. */
+  /** Number of invalid spans, and the error of the first. */
   readonly malformed: number;
   readonly wrong?: string;
 }
@@ -20,11 +20,11 @@ export interface ReadSpans {
 /**
  * Reads OTLP/HTTP's JSON, an `ExportTraceServiceRequest`, by the semantic conventions of generative AI.
  *
- * A call's session is `gen_ai.conversation.id`, else `session.id`, else its trace; its id is `gen_ai.response.id`, by which
- * feedback names it, else trace and span. An evaluation (`gen_ai.evaluation.result`, an event, or attributes of a span of
- * its own) is about the response that it names, else the span that it is on or under, else the session: a score where it
- * has a value, a reaction where it has only a label, with its explanation as text.
- * @param received in milliseconds since 1970. @returns nothing where it is no such request.
+ * A call's session is `gen_ai.conversation.id`, else `session.id`, else its trace. Its id is `gen_ai.response.id`, which
+ * feedback refers to, else trace and span. An evaluation (`gen_ai.evaluation.result`, an event, or attributes of a separate
+ * span) is about the response that it names, else the span that it is on or under, else the session. It is a score if it
+ * has a value, a reaction if it only has a label, with its explanation as text.
+ * @param received in milliseconds since 1970. @returns undefined if the body is not such a request.
  */
 export function readSpans(body: Json, received: number): ReadSpans | undefined {
   const read = spansOf(body);
@@ -62,7 +62,7 @@ export function readSpans(body: Json, received: number): ReadSpans | undefined {
 
 const operations: ReadonlySet<Json | undefined> = new Set(["chat", "generate_content", "text_completion"]);
 
-/** Whether a span is one call of a model. The AI SDK's outer spans, which sum up several, are not. */
+/** Whether a span is a single model call. The AI SDK's outer spans, which summarise several, are not. */
 function isCall({ attributes }: Span): boolean {
   const operation = attributes["gen_ai.operation.name"];
   if (operation !== undefined) return operations.has(operation);
@@ -106,7 +106,7 @@ function responseOf(span: Span): Draft {
   };
 }
 
-/** What was asked for beside words: `gen_ai.request.temperature`… by their last names. */
+/** Request parameters, such as `gen_ai.request.temperature`, by the last part of their names. */
 const settingsIn = (attributes: Attributes): Readonly<Record<string, Json>> =>
   Object.fromEntries(
     Object.entries(attributes).flatMap(([name, value]) => {
@@ -125,7 +125,7 @@ function evaluationOf(
   const value = numberOf(attributes["gen_ai.evaluation.score.value"]);
   const label = textOf(attributes["gen_ai.evaluation.score.label"]);
   const text = textOf(attributes["gen_ai.evaluation.explanation"]);
-  // an evaluation that failed is silence
+  // a failed evaluation is missing feedback
   if (channel === undefined || attributes["error.type"] !== undefined) return [];
   const base = {
     id,

@@ -1,4 +1,4 @@
-/** Trajectories of a run, in the forms that other tools take. */
+/** Exports trajectories of a run in the formats of other tools. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { replaceFile } from "../../common/files/files.ts";
@@ -9,12 +9,12 @@ import { hfRow } from "./messages.ts";
 import { minariEpisode } from "./minari.ts";
 import { verifiersEpisode } from "./verifiers.ts";
 
-/** The trajectories of one episode, one for each agent, as rows. */
+/** Converts the trajectories of one episode, one per agent, into rows. */
 type MakeRows = (episode: readonly StoredTrajectory[]) => readonly Readonly<Record<string, unknown>>[];
 
 export type TrajectoryForm = "messages" | "verifiers" | "minari";
 
-/** Every form by its name. What ended before anybody acted is an episode of verifiers, and nothing for the others. */
+/** Every format by its name. An episode that ended before any action is only a row of verifiers. */
 export const trajectoryForms: Readonly<Record<TrajectoryForm, MakeRows>> = {
   messages: (episode) => episode.filter(hasActed).map(hfRow),
   verifiers: (episode) => [verifiersEpisode(episode)],
@@ -26,17 +26,17 @@ const hasActed = ({ turns }: StoredTrajectory): boolean => turns > 0;
 /** Settings of {@link exportRun}. */
 export interface ExportRunOptions {
   readonly to: TrajectoryForm;
-  /** Which of them. Default: all that the run kept. */
+  /** Selects trajectories. Default: all that the run kept. */
   readonly filter?: TrajectoryFilter;
-  /** Hears how many trajectories have been read. */
+  /** Called with the number of trajectories read so far. */
   readonly progress?: (read: number, of: number) => void;
 }
 
 /**
- * Writes what a run has kept of its trajectories, a JSON object a line, aside first and then in its place. One episode is
- * in memory.
- * @param run its id in the store. @returns how many rows.
- * @throws WhetstoneError `run.exists` where the file is there already.
+ * Writes a run's stored trajectories, one JSON object per line, under a temporary name first. Only one episode is in
+ * memory.
+ * @param run its id in the store. @returns the number of rows.
+ * @throws WhetstoneError `run.exists` if the file exists.
  */
 export async function exportRun(
   store: Store,
@@ -48,7 +48,7 @@ export async function exportRun(
   if (existsSync(file)) {
     throw new WhetstoneError("run.exists", {
       where: "--out",
-      got: `${file}, which is there already`,
+      got: `${file}, an existing file`,
       expected: "a new file",
       mend: "Choose another name, or remove it.",
     });
@@ -65,7 +65,7 @@ export async function exportRun(
         const stored = await store.trajectory(run, { iteration, phase, id });
         if (stored) episode.push(stored);
       }
-      // a run that is being forgotten may have lost them since they were listed
+      // a run that is being deleted may have lost them since they were listed
       if (episode.length === 0) continue;
       for (const row of trajectoryForms[to](episode)) {
         rows++;

@@ -3,8 +3,8 @@ import type { StoredTrajectory } from "../../store/store.ts";
 import { hfConversation } from "../export/messages.ts";
 
 /**
- * A conversation as it stood when the agent acted last, as Hugging Face's chat templates and TRL read it, with what it was
- * worth: `{messages, tools?, reward, success}`, and whose it is: `{id, task, episode, role}`.
+ * The conversation at the agent's last action, in the form of Hugging Face's chat templates and TRL, with its rewards
+ * `{messages, tools?, reward, success}` and its ids `{id, task, episode, role}`.
  */
 export function hfRow({ run, trajectory }: StoredTrajectory) {
   const last = trajectory.turns.at(-1);

@@ -4,11 +4,11 @@ import { continues } from "./continues.ts";
 
 /**
  * An episode with the fields of Minari's `EpisodeBuffer`, as JSON: T actions between T + 1 observations, both texts
- * (spaces of kind Text), with T rewards, terminations and truncations. An observation is what was said since the action
- * before; the last one is what the environment said of the last action, or empty. Rewards of one action are added up;
- * after the action, `infos` has them by name as JSON text: Minari wants the same fields in every episode. It numbers
- * episodes itself, so that what else is known of one stands in `options`, flat, as its HDF5 files need it. Minari's own
- * files are HDF5 or Arrow, which its `create_dataset_from_buffers` writes from these.
+ * (spaces of kind Text), with T rewards, terminations and truncations. An observation is the text since the previous action;
+ * the last one is the environment's answer to the last action, or empty. Rewards of one action are summed; `infos` has them
+ * by name as JSON text, because Minari requires the same fields in every episode. Minari numbers episodes itself, so other
+ * data of an episode is in `options`, flat, as its HDF5 files require. Minari's own files are HDF5 or Arrow; its
+ * `create_dataset_from_buffers` writes them from these.
  */
 export function minariEpisode({ run, phase, iteration, trajectory }: StoredTrajectory) {
   const { turns, end, task, role, episode } = trajectory;
@@ -48,7 +48,7 @@ function endOf(end: StoredTrajectory["trajectory"]["end"]) {
   }
 }
 
-/** Words, then calls of tools as JSON, a line each. */
+/** Text, then tool calls as JSON, one per line. */
 const textOf = (messages: readonly Message[]): string =>
   messages
     .flatMap(({ content, toolCalls = [] }) => [

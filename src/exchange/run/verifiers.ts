@@ -14,7 +14,7 @@ interface Node {
   readonly tools?: readonly object[];
 }
 
-/** An episode of verifiers with a trace for each agent: a line of its `traces.jsonl`. */
+/** An episode of verifiers with one trace per agent: a line of its `traces.jsonl`. */
 export function verifiersEpisode(agents: readonly StoredTrajectory[]) {
   const [{ run, iteration, phase, episode, task, trajectory }] = agents as readonly [StoredTrajectory];
   const traces = agents.map(verifiersTrace);
@@ -29,11 +29,11 @@ export function verifiersEpisode(agents: readonly StoredTrajectory[]) {
 }
 
 /**
- * A trajectory as a trace of verifiers (`Trace`, version 1): a graph of messages in which each stands once. A turn whose prompt
- * goes on from the turn before, word for word and token for token, hangs on that turn's reply; any other begins a path of its
- * own. Tokens that a turn's prompt adds stand on its reply, unmasked, before those that were sampled: along a path they are
- * exactly what the model read and wrote. `logprobs` are those of the distribution that was drawn from. A trace has one sum
- * for each reward: what was paid for which reply stands in `info.rewards_by_node`.
+ * A trajectory as a trace of verifiers (`Trace`, version 1): a graph in which each message stands once. A turn whose prompt
+ * extends the previous turn, in messages and in tokens, is attached to that turn's reply; any other starts a new path. The
+ * tokens that a turn's prompt adds are stored with its reply, masked out, before the sampled ones: along a path they are
+ * exactly what the model read and wrote. `logprobs` are those of the sampling distribution. A trace has one sum per reward;
+ * `info.rewards_by_node` has the reward of each reply.
  */
 export function verifiersTrace({ run, trajectory, advantage, iteration, phase }: StoredTrajectory) {
   const { turns, end, task, role, origin } = trajectory;
@@ -85,7 +85,7 @@ export function verifiersTrace({ run, trajectory, advantage, iteration, phase }:
   };
 }
 
-/** Roots have those that were there from the beginning; a trace has those that came later as well. */
+/** Roots have the tools offered at the beginning; a trace also has later ones. */
 const offeredIn = (turns: readonly Turn[]) =>
   turns.flatMap(({ prompt }) => prompt.flatMap((message) => message.tools ?? []));
 
@@ -95,7 +95,7 @@ const taskOf = (id: string, first: Turn | undefined) => ({
   data: { id, prompt: (first?.prompt ?? []).filter((message) => !onlyOffers(message)).map(messageOf) },
 });
 
-/** Whether a turn goes on from the one before by the very tokens; where there are none, by the very reply. */
+/** Whether a turn extends the previous one by its exact tokens; without tokens, by its exact reply. */
 function continuesExactly(before: Turn, turn: Turn): boolean {
   if (!continues(before, turn)) return false;
   if (!before.tokens && !turn.tokens)

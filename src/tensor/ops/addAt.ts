@@ -20,7 +20,7 @@ const operation: Operation<null> = {
 };
 
 /**
- * x with values added at some places of its last axis; repeated places add up. The gradient of pickMany.
+ * x with values added at some indices of its last axis; values at equal indices add up. The gradient of pickMany.
  * @param x shape [..., V]. @param ids int32 in [0, V), shape [..., K]. @param values shape [..., K].
  */
 export function addAt(x: Tensor, ids: Tensor, values: Tensor): Tensor {
@@ -30,7 +30,7 @@ export function addAt(x: Tensor, ids: Tensor, values: Tensor): Tensor {
   if (!sameShape(ids.shape, values.shape) || !sameShape(ids.shape.slice(0, -1), x.shape.slice(0, -1))) {
     throw new TensorError("addAt", {
       got: `ids ${show(ids.shape)} and values ${show(values.shape)} for a tensor of shape ${show(x.shape)}`,
-      expected: "ids and values of one shape, which is the tensor's up to its last axis",
+      expected: "ids and values of the same shape, with the tensor's leading axes",
       mend: "Give each row of the tensor its own list of ids.",
     });
   }

@@ -22,7 +22,7 @@ const operation: Operation<Required<MatmulOptions>> = {
   },
 };
 
-/** `sum + a b` for matrices, in one product that begins from the sum. Options as for {@link matmul}. */
+/** `sum + a b` for matrices, as one product that accumulates into the sum. Options as for {@link matmul}. */
 export function addMatmul(sum: Tensor, a: Tensor, b: Tensor, options: MatmulOptions = {}): Tensor {
   requireDType("addMatmul", "the sum", sum, "float32");
   const product = matmul(a, b, options);
@@ -30,7 +30,7 @@ export function addMatmul(sum: Tensor, a: Tensor, b: Tensor, options: MatmulOpti
     throw new TensorError("addMatmul", {
       got: `a sum of shape ${show(sum.shape)} and a product of shape ${show(product.shape)}`,
       expected: "equal shapes of two axes",
-      mend: "Use add and matmul where something must broadcast.",
+      mend: "Use add and matmul if something must broadcast.",
     });
   }
   return node(

@@ -33,8 +33,8 @@ const operation: Operation<null> = {
 };
 
 /**
- * Add rows up by id: the gradient of gatherRows. ScatterElements is exact and repeatable; ONNX Runtime's
- * ScatterND with reduction="add" loses updates when ids repeat (threads race), and a one-hot product takes
+ * Sum rows by id: the gradient of gatherRows. ScatterElements is exact and deterministic; ONNX Runtime's
+ * ScatterND with reduction="add" loses updates if ids repeat (a data race), and a one-hot product takes
  * twice as long (14 against 6 ms for 6144 rows of 128 into 1000, 2 threads).
  * @param ids int32 in [0, count), any shape; repeated ids add.
  * @param rows shape [...ids, ...D].
@@ -47,7 +47,7 @@ export function addRows(ids: Tensor, rows: Tensor, count: number): Tensor {
   if (!sameShape(lead, ids.shape)) {
     throw new TensorError("addRows", {
       got: `ids of shape ${show(ids.shape)} and rows of shape ${show(rows.shape)}`,
-      expected: "rows that begin with the axes of ids",
+      expected: "rows whose leading axes are those of ids",
       mend: "Give one row for each id.",
     });
   }

@@ -11,7 +11,7 @@ interface Attributes {
   readonly scale: number;
 }
 
-/** Both results of one ONNX node: what the heads read, and the weights that they read with. */
+/** Both results of one ONNX node: the heads' output, and the attention weights. */
 function emitBoth(y: Tensor<Attributes>, inputs: readonly string[], emit: Emit): readonly [string, string] {
   const [read, , , weights] = emit.nodes("Attention", inputs, 4, {
     scale: { float: y.attributes.scale },
@@ -57,13 +57,13 @@ const weights: Operation<Attributes> = {
 
 const operation: Operation<Attributes> = {
   name: "attention",
-  // with P the weights: dS = P ∘ (g vᵀ − ⟨g, y⟩), where ⟨g, y⟩ of a query is the sum that the softmax takes off
+  // with P the weights: dS = P ∘ (g vᵀ − ⟨g, y⟩), where ⟨g, y⟩ per query is what the softmax gradient subtracts
   gradient: (y, g) => {
     const [q, k, v] = y.inputs as [Tensor, Tensor, Tensor];
     const { scale } = y.attributes;
     const [B, H, S, d] = q.shape as [number, number, number, number];
     const [, G, T] = k.shape as [number, number, number];
-    // the queries of all heads that share a key head, one below the other
+    // stacks the queries of all heads that share a key head
     const shared = (x: Tensor): Tensor => reshape(x, [B, G, (H / G) * S, x.shape.at(-1)!]);
     const P = shared(node(weights, y.inputs, y.attributes, [B, H, S, T]));
     const ones = constant(1, [d, 1]);
@@ -95,9 +95,9 @@ const operation: Operation<Attributes> = {
 };
 
 /**
- * softmax(scale · q kᵀ + mask) v for each head: one pass per head while its scores are in the cache. No gradient
+ * softmax(scale · q kᵀ + mask) v for each head, one pass per head while its scores are in the cache. No gradient
  * flows into the mask.
- * @param q shape [B, H, S, d]. @param k shape [B, G, T, d], G dividing H: head h reads from key head ⌊h · G / H⌋.
+ * @param q shape [B, H, S, d]. @param k shape [B, G, T, d], G dividing H: head h uses key head ⌊h · G / H⌋.
  * @param v as k. @param mask broadcasting to [B, H, S, T], added to the scores. @returns shape [B, H, S, d].
  */
 export function attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: number): Tensor {

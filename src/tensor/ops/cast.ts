@@ -10,6 +10,6 @@ const operation: Operation<null> = {
   again: "copy",
 };
 
-/** Convert to another type. Fractions are cut off. No gradient: one side holds no real numbers. */
+/** Convert to another type. Fractions are truncated. No gradient, since one of the types is not real-valued. */
 export const cast = (x: Tensor, to: DType): Tensor =>
   x.dtype === to ? x : node(operation, [x], null, x.shape, to);

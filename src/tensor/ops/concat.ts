@@ -7,7 +7,7 @@ interface Attributes {
   readonly axis: number;
 }
 
-/** Where each part begins along the axis, and where the last ends. */
+/** Offset of each part along the axis, and the end of the last. */
 function offsets(parts: readonly Tensor[], axis: number): number[] {
   const at = [0];
   for (const p of parts) at.push(at.at(-1)! + p.shape[axis]!);
@@ -39,7 +39,7 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
     throw new TensorError("concat", {
       got: "no tensors",
       expected: "at least one",
-      mend: "Leave the concatenation out when the list is empty.",
+      mend: "Skip the concatenation if the list is empty.",
     });
   }
   const along = checkAxis("concat", axis, first.shape);

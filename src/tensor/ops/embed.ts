@@ -33,7 +33,7 @@ const operation: Operation<Attributes> = {
   },
 };
 
-/** Zeros of a length along an axis, in which x stands from an index on: the gradient of slice. */
+/** Zeros with the given length along an axis, and x from an index on: the gradient of slice. */
 export function embed(x: Tensor, axis: number, from: number, length: number): Tensor {
   const along = checkAxis("embed", axis, x.shape);
   if (!(Number.isInteger(from) && 0 <= from && from + x.shape[along]! <= length)) {
@@ -48,8 +48,8 @@ export function embed(x: Tensor, axis: number, from: number, length: number): Te
 }
 
 /**
- * Rewrite a sum of tensors: embedded pieces of one axis that do not overlap become one concatenation, so that
- * the gradient of a split costs one copy. The sum of the result equals the sum of the parts.
+ * Rewrite a sum of tensors: embedded, non-overlapping pieces of one axis become one concatenation, so that the gradient of
+ * a split costs one copy. The sum of the result equals the sum of the parts.
  */
 export function mergeEmbeds(parts: readonly Tensor[]): Tensor[] {
   const isEmbed = (t: Tensor): t is Tensor<Attributes> => t.op === (operation as Operation);

@@ -5,7 +5,7 @@ import { div } from "./div.ts";
 const operation = unary("log", "Log", Math.log, (x, _y, g) => div(g, x));
 
 /**
- * Natural logarithm. The last bit may depend on where an element stands in its tensor and on the number of
+ * Natural logarithm. The last bit may depend on an element's position in its tensor and on the number of
  * threads; logSoftmax has no such dependence.
  */
 export const log = (x: TensorLike): Tensor => applyUnary(operation, x);

@@ -33,7 +33,7 @@ const operation: Operation<null> = {
 };
 
 /**
- * ln of the softmax probability of one id in each row: pick(logSoftmax(logits), ids), whose gradient takes three
+ * ln of the softmax probability of one id in each row: pick(logSoftmax(logits), ids), but the gradient takes three
  * passes over the logits instead of five.
  * @param logits shape [..., V]. @param ids int32 in [0, V), shape [...]. @returns shape [...].
  */

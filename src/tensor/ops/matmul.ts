@@ -72,16 +72,16 @@ const operation: Operation<Required<MatmulOptions>> = {
   },
 };
 
-/** Whether it is `x Wᵀ` of two matrices. */
+/** Whether it is `x Wᵀ` with two matrices. */
 const isLinear = ({ inputs, attributes }: Tensor<Required<MatmulOptions>>): boolean =>
   inputs.every((x) => x.shape.length === 2) && !attributes.transposeA && attributes.transposeB;
 
-/** Numbers of the second factor that ONNX Runtime packs at once: MLAS_SGEMM_STRIDEN × MLAS_SGEMM_STRIDEK. */
+/** Elements of the second factor that ONNX Runtime packs at once: MLAS_SGEMM_STRIDEN × MLAS_SGEMM_STRIDEK. */
 const packedAtOnce = 128 * 128;
 
 /**
- * As many tiles as may be read as one: W is read once for each. Where all of their K fits what is packed at once, every
- * sum is one run over K, whatever the width.
+ * Doubles the tile while it fits into one packed block, since W is read once per tile. A block that holds all of K makes
+ * every sum a single run over K, whatever the width.
  */
 function widened(tile: number, M: number, K: number): number {
   let wide = tile;
@@ -111,7 +111,7 @@ function inTiles(
   return reshaped(turned, [M, N]);
 }
 
-/** All leading axes as one. */
+/** Flattens all leading axes into one. */
 const rows = (x: Tensor): Tensor => reshape(x, [sizeOf(x.shape.slice(0, -1)), x.shape.at(-1)!]);
 
 /**
@@ -142,7 +142,7 @@ export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tenso
   return node(operation, [a, b], attributes, [...batch, m, n]);
 }
 
-/** What a product of two matrices was made from, if the tensor is one. */
+/** The factors of a product of two matrices, if the tensor is one. */
 export function factors(
   t: Tensor,
 ): { readonly a: Tensor; readonly b: Tensor; readonly options: MatmulOptions } | undefined {

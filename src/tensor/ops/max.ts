@@ -37,7 +37,7 @@ const operation: Operation<ReduceAttributes> = {
   },
 };
 
-/** Largest over axes, by default all. Elements that tie share the gradient equally. */
+/** Maximum over axes, by default all. Tied elements share the gradient equally. */
 export function max(x: Tensor, axes?: readonly number[], options: ReduceOptions = {}): Tensor {
   requireDType("max", "the argument", x, "float32");
   const attributes = { axes: sortedAxes("max", x.shape, axes), keep: options.keep ?? false };

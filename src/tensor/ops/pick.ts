@@ -28,7 +28,7 @@ export function pick(x: Tensor, ids: Tensor): Tensor {
   if (x.shape.length < 1 || !sameShape(ids.shape, x.shape.slice(0, -1))) {
     throw new TensorError("pick", {
       got: `ids of shape ${show(ids.shape)} for a tensor of shape ${show(x.shape)}`,
-      expected: "one id for each place before the last axis",
+      expected: "one id for each position before the last axis",
       mend: "Reshape ids to the tensor's shape without its last axis.",
     });
   }

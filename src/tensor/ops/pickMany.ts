@@ -23,7 +23,7 @@ export function pickMany(x: Tensor, ids: Tensor): Tensor {
   if (x.shape.length < 1 || !sameShape(ids.shape.slice(0, -1), x.shape.slice(0, -1))) {
     throw new TensorError("pickMany", {
       got: `ids of shape ${show(ids.shape)} for a tensor of shape ${show(x.shape)}`,
-      expected: "a list of ids for each place before the last axis",
+      expected: "a list of ids for each position before the last axis",
       mend: "Reshape ids to the tensor's shape up to its last axis.",
     });
   }

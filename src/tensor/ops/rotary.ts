@@ -47,11 +47,11 @@ const operation: Operation<null> = {
 interface FourAxes {
   /** [batch, heads, time, width] */
   readonly shape: readonly [number, number, number, number];
-  /** Whether each batch row has angles of its own. */
+  /** Whether each batch row has its own angles. */
   readonly perBatch: boolean;
 }
 
-/** How ONNX Runtime's RotaryEmbedding can see x and its angles; it takes half the time of plain operators. */
+/** The form in which ONNX Runtime's RotaryEmbedding accepts x and its angles; it takes half the time of plain operators. */
 function fourAxes(shape: Shape, angles: Shape): FourAxes | undefined {
   const width = shape.at(-1)!;
   const time = shape.at(-2) ?? 1;
@@ -77,10 +77,10 @@ function inHalves(shape: Shape, x: string, cos: string, sin: string, emit: Emit)
 }
 
 /**
- * Turn pairs (x[j], x[j + hd/2]) by angles, the half-split convention of Llama checkpoints.
+ * Rotate pairs (x[j], x[j + hd/2]) by angles, the half-split convention of Llama checkpoints.
  * No gradient flows into the angles.
  * @param x shape [..., hd]. @param cos of the angles, broadcasting to [..., hd/2]: usually [T, hd/2] for x of
- *   shape [B, H, T, hd], or [B, 1, T, hd/2] where rows stand at different positions. @param sin the same.
+ *   shape [B, H, T, hd], or [B, 1, T, hd/2] if rows have different positions. @param sin the same.
  */
 export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
   requireDType("rotary", "the argument", x, "float32");
@@ -91,7 +91,7 @@ export function rotary(x: Tensor, cos: Tensor, sin: Tensor): Tensor {
     throw new TensorError("rotary", {
       got: `cos ${show(cos.shape)} and sin ${show(sin.shape)} for a tensor of shape ${show(x.shape)}`,
       expected: `an even last axis, and angles that broadcast to ${show(half(x.shape))}`,
-      mend: "Give one angle for each pair: half the width, not the full width with angles twice.",
+      mend: "Give one angle per pair: half the width, not the full width with each angle twice.",
     });
   }
   return node(operation, [x, cos, sin], null, x.shape);

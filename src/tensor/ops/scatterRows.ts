@@ -32,10 +32,10 @@ const operation: Operation<null> = {
 };
 
 /**
- * The cache with some of its rows replaced. No gradient. With an output array that is also the fed cache the
+ * The cache with some of its rows replaced. No gradient. If the output array is the array fed as the cache, the
  * write happens in place.
  * @param cache shape [...lead, ...row], with K lead axes.
- * @param index int32, shape [...I, K]: for each row, its place on the lead axes. No place may occur twice.
+ * @param index int32, shape [...I, K]: the position of each row on the lead axes. Positions must be distinct.
  * @param updates shape [...I, ...row].
  */
 export function scatterRows(cache: Tensor, index: Tensor, updates: Tensor): Tensor {
@@ -47,7 +47,7 @@ export function scatterRows(cache: Tensor, index: Tensor, updates: Tensor): Tens
     throw new TensorError("scatterRows", {
       got: `index ${show(index.shape)} and updates ${show(updates.shape)} for a cache of shape ${show(cache.shape)}`,
       expected: `updates of shape ${show(expected)}`,
-      mend: "End the index with as many numbers as it takes to name one row of the cache.",
+      mend: "Give the index a last axis with one number per lead axis of the cache.",
     });
   }
   return node(operation, [cache, index, updates], null, cache.shape, cache.dtype);

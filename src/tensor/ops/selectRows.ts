@@ -23,11 +23,10 @@ const operation: Operation<null> = {
 };
 
 /**
- * Rows of x, none of which matters twice, with the way back at hand: the gradient copies rows instead of adding
- * them up one by one.
+ * Select distinct rows of x, given the inverse index: the gradient copies rows instead of accumulating them.
  * @param x shape [N, ...D]. @param ids int32 in [0, N), shape [A].
- * @param back int32, shape [N]: for each row the place in ids that stands for it, or A where there is none. A row that
- *   several places name takes its gradient from the one named here alone.
+ * @param back int32, shape [N]: for each row its index in ids, or A if it is not selected. If several ids name the same
+ *   row, its gradient comes from the one named here only.
  * @returns shape [A, ...D].
  */
 export function selectRows(x: Tensor, ids: Tensor, back: Tensor): Tensor {
@@ -37,8 +36,8 @@ export function selectRows(x: Tensor, ids: Tensor, back: Tensor): Tensor {
   if (ids.shape.length !== 1 || back.shape.length !== 1 || back.shape[0] !== x.shape[0]) {
     throw new TensorError("selectRows", {
       got: `ids ${show(ids.shape)} and back ${show(back.shape)} for rows of shape ${show(x.shape)}`,
-      expected: "a list of ids, and one place for each row",
-      mend: "Give back as many numbers as there are rows.",
+      expected: "a list of ids, and one index for each row",
+      mend: "Give back one number per row.",
     });
   }
   return node(operation, [x, ids, back], null, [ids.shape[0]!, ...x.shape.slice(1)]);

@@ -18,5 +18,5 @@ const operation: Operation<null> = {
   again: "copy",
 };
 
-/** `x · sigmoid(x)`, the gate of SwiGLU. Gradient `s + y (1 - s)` with s = sigmoid(x) made again. */
+/** `x · sigmoid(x)`, the gate of SwiGLU. Gradient `s + y (1 - s)` with s = sigmoid(x) recomputed. */
 export const silu = (x: TensorLike): Tensor => applyUnary(operation, x);

@@ -25,7 +25,7 @@ const operation: Operation<Attributes> = {
   },
 };
 
-/** The part of x from one index of an axis up to, not including, another. */
+/** The part of x along an axis from one index up to, but not including, another. */
 export function slice(x: Tensor, axis: number, from: number, to: number): Tensor {
   const along = checkAxis("slice", axis, x.shape);
   const length = x.shape[along]!;
@@ -33,7 +33,7 @@ export function slice(x: Tensor, axis: number, from: number, to: number): Tensor
     throw new TensorError("slice", {
       got: `${from} to ${to} on axis ${along} of shape ${show(x.shape)}`,
       expected: `0 ≤ from < to ≤ ${length}`,
-      mend: "Choose bounds within the axis; they do not count from the end.",
+      mend: "Choose non-negative bounds within the axis.",
     });
   }
   if (from === 0 && to === length) return x;

@@ -8,5 +8,5 @@ const operation: Operation<null> = {
   again: "free",
 };
 
-/** The same values, through which no gradient flows. */
+/** The same values, without a gradient (detach). */
 export const stopGradient = (x: Tensor): Tensor => node(operation, [x], null, x.shape, x.dtype);

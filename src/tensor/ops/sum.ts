@@ -43,7 +43,7 @@ function sumLeading(y: Tensor<ReduceAttributes>, x: string, emit: Emit): string 
   return emit.node("Reshape", [emit.node("MatMul", [ones, flat]), emit.list(y.shape)]);
 }
 
-/** A product with ones, where ReduceSum of a row depends on how its first element is aligned in memory. */
+/** A product with ones, because ReduceSum's result for a row depends on the memory alignment of its first element. */
 function sumRows(y: Tensor<ReduceAttributes>, x: string, emit: Emit): string {
   const columns = y.inputs[0]!.shape.at(-1)!;
   const flat = emit.node("Reshape", [x, emit.list([sizeOf(y.shape), columns])]);
@@ -52,8 +52,8 @@ function sumRows(y: Tensor<ReduceAttributes>, x: string, emit: Emit): string {
 }
 
 /**
- * Sum over axes, by default all. The sum over the last axis of a row is bit for bit the same wherever the row
- * stands and whatever stands beside it.
+ * Sum over axes, by default all. The sum over the last axis of a row is bit for bit the same, whatever its position and
+ * the other rows.
  */
 export function sum(x: Tensor, axes?: readonly number[], options: ReduceOptions = {}): Tensor {
   requireDType("sum", "the argument", x, "float32");

@@ -28,7 +28,7 @@ const operation: Operation<null> = {
 };
 
 /**
- * Places of the k largest elements along the last axis, largest first, the lower place first on a tie. No gradient.
+ * Indices of the k largest elements along the last axis, largest first; ties go to the lower index. No gradient.
  * @param x shape [..., V]. @returns int32, shape [..., k].
  */
 export function topIds(x: Tensor, k: number): Tensor {
@@ -38,7 +38,7 @@ export function topIds(x: Tensor, k: number): Tensor {
     throw new TensorError("topIds", {
       got: `k = ${k} for a tensor of shape ${show(x.shape)}`,
       expected: `a whole number from 1 to ${width}`,
-      mend: "Ask for no more places than there are.",
+      mend: "Choose a k of at most the length of the last axis.",
     });
   }
   return node(operation, [x], null, x.shape.with(-1, k), "int32");

@@ -16,7 +16,7 @@ const operation: Operation<null> = {
   },
 };
 
-/** Element by element: a where the condition holds, else b. All three broadcast. */
+/** Elementwise: a if the condition holds, else b. All three broadcast. */
 export function where(condition: Tensor, a: TensorLike, b: TensorLike): Tensor {
   const [x, y] = [toTensor(a), toTensor(b)];
   requireDType("where", "the condition", condition, "bool");

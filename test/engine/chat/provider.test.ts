@@ -72,7 +72,7 @@ test("a key or a path that is refused ends all at the first answer; a request th
     [401, 8, /401, "not you".*Check the key in SOME_KEY/],
     [403, 8, /403.*Check the key/],
     [404, 8, /404.*Check the address.*model's name/],
-    [400, 8, /400.*what it takes/],
+    [400, 8, /400.*options that it supports/],
   ] as const) {
     const { model, asked: came } = await answering(status);
     const { chat, ends, spent } = await asked({ model, key: "in SOME_KEY" }, 40);

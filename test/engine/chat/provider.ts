@@ -1,4 +1,4 @@
-/** A provider on this machine that speaks the OpenAI API and misbehaves as told. */
+/** A local provider with the OpenAI API that can be made to fail. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { after } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -10,7 +10,7 @@ export interface Asked {
   readonly tools?: readonly unknown[];
 }
 
-/** What to do with the n-th request, from 0: words, a tool call, or the whole answer by hand. */
+/** The answer to the n-th request, from 0: text, a tool call, or a raw answer. */
 export type Behaviour = (
   asked: Asked,
   n: number,

@@ -1,4 +1,4 @@
-/** Small checkpoints as Hugging Face folders hold them: byte-level tokenizers, chat templates, random weights. */
+/** Small checkpoints in the form of Hugging Face folders: byte-level tokenizers, chat templates, random weights. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DecoderConfig, toHuggingFace } from "../../../src/engine/local/config.ts";
@@ -44,7 +44,7 @@ export interface SpecialToken {
   readonly rstrip?: boolean;
 }
 
-/** A byte-level BPE tokenizer as Qwen, Llama 3 and SmolLM have it, with these tokens added at its end. */
+/** A byte-level BPE tokenizer like those of Qwen, Llama 3 and SmolLM, with these tokens added at its end. */
 export function bpeTokenizer(
   added: readonly (string | SpecialToken)[],
   config: Readonly<Record<string, unknown>>,
@@ -113,7 +113,7 @@ export const chatMl = `{%- if messages[0]['role'] != 'system' %}{{ '<|im_start|>
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
 
-/** Today's date in the head, text trimmed, and nothing between turns. */
+/** A template with today's date at the start, trimmed texts, and nothing between turns. */
 export const headers = `{%- if not tools is defined %}{% set tools = none %}{% endif %}
 {{- bos_token }}
 {{- '<|start_header_id|>system<|end_header_id|>\\n\\nToday: ' + strftime_now('%d %b %Y') + '\\n\\n' }}
@@ -126,7 +126,7 @@ export const headers = `{%- if not tools is defined %}{% set tools = none %}{% e
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{% endif %}`;
 
-/** Thoughts of turns before the last question are left out, those after it always shown. */
+/** A template that leaves out the thoughts of turns before the last question, and always shows later ones. */
 export const thinking = `{%- set ns = namespace(last=-1) %}
 {%- for m in messages %}{% if m.role == 'user' %}{% set ns.last = loop.index0 %}{% endif %}{% endfor %}
 {%- for m in messages %}
@@ -149,7 +149,7 @@ export const thinking = `{%- set ns = namespace(last=-1) %}
 {%- if enable_thinking is defined and enable_thinking is false %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}
 {%- endif %}`;
 
-/** Turns in plain text, alternating, closed by a space and the end of the sequence. */
+/** A template with alternating turns in plain text, closed by a space and the end of the sequence. */
 export const instructions = `{{- bos_token }}
 {%- for m in messages %}
 {%- if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}
@@ -181,11 +181,11 @@ export const tokenizers = {
   instructions: bpeTokenizer(["<s>", "</s>"], { bos_token: "<s>", eos_token: "</s>" }, instructions),
 } as const satisfies Readonly<Record<string, TokenizerFiles>>;
 
-/** How many ids a tokenizer made here has. */
+/** Number of ids of a tokenizer made here. */
 export const idsOf = (files: TokenizerFiles): number =>
   alphabet.length + merges.length + [files.tokenizer.added_tokens].flat().length;
 
-/** A decoder for one of the tokenizers, with a few rows that no token belongs to. */
+/** A decoder for one of the tokenizers, with a few rows that no token uses. */
 export const chatConfig = (files: TokenizerFiles, more: Partial<DecoderConfig> = {}): DecoderConfig => ({
   ...tinyConfig,
   vocabulary: idsOf(files) + 5,
@@ -199,7 +199,7 @@ export interface PublishedOptions {
   readonly weights?: Weights;
 }
 
-/** Writes a folder as other tools publish them: no counters, no optimiser. */
+/** Writes a folder as other tools publish it: without counters and optimiser state. */
 export async function publish(
   folder: string,
   { config, tokenizer, weights = livelyWeights(config) }: PublishedOptions,

@@ -1,4 +1,4 @@
-/** Samples until it is told to end: `node endingChild.ts exit|throw|dispose start|work MILLISECONDS`. Its exit code is to be 3. */
+/** Samples until it is told to end: `node endingChild.ts exit|throw|dispose start|work MILLISECONDS`. Expected exit code: 3. */
 import { setTimeout as pause } from "node:timers/promises";
 import { localEngine } from "../../../src/engine/local/index.ts";
 
@@ -22,7 +22,7 @@ async function work(): Promise<void> {
     working.resolve();
   }
 }
-// what waits for a thread that has ended is refused
+// calls that wait for an ended thread are rejected
 void work().catch(() => undefined);
 
 if (since === "work") await working.promise;

@@ -62,7 +62,7 @@ test("a wish for a head or a layer that the model has not is refused", async () 
   const { model, config } = await engine.make({ layers: 1 });
   const batch = randomBatch([6], "wishes");
   const wishes: readonly [Wanted, ReturnType<typeof failsWith>][] = [
-    [{ heads: ["value"] }, failsWith("capability.missing", /the value heads value/)],
+    [{ heads: ["value"] }, failsWith("capability.missing", /unknown value heads value/)],
     [{ hidden: [2] }, failsWith("option.range", /layers \[2\]/)],
     [{ topk: config.vocabulary + 1 }, failsWith("option.range", /top-k/)],
   ];

@@ -155,7 +155,7 @@ test("fetchModel goes on where a broken connection left off", async () => {
   breakAfter = 1_000_000;
   await assert.rejects(
     fetchModel("somebody/small", options),
-    failsWith("hub.unreachable", /somebody\/small at main: .*what was fetched is kept/),
+    failsWith("hub.unreachable", /somebody\/small at main: .*finished downloads are kept/),
   );
   breakAfter = undefined;
   log = [];
@@ -222,9 +222,9 @@ test("fetchModel says in one error what is wrong", async () => {
     ["somebody/gated", { token: "closed" }, "hub.denied", /begins with hf_/],
     ["nobody/nothing", {}, "hub.denied", /check the spelling/],
     ["somebody/small", { revision: "v9" }, "hub.notFound", /somebody\/small at v9/],
-    ["somebody/old", {}, "model.unsupported", /no safetensors/],
-    ["../small", {}, "hub.notFound", /cannot be the id/],
-    ["somebody/small", { revision: "../../x" }, "hub.notFound", /cannot be the id or revision/],
+    ["somebody/old", {}, "model.unsupported", /without safetensors/],
+    ["../small", {}, "hub.notFound", /an invalid model id/],
+    ["somebody/small", { revision: "../../x" }, "hub.notFound", /an invalid model id or revision/],
     ["somebody/small", { cache: join(root, "file") }, "folder.unwritable", /file/],
   ];
   await writeFile(join(root, "file"), "");

@@ -124,7 +124,7 @@ test("readPeft refuses what is no plain LoRA, and names it", async () => {
     [{ target_modules: ["q_proj", "query_key_value"] }, /query_key_value as a target/],
     [{ target_modules: ".*(q_proj|lm_head)" }, /lm_head as a target/],
     [{ target_modules: ".*layers\\.0\\..*q_proj" }, /q_proj as a target in some layers only/],
-    [{ target_modules: "(" }, /cannot be read/],
+    [{ target_modules: "(" }, /an invalid expression/],
     [{ target_modules: "nothing" }, /match nothing/, "checkpoint.damaged"],
     [{ r: 0 }, /r/, "checkpoint.damaged"],
   ];
@@ -139,7 +139,7 @@ test("readPeft names the tensor that is missing, too many, of another shape or n
   const name = "base_model.model.model.layers.1.self_attn.v_proj.lora_B.weight";
   const damages: readonly (readonly [(all: Map<string, NamedTensor>) => void, RegExp])[] = [
     [(all) => void all.delete(name), /no tensor .*layers\.1.*v_proj\.lora_B/],
-    [(all) => void all.set("x", { ...all.get(name)!, name: "x" }), /a tensor x that/],
+    [(all) => void all.set("x", { ...all.get(name)!, name: "x" }), /the tensor x, which/],
     [(all) => void all.set(name, { ...all.get(name)!, shape: [3, 8] }), /v_proj.*shape \[3, 8\]/],
     [(all) => void all.get(name)!.data.set([Number.NaN], 2), /v_proj\.lora_B\.weight\[2\] = NaN/],
   ];

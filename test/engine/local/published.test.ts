@@ -119,7 +119,7 @@ const faults: readonly Fault[] = [
   [
     "a tensor too many",
     "checkpoint.damaged",
-    /a tensor model\.layers\.0\.self_attn\.o_proj\.bias that the model has no place for/,
+    /the tensor model\.layers\.0\.self_attn\.o_proj\.bias, which the model does not have/,
     (at) =>
       tensors(at, (all) => {
         const name = "model.layers.0.self_attn.o_proj.bias";
@@ -129,7 +129,7 @@ const faults: readonly Fault[] = [
   [
     "no weights but PyTorch's",
     "model.unsupported",
-    /pytorch_model\.bin alone/,
+    /pytorch_model\.bin only/,
     async (at) => {
       await rm(join(at, weightsFile));
       await writeFile(join(at, "pytorch_model.bin"), "");
@@ -241,7 +241,7 @@ test("openPublished takes a folder or an id, and a context that the model allows
   assert.equal((await openPublished({ from: at }, 40)).config.contextTokens, 40);
   await assert.rejects(
     openPublished({ from: at }, config.contextTokens + 1),
-    failsWith("context.tooLong", /a wish for 513 tokens, expected at most the 512/),
+    failsWith("context.tooLong", /a request for 513 tokens, expected at most the model's 512/),
   );
   const missing = join(root, "nowhere");
   await assert.rejects(openPublished({ from: missing }, 9), failsWith("checkpoint.missing", /nowhere/));

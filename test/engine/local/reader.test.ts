@@ -77,6 +77,6 @@ test("a template whose loops never end is refused when it is opened", () => {
     "{% for a in range(30000) %}{% for b in range(30000) %}{% for c in range(30000) %}{% endfor %}{% endfor %}{% endfor %}";
   assert.throws(
     () => chatCodec({ ...files, template: `${loops}${files.template}` }),
-    withCode("template.failed", /no end within 2 s/),
+    withCode("template.failed", /no result within 2 s/),
   );
 });

@@ -1,4 +1,4 @@
-/** The decoder once more, one position at a time in float64: slow and plain, so that it can be believed. */
+/** A second implementation of the decoder, one position at a time in float64: slow and simple, as a reference. */
 import type { TokenRows } from "../../../src/core/batch.ts";
 import { rowCount } from "../../../src/core/batch.ts";
 import type { DecoderConfig } from "../../../src/engine/local/config.ts";
@@ -21,7 +21,7 @@ function normed(x: readonly number[], weight: ArrayLike<number>, epsilon: number
   return x.map((v, i) => (v / Math.sqrt(square + epsilon)) * weight[i]!);
 }
 
-/** Turns the pairs (j, j + half) of every head by the angles of a position. */
+/** Rotates the pairs (j, j + half) of every head by the angles of a position. */
 function turned(c: DecoderConfig, x: readonly number[], position: number): number[] {
   const half = c.headWidth / 2;
   return x.map((v, i) => {
@@ -79,7 +79,7 @@ export function referenceLogp(c: DecoderConfig, weights: Numbers, tokens: ArrayL
   });
 }
 
-/** What `score` answers, in float64. */
+/** The expected result of `score`, in float64. */
 export function referenceScore(
   c: DecoderConfig,
   weights: Numbers,

@@ -41,7 +41,7 @@ export const tinyConfig: DecoderConfig = {
   tied: true,
 };
 
-/** Weights large enough that every part of the decoder shows in what it says, and norms that are not all ones. */
+/** Weights large enough that every part of the decoder affects the outputs, and norms that are not all ones. */
 export function livelyWeights(config: DecoderConfig, seed: number | string = 1): Weights {
   const random = randomStream(seed);
   return new Map(
@@ -105,7 +105,7 @@ export interface RowOf {
   readonly group?: string;
 }
 
-/** Rows as an update would have them. */
+/** Rows in the form of a training update. */
 export function batchOf(specs: readonly RowOf[]): Batch {
   const rows = specs.map(({ tokens, targets, group = "group" }, r): Row => {
     const zeros = new Float32Array(targets.length);
@@ -164,7 +164,7 @@ export interface Linear {
   readonly entropy?: Float32Array;
 }
 
-/** An objective that is linear in what the model says: its gradient is the cotangents pulled back. */
+/** A linear objective: its gradient is the given cotangents, backpropagated. */
 export function linear(
   coefficients: Linear,
   together: Objective["together"] = "row",
@@ -227,7 +227,7 @@ export const failsWith =
     return true;
   };
 
-/** A sample as text in which every bit shows. */
+/** A sample as text, exact to the last bit. */
 export function bitsOf(sample: Sample): string {
   const hex = (xs: Float32Array): string =>
     Buffer.from(xs.buffer, xs.byteOffset, xs.byteLength).toString("hex");

@@ -238,9 +238,12 @@ test("templateCodec says what a template refuses, and what a folder lacks", () =
   const broken = { ...tokenizers.chatMl, template: "{% for m in messages %}" };
   assert.throws(() => chatCodec(broken), failsWith("template.failed"));
   const silent = { ...tokenizers.chatMl, template: "{{ messages[0].content }}" };
-  assert.throws(() => chatCodec(silent), failsWith("template.failed", /replies are left out/));
+  assert.throws(() => chatCodec(silent), failsWith("template.failed", /leaves out replies/));
   const endless = bpeTokenizer([], {}, "{% for m in messages %}{{ m.content }}{% endfor %}");
-  assert.throws(() => chatCodec(endless), failsWith("checkpoint.damaged", /no token that ends a turn/));
+  assert.throws(
+    () => chatCodec(endless),
+    failsWith("checkpoint.damaged", /a tokenizer without an end-of-turn token/),
+  );
 });
 
 test("templateCodec hands offered tools to the template, and no empty message that carries them", () => {

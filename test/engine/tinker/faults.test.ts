@@ -209,7 +209,7 @@ test("a request is sent again under the same idempotency key, and its patience e
   const dead = scripted(() => "lost", 10);
   await assert.rejects(
     dead.over.send("optim_step", { json: {} }),
-    withCode("engine.failed", /asked for 10 seconds/),
+    withCode("engine.failed", /retried for 10 seconds/),
   );
   const denied = scripted(() => json({ detail: "who are you" }, 401));
   await assert.rejects(denied.over.send("create_session", { json: {} }), (e) => {
@@ -222,7 +222,7 @@ test("a request is sent again under the same idempotency key, and its patience e
   const elsewhere = scripted(() => json({ detail: "No such page." }, 404));
   await assert.rejects(
     elsewhere.over.send("create_session", { json: {} }),
-    withCode("engine.failed", /No such page, expected .*--url: what stands before \/api\/v1/),
+    withCode("engine.failed", /No such page, expected .*--url to the address of a server/),
   );
 });
 

@@ -259,7 +259,7 @@ test("the server is tried before a model is made; what was found out is said, ma
     key: "tml-secret",
     reduction: "sequence-mean",
   });
-  await assert.rejects(mistaken.create(request), withCode("engine.failed", /say --reduction sum/));
+  await assert.rejects(mistaken.create(request), withCode("engine.failed", /set --reduction sum/));
   await mistaken.dispose();
 });
 

@@ -1,4 +1,4 @@
-/** A small MCP server over standard streams, by the protocol's own SDK: a drawer of numbers that remembers and misbehaves. */
+/** A small MCP server over stdio, with the protocol's own SDK: a drawer of numbers that keeps state and can fail. */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";

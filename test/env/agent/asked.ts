@@ -1,7 +1,7 @@
-/** What the tests of requests and replies share. */
+/** Shared by the tests of requests and replies. */
 import { type ChatCall, isRefusal, readRequest } from "../../../src/env/agent/request.ts";
 
-/** A request as it is read, with these fields beside the least there is. */
+/** A parsed request with these fields beside the required ones. */
 export const asked = (more: object = {}): ChatCall => {
   const call = readRequest({ model: "m", messages: [{ role: "user", content: "hi" }], ...more });
   if (isRefusal(call)) throw new Error(call.message);

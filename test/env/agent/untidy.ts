@@ -1,4 +1,4 @@
-/** Played in a process of its own: what lies about there must not end it. Says how the episode ended. */
+/** Runs an agent in a child process: its leftovers (such as unhandled rejections) must not end the process. Prints how the episode ended. */
 import OpenAI from "openai";
 import { randomStream } from "../../../src/core/random.ts";
 import { agent } from "../../../src/env/agent/agent.ts";

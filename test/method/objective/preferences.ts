@@ -1,4 +1,4 @@
-/** One preference game in which methods that learn from comparisons are held to what they should come to, exactly. */
+/** A preference game whose exact solution methods that learn from comparisons must reach. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pairRows } from "../../../src/common/tokens/pack.ts";
@@ -11,7 +11,7 @@ import { preferenceGame, preferencesOf, repliesOf } from "../../../src/worlds/pr
 
 export const settings = { schedule: "linear", warmUp: 0, learningRate: 0.1, gradientClip: 1e9 } as const;
 
-/** Three replies in a circle; a reference that likes the last least. */
+/** Three replies with cyclic preferences, and a reference policy that gives the last the least probability. */
 const game = preferenceGame({ questions: 1, replies: 3, strength: [0.9, 0.9] });
 export const [task] = game.tasks("train");
 const logits: Readonly<Record<string, number>> = { r0: 0.5, r1: 0.5, r2: -1 };
@@ -48,7 +48,7 @@ function regret(policy: ArrayLike<number>, opponentOf: typeof itself): number {
   return divergence(softmax(wins.map((w, y) => Math.log(reference[y]!) + w / 0.1)), policy);
 }
 
-/** Tests that a method, from the reference, comes near the best reply to what it plays against. */
+/** Tests that a method, starting from the reference, comes near the best reply to its opponent. */
 export function comesNearItsBestReply(
   recipe: Recipe,
   opponentOf: typeof itself,

@@ -1,4 +1,4 @@
-/** The dashboard's routes over a real store, asked as a page asks. */
+/** The dashboard's routes over a real store, requested as a page does. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
@@ -16,7 +16,7 @@ export interface Asked {
   readonly headers: Headers;
 }
 
-/** A dashboard that listens nowhere; its pages are those of an empty folder. */
+/** A dashboard without a listening port; its static pages come from an empty folder. */
 export async function world(t: { after(work: () => Promise<void>): void }) {
   const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
   const store = await openStore(join(folder, "whetstone.sqlite"));
@@ -38,7 +38,7 @@ export async function world(t: { after(work: () => Promise<void>): void }) {
     folder,
     production,
     request,
-    /** What a path answers, which must be well. */
+    /** The answer of a path, which must be a success. */
     async get<T>(path: string): Promise<T> {
       const answer = await request(path);
       const text = await answer.text();
@@ -46,7 +46,7 @@ export async function world(t: { after(work: () => Promise<void>): void }) {
       const body: T = JSON.parse(text);
       return body;
     },
-    /** What a path says is wrong. */
+    /** The error of a path. */
     async refused(path: string, init?: RequestInit): Promise<{ status: number; message: string }> {
       const answer = await request(path, init);
       const body: { error: { message: string } } = JSON.parse(await answer.text());
@@ -55,7 +55,7 @@ export async function world(t: { after(work: () => Promise<void>): void }) {
   };
 }
 
-/** The data of server-sent events, as they come; leaving the loop hangs up. */
+/** The data of server-sent events, as they arrive; leaving the loop closes the connection. */
 export async function* eventsOf<T>(answer: Response): AsyncGenerator<{ event: string; data: T }> {
   assert.ok(answer.body);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -90,7 +90,7 @@ export const run = (id: string, more: Partial<RunStart> = {}): RunStart => ({
   ...more,
 });
 
-/** A run of so many iterations, whose success at iteration k is `success(k)`. */
+/** A run of several iterations, whose success at iteration k is `success(k)`. */
 export async function ran(
   store: Store,
   id: string,

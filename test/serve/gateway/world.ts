@@ -1,4 +1,4 @@
-/** A gateway in front of an upstream that says what it is told, with a store in memory. */
+/** A gateway in front of a scripted upstream, with a store in memory. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Hono } from "hono";
 import type { AccessKey, ServedResponse, Split, Version } from "../../../src/core/served.ts";
@@ -10,7 +10,7 @@ import { upstream } from "../../../src/serve/gateway/upstream.ts";
 import { liveVersions } from "../../../src/serve/gateway/versions.ts";
 import { atEnd } from "../../room.ts";
 
-/** Servers that a test which failed has left open: they would keep the process. */
+/** Servers that a failed test left open; they would keep the process alive. */
 const open = new Set<Server>();
 atEnd(async () => {
   await Promise.all([...open].map(closed));
@@ -18,13 +18,13 @@ atEnd(async () => {
 
 export interface Upstream {
   readonly url: string;
-  /** Bodies that were sent to it. */
+  /** Request bodies that it received. */
   readonly asked: Record<string, unknown>[];
   readonly headers: IncomingMessage["headers"][];
   close(): Promise<void>;
 }
 
-/** @param answer writes what it wants. */
+/** @param answer writes the response. */
 export async function scripted(
   answer: (body: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => unknown,
 ): Promise<Upstream> {
@@ -50,9 +50,9 @@ export interface World {
   readonly splits: Split[];
   readonly versions: Version[];
   readonly keys: AccessKey[];
-  /** Looks for new splits now. */
+  /** Reloads the splits now. */
   refresh(): Promise<void>;
-  /** Until so many calls are recorded. */
+  /** Waits until this many calls are recorded. */
   recorded(count: number): Promise<readonly ServedResponse[]>;
   state(): ReturnType<ReturnType<typeof gateway>["state"]>;
   drain(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What was recorded between the tinker SDK's client and our server. */
+/** A recording of the traffic between the tinker SDK's client and our server. */
 
 /** A request and its answer; bodies in base64. */
 export interface Exchange {
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly answer: string;
 }
 
-/** Names that are the same in every server that is told to count: requests carry those that answers gave. */
+/** Deterministic ids, counted up, so that recorded requests match: they contain ids from earlier answers. */
 export function numbered(): () => string {
   let count = 0;
   return () => `00000000-0000-4000-8000-${`${++count}`.padStart(12, "0")}`;
