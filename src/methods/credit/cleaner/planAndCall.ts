@@ -23,8 +23,8 @@ export const syntaxOf = (task: Task): readonly (readonly string[])[] =>
 
 /**
  * The task `task t2` expects `plan2 <tool_call> op2 w1 w6`: a plan that is not checked, the operation of the same number,
- * and two words, of which only some are well-formed (the same for every task). A malformed call is answered by `error task t2` and may be
- * tried again; a well-formed one ends the episode and pays 1 for the right operation.
+ * and two words, of which only some are well-formed (the same for every task). A malformed call is answered by
+ * `error task t2` and may be tried again; a well-formed one ends the episode and pays 1 for the right operation.
  */
 export function planAndCall(options: PlanAndCallOptions = {}): Environment {
   const { operations = 4, words = 8, valid = 3, turns = 4, seed = 1 } = options;

@@ -21,7 +21,8 @@ export interface DeadlineOptions {
  *
  *     episode e of an actor arrives if   Σ_{j ≤ e} seconds[j] ≤ window
  *
- * The environment reports the time, so that a run is reproducible. Actors run independently in parallel. Groups: the task. Lost episodes count as `jobs.late` and their tokens as `tokens.discarded`; failed ones are
+ * The environment reports the time, so that a run is reproducible. Actors run independently in parallel. Groups: the task.
+ * Lost episodes count as `jobs.late` and their tokens as `tokens.discarded`; failed ones are
  * kept among the trajectories and left out of the units.
  * Stats: arrived, late (episodes of all actors).
  * Paper: "Reinforcement Learning for Machine Learning Engineering Agents".

@@ -15,7 +15,7 @@ const environment = (seed: number) => crossroads({ seed, steps: 5 });
 const replied = (context: readonly string[]): readonly string[] =>
   context.slice(context.lastIndexOf("<assistant>") + 1);
 
-/** With the path in its context the policy takes each step with probability 0.99; the initial policy is uniform. The choice of road gets no hint. */
+/** With the path in its context the initial policy takes each step with probability 0.99, otherwise uniformly; roads get no hint. */
 const reading: Reading = {
   told: (message) => message.startsWith("way "),
   shift: (told, reply, word) =>

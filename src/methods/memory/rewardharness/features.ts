@@ -30,7 +30,7 @@ export interface FeatureProposerOptions {
  *     g[f] = mean over wrongly judged pairs of (better[f] − worse[f]) + noise
  *     add argmax g over features outside, or delete argmin g over those inside, whichever is larger in size
  *
- * Undefined if no pair was judged wrongly, or no feature correlates with the errors.
+ * Empty if no pair was judged wrongly, or no feature correlates with the errors.
  */
 export function featureProposer<Item>(
   features: FeaturesOf<Item>,

@@ -16,7 +16,8 @@ export interface WithCorrectionsOptions {
  *     row: (x_k, c_k)          x_k: the exact prompt of turn k; targets: the tokens of c_k and its end
  *
  * The label belongs to the corrected turn, not to the next one, before which the correction was already executed. Rows
- * have origin "demonstrated", belong to the unit of the attempt, and have no log-probabilities and advantage 1. Stats: `corrections`, per turn.
+ * have origin "demonstrated", belong to the unit of the attempt, and have no log-probabilities and advantage 1.
+ * Stats: `corrections`, per turn.
  * Papers: "Yell At Your Robot: Improving On-the-Fly from Language Corrections"; "A Reduction of Imitation Learning and
  * Structured Prediction to No-Regret Online Learning" (labels at states that the learner itself visits).
  */
