@@ -1,6 +1,6 @@
 /**
- * Every method there is, read from the folders beside this file: a folder that is added is in the catalogue, one that is
- * deleted is not. For the package, the build replaces the reading by plain imports (scripts/build.ts).
+ * The catalogue of all methods, read from the folders next to this file: adding or deleting a folder changes it. For the
+ * package, the build replaces the directory scan by static imports (scripts/build.ts).
  */
 import { extname } from "node:path";
 import { pathToFileURL } from "node:url";

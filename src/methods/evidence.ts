@@ -1,15 +1,15 @@
-/** What checks found: `evidence.json` in the folder of each method that has been checked. */
+/** Results of checks: `evidence.json` in the folder of each method that has been checked. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckEvidence } from "../train/check.ts";
 import { paperFolder } from "./folders.ts";
 
-/** What a run of a check leaves, and what the tables are made of. */
+/** The stored result of a check, from which the tables are made. */
 export interface StoredEvidence extends CheckEvidence {
   readonly family: string;
   /** How often the check was edited after its first evidence, plus one. */
   readonly attempts: number;
-  /** Of the check's file. */
+  /** Digest of the check's sources. */
   readonly check: string;
   readonly seconds: number;
   readonly commit: string;

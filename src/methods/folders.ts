@@ -16,6 +16,6 @@ export const paperFolders: readonly PaperFolder[] = globSync("*/*/method.{ts,js}
   .map(([family = "", id = ""]) => ({ id, family, path: join(import.meta.dirname, family, id) }))
   .sort((a, b) => a.family.localeCompare(b.family) || a.id.localeCompare(b.id));
 
-/** The folder of a method; undefined for a name that is none. */
+/** The folder of a method; undefined for an unknown name. */
 export const paperFolder = (id: string): PaperFolder | undefined =>
   paperFolders.find((folder) => folder.id === id);

@@ -18,11 +18,11 @@ export interface AsymmetricOptions extends ChannelOptions {
 }
 
 /**
- * Group advantages whose two symmetries are broken, with the batch's mean success m as the clock of training:
+ * Group advantages without their two symmetries, depending on the batch's mean success m:
  *
  *     a = (R − p) / max(std, floor)            p the group's mean, R in [0, 1]
  *     A = (1 − m) · a / (2 (1 − √p)) + m · a / (2 √p)         easy questions first, hard ones later
- *     A ← A · min(1, m / full)   where A > 0                  positives are small as long as little succeeds
+ *     A ← A · min(1, m / full)   where A > 0                  positives are small while success is rare
  *
  * m is the mean of the groups' means, before groups without spread are left out.
  * Paper: "Unveiling Implicit Advantage Symmetry: Why GRPO Struggles with Exploration and Difficulty Adaptation".

@@ -11,10 +11,10 @@ import { grpo } from "../../baseline/grpo/method.ts";
 import { asymmetric } from "./asymmetric.ts";
 import { aGrae } from "./method.ts";
 
-/** Each question stands for three that cannot be told apart: one answer alone is right for a part of them. */
+/** Each question has three indistinguishable variants; each right answer is right for only some of them. */
 const environment = (seed: number) => answers({ seed, questions: 30, variants: 3, right: 2 });
 
-/** Words that are right for any of a question's variants begin above the others, those of the first variant most. */
+/** Initial logits: words right for any variant of a question are above the others, those of the first variant most. */
 function engine(tasks: readonly Task[]) {
   const variants = Map.groupBy(tasks, (t) => t.prompt[0]!.content);
   const prior: Prior = (context, word) => {
@@ -25,7 +25,7 @@ function engine(tasks: readonly Task[]) {
   return tabularEngine({ context: "message", prior });
 }
 
-/** Exact probabilities that one sample, and that any of 16, is right: means over the practised questions. */
+/** Exact probabilities that one sample, and that any of 16, is right: means over the training questions. */
 async function chances(policy: Model, tasks: readonly Task[]): Promise<{ one: number; sixteen: number }> {
   let [one, sixteen] = [0, 0];
   for (const task of tasks) {
@@ -36,7 +36,7 @@ async function chances(policy: Model, tasks: readonly Task[]): Promise<{ one: nu
   return { one, sixteen };
 }
 
-/** Where both are compared: three quarters of what a policy can reach that always says the same. */
+/** Success level of the comparison: three quarters of the best deterministic policy's success. */
 const level = 0.25;
 
 const arm = (recipe: Recipe): Arm => ({

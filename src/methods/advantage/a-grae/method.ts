@@ -4,11 +4,11 @@ import { asymmetric } from "./asymmetric.ts";
 export const aGrae = method({
   id: "a-grae",
   family: "advantage",
-  summary: "asymmetric group advantages: explore while little succeeds, turn to hard tasks later",
+  summary: "asymmetric group advantages: exploration while success is rare, hard tasks later",
   paper:
     "Unveiling Implicit Advantage Symmetry: Why GRPO Struggles with Exploration and Difficulty Adaptation",
   mechanism:
-    "With rewards of 0 and 1 the advantages of a group cancel, so answers that were not sampled get no push, and a group's weight √(p(1 − p)) always favours middling tasks. Both symmetries are broken, with the batch's mean success as the clock: early on, right answers count less and easy tasks more; later they count in full and hard tasks more.",
+    "With rewards of 0 and 1 the advantages of a group cancel, so answers that were not sampled get no gradient, and a group's weight √(p(1 − p)) always favours tasks of medium difficulty. Both symmetries are broken, depending on the batch's mean success: early in training, right answers count less and easy tasks more; later, right answers count in full and hard tasks more.",
   equation: [
     "a = (R − p) / std                                    p: mean reward of the group, m: mean of all p",
     "A = (1 − m) · a / (2(1 − √p)) + m · a / (2√p)",

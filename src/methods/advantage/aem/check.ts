@@ -6,7 +6,7 @@ import { corridor } from "../../../worlds/corridor.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { aem } from "./method.ts";
 
-/** In half of the states the policy begins sure of an action, whether it is right or not; in the others it knows nothing. */
+/** In half of the states the initial policy is confident of an action, right or wrong; in the others it is uniform. */
 function engine(seed: number) {
   const random = randomStream(seed).split("habits");
   const prior: Prior = (context, word) => {

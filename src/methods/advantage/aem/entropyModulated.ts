@@ -5,21 +5,21 @@ import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link entropyModulated}. */
 export interface EntropyModulatedOptions {
-  /** How much sure responses count above unsure ones, k; below 0 the other way round. Default 1. */
+  /** k: how much more confident responses count than uncertain ones; below 0 the reverse. Default 1. */
   readonly strength?: number;
 }
 
 /**
- * Scales what the estimators before it in the list made, response by response: sure responses count more, unsure ones
- * less.
+ * Scales the advantages of the estimators before it in the list, per response: confident responses count more, uncertain
+ * ones less.
  *
  *     u = mean entropy of the response's tokens, in nats      û = (u − min u) / (max u − min u)
  *     c = exp(−k û) / mean(exp(−k û)),   A ← c · A            min, max and mean over all responses (turns) of the group
  *
- * Why: one step of natural gradient changes the entropy of a state by Cov(A, surprisal). Sure responses that fail raise
- * it, sure responses that succeed lower it; both are made to count.
+ * Why: one step of natural gradient changes the entropy of a state by Cov(A, surprisal). Confident responses that fail
+ * raise it, confident responses that succeed lower it; both get more weight.
  *
- * Where a sampler gave no entropies, the mean surprisal −ln p of the response's tokens stands for them. Equal responses
+ * Without entropies from the sampler, the mean surprisal −ln p of the response's tokens is used. Equal responses
  * have c = 1 exactly; so has a turn without tokens or with unknown log-probabilities. Trajectories without advantages
  * stay out of the group. Stats: the deviation of c over all responses.
  * Paper: "AEM: Adaptive Entropy Modulation for Multi-Turn Agentic Reinforcement Learning".

@@ -9,10 +9,10 @@ import { armOf } from "../../../train/trainingArm.ts";
 import { kernels } from "./kernels.ts";
 import { drKernel } from "./method.ts";
 
-/** The library call begins as the likeliest answer; other words are no answers. */
+/** Initially the library call is the likeliest answer; other words are not answers. */
 const prior: Prior = (_context, word) => (word === "library" ? 2 : /^v\d+$/.test(word) ? 0 : -1e9);
 
-/** What a kernel is usually paid, per episode: the profiler is not asked. */
+/** The usual kernel reward, per episode, without the profiler. */
 const plain = method({
   id: "grpo-speed",
   family: "baseline",

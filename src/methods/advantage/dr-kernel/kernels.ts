@@ -1,4 +1,4 @@
-/** Code to be made fast: a library call is always right and never faster, one way of writing it oneself is. */
+/** Kernels to make fast: a library call is always right and never faster; one own variant is both right and faster. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
@@ -11,13 +11,13 @@ import {
 
 /** Settings of {@link kernels}. */
 export interface KernelsOptions {
-  /** Operations practised; as many others nobody practises. Default 8. */
+  /** Number of training operations; as many others are held out. Default 8. */
   readonly operations?: number;
-  /** Ways of writing a kernel oneself. Default 8. */
+  /** Number of own variants of a kernel. Default 8. */
   readonly variants?: number;
   /** Turns of an episode. Default 3. */
   readonly turns?: number;
-  /** Probability that an episode has to stop after a turn, for want of room. Default 0. */
+  /** Probability that an episode is truncated after a turn. Default 0. */
   readonly stops?: number;
   /** Deviation of ln(measured speed-up). Default 0.2. */
   readonly noise?: number;
@@ -25,13 +25,13 @@ export interface KernelsOptions {
   readonly seed?: number;
 }
 
-/** What one way of answering comes to. */
+/** Properties of one answer. */
 interface Kind {
   /** What is said about it. */
   readonly word: "wrong" | "slow" | "fast";
   /** True speed-up over the library. */
   readonly speed: number;
-  /** Share of the runtime that is spent in code of one's own. */
+  /** Share of the runtime that is spent in the agent's own code. */
   readonly coverage: number;
 }
 const library: Kind = { word: "slow", speed: 1, coverage: 0 };
@@ -44,11 +44,11 @@ export const fastOf = (task: Task): string => task.metadata.fast as string;
 
 /**
  * Each turn answers with `library` or a variant, `v3`. Of an operation's variants one is fast, one right but partly the
- * library's, the others are wrong. Every turn pays
+ * library's, the others are wrong. The reward of every turn is
  *
  *     outcome = ½ correct + ½ min(measured speed-up, 3)          nothing for a wrong one
  *
- * and a profiler measures `coverage` of right ones. What is seen is the operation and how the last answer was. Success:
+ * and a profiler measures `coverage` of right ones. The agent sees the operation and the last answer's result. Success:
  * the last answer is truly 1.2 times as fast as the library.
  */
 export function kernels(options: KernelsOptions = {}): Environment {
@@ -118,7 +118,7 @@ export function kernels(options: KernelsOptions = {}): Environment {
       ...Array.from({ length: 2 * operations }, (_, i) => `op${i}`),
     ],
     expert: fastOf,
-    /** A speed-up is measured once, while playing: the verdict is what was paid last. */
+    /** A speed-up is measured once, during the episode: the verdict is the last reward. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

@@ -10,13 +10,13 @@ export interface MismatchRejectedOptions {
 }
 
 /**
- * Drops trajectories on whose tokens trainer and sampler disagree, from what the estimators before it in the list made.
+ * Removes trajectories on which trainer and sampler disagree from the advantages of the estimators before it in the list.
  *
  *     ratio[a] = p_train(a) / p_sampler(a)
  *     kept where low ≤ exp(mean_a ln ratio[a]) ≤ high and every ratio[a] ≥ veto
  *
- * The trainer's probabilities are those recorded at temperature 1, the sampler's those really drawn from. Tokens that
- * lack either say nothing; a trajectory without any that does is kept. Stats: `rejected`, the share that was dropped.
+ * The trainer's probabilities are those recorded at temperature 1, the sampler's those of the sampling distribution.
+ * Tokens without either are ignored; a trajectory without any usable token is kept. Stats: `rejected`, the share dropped.
  * Paper: "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel Generations".
  */
 export function mismatchRejected(options: MismatchRejectedOptions = {}): Advantage<null> {

@@ -2,23 +2,23 @@ import type { Annotate } from "../../../core/slots.ts";
 
 /** Settings of {@link profilingRejection}. */
 export interface ProfilingRejectionOptions {
-  /** The environment's reward that says how much of the work an action's own code did, in [0, 1]. Default "coverage". */
+  /** Name of the reward that measures the share of the work done by an action's own code, in [0, 1]. Default "coverage". */
   readonly reward?: string;
   /** Coverage up to which nothing is kept. Default 0.3. */
   readonly from?: number;
-  /** How much more of it until everything is kept. Default 0.1. */
+  /** Width of the range above `from` over which P(kept) rises to 1. Default 0.1. */
   readonly width?: number;
   /** Default "kept". */
   readonly note?: string;
 }
 
 /**
- * Draws which turns are learnt from: 1 where one is kept, 0 where it is dropped.
+ * Draws which turns are trained on: 1 kept, 0 dropped.
  *
  *     P(kept) = clamp((coverage − from) / width, 0, 1)
  *
- * Answers that are right without doing the work are dropped, so that they are not made likelier. A turn of which no
- * coverage was measured, such as a wrong answer, is always kept: it says what not to do.
+ * Answers that are right without doing the work are dropped, so that they are not reinforced. A turn without a measured
+ * coverage, such as a wrong answer, is always kept as a negative example.
  * Paper: "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel Generations".
  */
 export function profilingRejection(options: ProfilingRejectionOptions = {}): Annotate {

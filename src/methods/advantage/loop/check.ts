@@ -5,7 +5,7 @@ import { grpo } from "../../baseline/grpo/method.ts";
 import { documents } from "./documents.ts";
 import { loop } from "./method.ts";
 
-/** Documents and the call begin equally likely; other words are no actions. */
+/** Initially documents and the call are equally likely; other words are not actions. */
 const prior: Prior = (_context, word) => (/^(d\d+|call)$/.test(word) ? 0 : -1e9);
 
 const arm = (recipe: PracticeArm["recipe"], settings: PracticeArm["settings"]) =>

@@ -1,4 +1,4 @@
-/** A desk of documents and one call to make: whoever read the right documents first makes it right. */
+/** Documents to read before one call: the call succeeds if the right documents were read first. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
@@ -12,7 +12,7 @@ import {
 
 /** Settings of {@link documents}. */
 export interface DocumentsOptions {
-  /** Jobs practised; as many others nobody practises. Default 4. */
+  /** Number of training jobs; as many others are held out. Default 4. */
   readonly jobs?: number;
   /** Documents on the desk. Default 12. */
   readonly documents?: number;
@@ -30,9 +30,9 @@ export const neededBy = (task: Task): readonly string[] => task.metadata.needed 
 const call = "call";
 
 /**
- * Every job has a word of its own, `job3`. Its name is a document (`d5`), which is read, or `call`, which ends the
- * episode and pays the share of its tests that pass: the square of the share of needed documents that were read. What
- * is seen is the job and which of its documents are in hand, so that the last message is the state.
+ * Every job has its own word, `job3`. An action is the name of a document (`d5`), which is then read, or `call`, which
+ * ends the episode; its reward is the share of tests that pass: the square of the share of needed documents that were
+ * read. The agent sees the job and which of its documents were read, so the last message is the state.
  */
 export function documents(options: DocumentsOptions = {}): Environment {
   const { jobs = 4, documents: count = 12, needed = 2, turns = 5, seed = 1 } = options;

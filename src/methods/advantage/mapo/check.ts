@@ -6,7 +6,7 @@ import { grpo } from "../../baseline/grpo/method.ts";
 import { counsel, moodAfter, replies } from "./counsel.ts";
 import { mapo } from "./method.ts";
 
-/** Every reply begins equally likely; other words are no replies. */
+/** Initially every reply is equally likely; other words are not replies. */
 const prior: Prior = (_context, word) => (replies.some((r) => r === word) ? 0 : -1e9);
 
 const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;

@@ -1,4 +1,4 @@
-/** A talk with somebody in a low mood: advice helps once it was asked for what is wrong, and a judge watches each reply. */
+/** A dialogue with a person in a low mood: advice helps after a question about the cause, and a judge scores each reply. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
@@ -18,7 +18,7 @@ export interface CounselOptions {
   readonly turns?: number;
   /** Probability that the person leaves after a reply of the second half. Default 0. */
   readonly leaves?: number;
-  /** How much the judge praises the first reply and scolds the last one whatever is said; in between, in between. Default 1. */
+  /** Bias of the judge: added to the first reply, subtracted from the last, linear in between. Default 1. */
   readonly drift?: number;
   /** Deviation of the judge's score of a reply. Default 1. */
   readonly noise?: number;
@@ -26,14 +26,14 @@ export interface CounselOptions {
   readonly ratingNoise?: number;
 }
 
-/** Replies there are. */
+/** The possible replies. */
 export const replies = ["validate", "advise", "probe", "joke"] as const;
 
 const worst = -5;
 const best = 5;
 const start = -2;
 
-/** How far back the last probe lies, in replies; "none" beyond two. */
+/** Number of replies since the last probe; "none" beyond two. */
 function sinceProbe(said: readonly string[]): string {
   if (said.at(-1) === "probe") return "probed";
   return said.at(-2) === "probe" ? "answered" : "none";
@@ -64,10 +64,10 @@ export function moodAfter(task: Task, said: readonly string[]): number {
 }
 
 /**
- * Of all replies, advice helps most, but only two replies after the last probe, which hurts a little. What is seen is which
- * reply it is and how long ago was probed, `t3 answered`: the mood itself is hidden. Every reply pays `judge`: the change of mood,
- * what the judge thinks of that moment in general, and noise, within ±3. The last one pays `outcome` too, a noisy rating
- * of the mood at the end. Success: that mood is truly above 0.
+ * Of all replies, advice helps most, but only two replies after the last probe, which hurts a little. The agent sees the
+ * number of the reply and how long ago the last probe was, `t3 answered`; the mood itself is hidden. Every reply has a
+ * reward `judge`: the change of mood, the judge's bias at that moment, and noise, within ±3. The last one also has
+ * `outcome`, a noisy rating of the final mood. Success: the true final mood is above 0.
  */
 export function counsel(options: CounselOptions = {}): Environment {
   const { people = 16, turns = 16, leaves = 0, drift = 1, noise = 1, ratingNoise = 3 } = options;
@@ -111,7 +111,7 @@ export function counsel(options: CounselOptions = {}): Environment {
     };
   }
 
-  /** Probes, validates while the answer comes, and advises, again and again. */
+  /** Repeats: probe, validate until the answer comes, advise. */
   const expert: Player = (_task, conversation) => {
     const said = conversation.filter((m) => m.role === "assistant").map((m) => m.content);
     const since = sinceProbe(said);
@@ -130,7 +130,7 @@ export function counsel(options: CounselOptions = {}): Environment {
     start: async (task, random) => startAt(task, random, [], false),
     lexicon: () => [...replies, "none probed answered", ...Array.from({ length: turns }, (_, i) => `t${i}`)],
     expert,
-    /** Scores are drawn once, while talking: the verdict is the rating that was given. */
+    /** Scores are drawn once, during the episode: the verdict is the final rating. */
     async verify(_task: Task, trajectory: Trajectory) {
       return { outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 };
     },

@@ -6,16 +6,16 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { klPenalty } from "../../../objective/klPenalty.ts";
 
 const discount = 0.95;
-/** α: what the comparison at the same turn has of the whole. */
+/** α: weight of the advantage normalised at the same turn. */
 const share = 0.5;
 
 export const mapo = method({
   id: "mapo",
   family: "advantage",
-  summary: "returns per turn against the same turn of other dialogues and against all turns, half and half",
+  summary: "averages advantages of returns per turn, normalised at the same turn and over the batch",
   paper: "MAPO: Mixed Advantage Policy Optimization for Long-Horizon Multi-Turn Dialogue",
   mechanism:
-    "A judge scores every reply of a dialogue, and the scores that follow a reply are its return, so that later effects reach back. The same rollouts are compared twice: with other dialogues at the same turn, which takes the effect of the stage away but has few to compare, and with all turns of the batch, which are many but mixed. Both are normalised and then averaged; no critic and no further sampling is needed.",
+    "A judge scores every reply of a dialogue, and a reply's return is the discounted sum of the scores from it on, so later effects count. The same rollouts are compared twice: with other dialogues at the same turn, which removes the effect of the stage but has few samples, and with all turns of the batch, which has many samples from mixed stages. Both are normalised and then averaged; neither a critic nor further sampling is needed.",
   equation: [
     "G[i,k] = Σ_{j ≥ k} γ^(j − k) r[i,j]                                    γ = 0.95",
     "A = α (G − mean_turn) / std_turn + (1 − α) (G − mean_batch) / std_batch    α = ½",
@@ -23,7 +23,7 @@ export const mapo = method({
     "loss = mean over dialogues of the clipped surrogate per token + 0.001 KL(π, π_reference)",
   ].join("\n"),
   source:
-    "judge per turn, Monte-Carlo returns and the two levels from the paper's abstract; γ, α, pools, and the coefficient of the divergence ours",
+    "judge per turn, Monte-Carlo returns and the two levels from the paper's abstract; γ, α, the pools and the KL coefficient are ours",
   frozen: { reference: {} },
   slots: (s) => ({
     feedback: turnRewards(),

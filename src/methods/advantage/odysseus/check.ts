@@ -8,7 +8,7 @@ import { odysseus } from "./method.ts";
 
 const environment = (seed: number) => corridor({ cells: 100, kinds: 4, layouts: 10, seed });
 
-/** A policy that has some idea already: in every state the right action begins as the likeliest, with 0.4 of all. */
+/** A partly trained policy: in every state the right action is the likeliest, with probability 0.4. */
 function engine(seed: number) {
   const { expert, tasks } = environment(seed);
   const [task] = tasks("train");
@@ -27,7 +27,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     engine,
     iterations: 60,
     contextTokens: 2048,
-    // a cell pays 0.01, so that a critic in a table wants smaller steps than logits
+    // a cell's reward is 0.01, so a tabular critic needs smaller steps than the logits
     settings: { tasks: 1, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0, criticRate: 0.1 },
     grid: [0.03, 0.1, 0.3, 1].map((learningRate) => ({ learningRate })),
     metric: ({ curve }) => averageOf(curve, "reward"),

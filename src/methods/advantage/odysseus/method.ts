@@ -10,17 +10,17 @@ import { valueRegression } from "../../../objective/valueRegression.ts";
 export const odysseus = method({
   id: "odysseus",
   family: "advantage",
-  summary: "a critic of its own says one value per turn: advantages over a hundred turns and more",
+  summary: "a separate critic with one value per turn: GAE over a hundred turns and more",
   paper: "Odysseus: Scaling VLMs to 100+ Turn Decision-Making in Games via Reinforcement Learning",
   mechanism:
-    "In episodes of a hundred turns the return of the whole says little about one action, and after the first turn the attempts of a group stand in different states. A separate critic reads the observation and says one value per turn; generalised advantages run over turns, not tokens, so that the horizon does not depend on how much is said, and all tokens of a turn share one. An episode that a limit cuts off goes on from its last value; a death does not.",
+    "In episodes of a hundred turns the return says little about a single action, and after the first turn the attempts of a group are in different states. A separate critic reads the observation and predicts one value per turn; GAE runs over turns, not tokens, so the horizon does not depend on the number of tokens, and all tokens of a turn share one advantage. An episode truncated by a limit bootstraps from its last value; one that ends in death does not.",
   equation: [
     "δ[k] = r[k] + γ V(o[k+1]) − V(o[k]),   A[k] = Σ_j (γ λ)^j δ[k+j]       over turns; γ = 0.99, λ = 0.95",
     "A ← (A − mean) / std                                                    over the batch",
     "loss = −mean over tokens of min(ρ A, clamp(ρ, 1 − ε, 1 + ε) A) + mean over turns of ½ (V(o[k]) − A[k] − V_old(o[k]))²",
   ].join("\n"),
   source:
-    "critic on the observation and advantages per turn from descriptions of the paper; γ, λ, whitening and the critic's step size ours; its filter that keeps positive advantages alone, for unstable phases, is left out",
+    "critic on the observation and advantages per turn from descriptions of the paper; γ, λ, whitening and the critic's step size are ours; the paper's filter for unstable phases, which keeps only positive advantages, is left out",
   needs: ["heads"],
   defaults: { criticRate: 2 },
   models: { critic: { from: "fresh", heads: ["value"] } },

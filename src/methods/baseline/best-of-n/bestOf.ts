@@ -4,11 +4,12 @@ import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Id, type Trajectory } from "../../../core/types.ts";
 
 /**
- * Best of n: of each group that a rollout brings home only the unit that the environment's verdict ranks first.
+ * Best of n: keeps, of each group of the rollout, only the unit with the highest environment verdict.
  *
  *     y* = argmax_k Σ verdict(y_k)        the first of equals
  *
- * An environment without a verdict is taken by what it paid; a unit without either ranks last. The trajectories of the others are handed on no more; their tokens are counted as discarded. Failed episodes stay.
+ * Without a verdict, the sum of rewards ranks the units; a unit without either ranks last. The trajectories of the
+ * other units are dropped; their tokens are counted as discarded. Failed episodes stay.
  */
 export function bestOf(rollout: Rollout): Rollout {
   return async (ctx) => {

@@ -16,34 +16,34 @@ import { instructionsOf, playedUnder } from "../../../memory/instructed.ts";
 export interface BootstrapOptions {
   /** Most examples in a prompt. Default 4. */
   readonly examples?: number;
-  /** Most characters of one example: a longer episode is none. Default 2000. */
+  /** Most characters of one example; longer episodes are not used. Default 2000. */
   readonly characters?: number;
-  /** Successes kept to draw from, of each task the latest; the oldest leave first. Default 32. */
+  /** Number of stored successes, the latest per task; the oldest are removed first. Default 32. */
   readonly kept?: number;
   /** Sets tried in each iteration. Default 1. */
   readonly tries?: number;
-  /** Whether a set has to earn more than what is in force; else the last one drawn is. Default true. */
+  /** Whether a set must earn more than the current one to replace it; otherwise every new set does. Default true. */
   readonly selects?: boolean;
-  /** Attempts at each practised task. Default 1. */
+  /** Attempts at each training task. Default 1. */
   readonly groupSize?: number;
   readonly temperature?: number;
 }
 
-/** What a run remembers of it. */
+/** The state in the run's memory. */
 export const demonstrationsKey = "demonstrations";
 
 const example = z.custom<Example & Json>((value) => typeof value === "object" && value !== null);
 const stateSchema = z.object({
   successes: z.array(z.object({ task: z.string(), example })),
-  /** Mean reward of what is in force, on the tasks held back. */
+  /** Mean reward of the current set on the held-out tasks. */
   score: z.number().nullable(),
 });
 type Kept = z.output<typeof stateSchema>;
 
 /**
- * The rollout practises under what is in force; episodes that succeed become examples. The update draws a random set of
- * them, one of a task, plays it on the tasks held back (`isHeldBack`), and puts it in force if it earns more there than what is: later
- * successes come from better prompts. A set that gives away a task which is held out is refused.
+ * The rollout plays under the current set of examples; episodes that succeed become examples. The update draws a random
+ * set of them, one per task, evaluates it on the held-out tasks (`isHeldBack`), and makes it current if it earns more
+ * there: later successes come from better prompts. A set that leaks a held-out task is refused.
  * Stats: successes, score.best, proposals, proposals.refused, joined.
  * Paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines".
  */
@@ -112,7 +112,7 @@ async function earned(
   return ended.length > 0 ? mean(ended.map(paid)) : 0;
 }
 
-/** The successes with further ones, each as an example. */
+/** The stored successes with new ones added, each as an example. */
 function remembered(
   { successes }: Kept,
   fresh: readonly Trajectory[],
@@ -130,7 +130,7 @@ function remembered(
   return [...latest.values()].slice(-kept);
 }
 
-/** The conversation of an episode without what the agent was told in it: system messages, and examples of before. */
+/** The conversation of an episode without the system messages and earlier examples. */
 export function exampleOf(t: Trajectory, told: InstructionSet): Example {
   const last = t.turns.at(-1);
   const messages = [...(last?.prompt ?? []), ...(last ? [last.action] : [])].filter(

@@ -5,11 +5,11 @@ import { type Arm, defineCheck } from "../../../train/check.ts";
 import { armOf } from "../../../train/trainingArm.ts";
 import { bootstrappedWith } from "./method.ts";
 
-/** Episodes of a search, those of selection included. */
+/** Episodes of a search, including those for selection. */
 const episodes = 400;
 const world = (seed: number) => tickets({ faults: 6, plans: 6, writers: 6, tickets: 200, seed });
 
-/** A frozen policy: a plan is the likelier, the more words the ticket shares with an example that it mended. */
+/** A frozen policy: a plan is more likely the more words the ticket shares with an example that the plan repaired. */
 const frozen = (seed: number) => {
   const plans = new Set(
     world(seed)

@@ -4,10 +4,10 @@ import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 import { type BootstrapOptions, bootstrapped } from "./bootstrap.ts";
 
-/** Tasks that sets of examples are selected on. */
+/** Number of held-out tasks on which sets of examples are compared. */
 const selection = 16;
 
-/** The method with other numbers of examples. */
+/** The slots of the method with other numbers of examples. */
 export const bootstrappedWith = (
   { tasks, groupSize, temperature }: Settings,
   { heldBack: held = selection, ...options }: BootstrapOptions & { readonly heldBack?: number } = {},
@@ -20,16 +20,16 @@ export const bootstrapFewShot = method({
   id: "bootstrap-few-shot",
   family: "baseline",
   summary:
-    "shows the agent its own successes as examples, selected on tasks held back; weights stay as they are",
+    "puts the agent's own successes into the prompt as examples, selected on held-out tasks; weights do not change",
   paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines",
   mechanism:
-    "Episodes that succeed are kept as they were played. Random sets of them stand as examples in the prompt and are tried on tasks that are held back; a set that earns more there than the one in force takes its place. Later episodes are played under the better prompt, so that tasks which nothing was known of begin to succeed.",
+    "Episodes that succeed are kept unchanged. Random sets of them are put into the prompt as examples and evaluated on held-out tasks; a set with a higher mean reward than the current one replaces it. Later episodes use the better prompt, so tasks without any success so far begin to succeed.",
   equation: [
-    "E = successes so far, one of a task        D ~ 4 of E",
-    "D in force if mean r(D) > mean r(in force) over the tasks held back",
+    "E = successes so far, one per task        D ~ 4 of E",
+    "D replaces the current set if mean r(D) > mean r(current) over the held-out tasks",
   ].join("\n"),
   source:
-    "random search over bootstrapped sets of at most 4: the paper and its code, which compiles once and tries all sets then; going on from what is in force, 32 successes kept and 16 tasks held back are ours",
+    "random search over bootstrapped sets of at most 4: the paper and its code, which compiles once and tries all sets at that point; continuing from the current set, keeping 32 successes and holding out 16 tasks are ours",
   weightFree: true,
   defaults: { tasks: 8, groupSize: 1 },
   slots: (settings) => bootstrappedWith(settings),

@@ -3,16 +3,16 @@ import { type Id, paid, type Trajectory, type Unit } from "../../../core/types.t
 
 /** Settings of {@link dynamicSampling}. */
 export interface DynamicSamplingOptions {
-  /** Groups wanted that differ within themselves. */
+  /** Number of groups with unequal returns to collect. */
   readonly groups: number;
-  /** What a trajectory came to. Default: all that the environment paid. */
+  /** Return of a trajectory. Default: the sum of the environment's rewards. */
   readonly returnOf?: (t: Trajectory) => number;
 }
 
 /**
- * Plays on until enough groups can teach: those in which all attempts came to the same are left out, and the next of the
- * chosen tasks are played in their place, as many at once as groups are missing. The data slot must choose more tasks
- * than groups are wanted; where they run out, the batch stays smaller, or empty.
+ * Samples until enough groups have unequal returns: groups whose attempts all have the same return are left out, and the
+ * next of the chosen tasks are played in their place, as many at once as groups are missing. The data slot must choose
+ * more tasks than `groups`; when the tasks run out, the batch is smaller, or empty.
  *
  *     keep a group  ⇔  its returns are not all equal
  *

@@ -12,12 +12,12 @@ export interface OverlongOptions {
 }
 
 /**
- * Soft overlong punishment: whoever comes near the limit pays for it, up to 1 at the limit and beyond, so that a cut
- * episode is told apart from a wrong one.
+ * Soft overlong punishment: a sequence near the limit gets a penalty that grows to 1 at the limit, so that truncated
+ * episodes and wrong answers get different rewards.
  *
  *     value = −clamp((length − (limit − buffer)) / buffer, 0, 1)          length: tokens of the whole sequence, at its end
  *
- * Trajectories that pay nothing get no signal; nor do failed ones.
+ * Trajectories without a penalty get no signal; nor do failed ones.
  * Paper: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale" (there over the length of one response).
  */
 export function overlong({ limit, buffer, channel = "length" }: OverlongOptions = {}): Feedback {
@@ -33,7 +33,7 @@ export function overlong({ limit, buffer, channel = "length" }: OverlongOptions 
     });
 }
 
-/** Of the longest turn: its prompt holds everything before it. A limit in tokens is reached by what did not fit. */
+/** Length of the longest turn: its prompt holds everything before it. An episode truncated by tokens counts as infinitely long. */
 function lengthOf(t: Trajectory): number {
   if (t.end.kind === "truncated" && t.end.limit === "tokens") return Number.POSITIVE_INFINITY;
   return Math.max(

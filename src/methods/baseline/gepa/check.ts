@@ -10,14 +10,14 @@ import { quoting, type Reflector } from "./reflector.ts";
 
 const length = 4;
 const words = ["w0", "w1", "w2", "w3", "w4", "w5"];
-/** Episodes of a search, those of selection included. */
+/** Episodes of a search, including those for selection. */
 const episodes = 240;
 
-/** Questions that want one code; what is wrong with a reply is said, as in "not w3 at 2 , w1 at 4". */
+/** Questions with one code as the answer; feedback names the errors of a reply, as in "not w3 at 2 , w1 at 4". */
 const world = (seed: number) =>
   codewords({ questions: 40, same: true, says: true, length, vocabulary: words.length, seed });
 
-/** A frozen policy that reads such lines: each makes its word less likely at its place, by 4 nats. */
+/** A frozen policy that reads such lines: each lowers its word at its position by 4 nats. */
 const frozen = () =>
   tabularEngine({
     context: "message",
@@ -34,7 +34,7 @@ const frozen = () =>
     },
   });
 
-/** What can be said of a reply, a word at a time. */
+/** All possible feedback items about a reply, one per word. */
 const stock = words.flatMap((word) => Array.from({ length }, (_, place) => `not ${word} at ${place + 1}`));
 const blind: Reflector = async ({ text, random }) => {
   const member = { id: "", text, weight: 0, draws: 0, from: [] };

@@ -15,7 +15,7 @@ export const componentsOf = ({ tools }: InstructionSet): readonly string[] => [
 export const textIn = ({ system: text, tools }: InstructionSet, component: string): string =>
   component === system ? text : (tools[component.slice(prefix.length)] ?? "");
 
-/** The set with another text in one place. */
+/** The set with one text replaced. */
 export const withText = (
   set: InstructionSet,
   component: string,
@@ -26,6 +26,6 @@ export const withText = (
     ? { ...set, system: text, origins }
     : { ...set, tools: { ...set.tools, [component.slice(prefix.length)]: text }, origins };
 
-/** Characters of all of them. */
+/** Total number of characters of all texts. */
 export const lengthOf = (set: InstructionSet): number =>
   componentsOf(set).reduce((sum, component) => sum + textIn(set, component).length, 0);

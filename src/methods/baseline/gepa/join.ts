@@ -1,4 +1,4 @@
-/** How candidates come into the pool: each has been played on the tasks held back. */
+/** Adds candidates to the pool after evaluation on the held-out tasks. */
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
@@ -8,13 +8,13 @@ import type { SearchSettings } from "./options.ts";
 import type { Pool } from "./pool.ts";
 import { heldBackOf, scoresOf } from "./scores.ts";
 
-/** What an iteration came to. */
+/** Result of an iteration. */
 export interface Done {
   readonly pool: Pool;
   readonly stats: Stats;
 }
 
-/** The first candidate, with what it earns on the tasks held back. */
+/** The first candidate, with its rewards on the held-out tasks. */
 export async function begin(ctx: Ctx, set: InstructionSet, settings: SearchSettings): Promise<Pool> {
   const proposed = ctx.artefacts.propose({
     name: "instructions",
@@ -36,7 +36,7 @@ export async function begin(ctx: Ctx, set: InstructionSet, settings: SearchSetti
   return { members: [member], tried: [], waiting: 0, merged: 0, found: false };
 }
 
-/** The pool with a candidate, once that was played on the tasks held back. */
+/** The pool with a candidate added, after evaluation on the held-out tasks. */
 export async function joined(
   ctx: Ctx,
   pool: Pool,

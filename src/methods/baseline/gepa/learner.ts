@@ -1,4 +1,4 @@
-/** Reflective search over what an agent is told, as pieces of a method. */
+/** Reflective search over an agent's instructions, as pieces of a method. */
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { playedUnder } from "../../../memory/instructed.ts";
 import { begin } from "./join.ts";
@@ -10,14 +10,14 @@ import { keepPool } from "./pool.ts";
 import { rewriteTurn } from "./rewriteTurn.ts";
 
 /**
- * One iteration rewrites one text of one candidate. Its tasks are those to practise on and those held back (`isHeldBack`).
- * The rollout plays a candidate of the Pareto front on the iteration's tasks; the update lets a reflector rewrite one of its
- * texts, in turn, from these attempts and what was said of them, and plays the new candidate on the same tasks. If it earns
- * more in sum, it is played on the tasks held back and joins the pool. After an iteration that found one, two candidates of
- * the front are merged instead, where two fit; a merge joins if it earns at least as much as the better of the two on some
- * tasks held back. The highest mean there is in force.
+ * One iteration rewrites one text of one candidate. Its tasks are the training tasks and the held-out tasks (`isHeldBack`).
+ * The rollout plays a candidate of the Pareto front on the iteration's tasks. The update lets a reflector rewrite one of
+ * its texts, in turn, from these attempts and their feedback, and plays the new candidate on the same tasks. If its sum is
+ * higher, it is evaluated on the held-out tasks and joins the pool. After an iteration that added a candidate, two
+ * compatible candidates of the front, if there are any, are merged instead; a merge joins if it earns at least as much as
+ * the better of the two on a few held-out tasks. The candidate with the highest held-out mean is current.
  *
- * A text that is too long, says nothing new, or gives away a task which is held out is refused and played nowhere.
+ * A text that is too long, unchanged, or leaks a held-out task is refused and never played.
  * Stats: candidates, front, score.best, proposals, proposals.refused, joined, merged.
  * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
  */

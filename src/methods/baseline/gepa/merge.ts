@@ -1,4 +1,4 @@
-/** Two candidates in one: from each what it changed. */
+/** Merges two candidates: takes from each the texts that it changed. */
 
 import { joinedOrigins } from "../../../common/artefacts/origins.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
@@ -7,7 +7,7 @@ import type { Id } from "../../../core/types.ts";
 import { componentsOf, lengthOf, textIn, withText } from "./components.ts";
 import { meanScore, type Scored, undominated } from "./pareto.ts";
 
-/** A candidate with where it comes from. */
+/** A candidate with its origin. */
 export interface Descended extends Scored {
   readonly parents: readonly Id[];
 }
@@ -15,17 +15,18 @@ export interface Descended extends Scored {
 export interface Merged {
   readonly of: readonly [Id, Id];
   readonly set: InstructionSet;
-  /** Two merges with one key give the same. */
+  /** Merges with equal keys give equal results. */
   readonly key: string;
 }
 
 /**
- * Merges two candidates of the front that go back to one ancestor, which neither is, and which earned no more than either:
- * each text that only one of them changed is the changed one; one that both changed differently is that of the higher mean.
- * There must be a text that only one of them changed. The pair and the ancestor are the first that fit, in random order.
+ * Merges two candidates of the front with a common ancestor that is neither of them and earned no more than either. A text
+ * that only one of them changed is taken from that one; a text that both changed differently is taken from the one with
+ * the higher mean. At least one text must be changed by only one of them. Takes the first fitting pair and ancestor in
+ * random order.
  * @param tried keys of merges that were tried.
  * @param most characters of all texts together.
- * @returns nothing where no pair fits. A set with a single text never merges.
+ * @returns undefined if no pair fits. A set with a single text never merges.
  * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
  */
 export function mergeOf(
@@ -92,8 +93,8 @@ function ancestorsOf(id: Id, byId: ReadonlyMap<Id, Descended>): ReadonlySet<Id> 
 }
 
 /**
- * Tasks on which a merged candidate is tried before all: a third of them where the first was better, a third where the
- * second was, a third where they were alike, and others where one of these has too few.
+ * Tasks of the preliminary evaluation of a merged candidate: a third where the first parent was better, a third where the
+ * second was, a third where they were equal; other tasks fill up where one of these has too few.
  */
 export function telling(a: Scored, b: Scored, count: number, random: Random): readonly Id[] {
   const common = shuffled(

@@ -1,4 +1,4 @@
-/** An iteration that merges: what two candidates changed, in one. */
+/** An iteration that merges the changes of two candidates. */
 import type { Ctx } from "../../../core/context.ts";
 import type { Experience } from "../../../core/slots.ts";
 import { type Done, joined } from "./join.ts";
@@ -7,7 +7,7 @@ import type { SearchSettings } from "./options.ts";
 import type { Pool } from "./pool.ts";
 import { scoresOf, sumOf } from "./scores.ts";
 
-/** The merge joins the pool if it earned at least as much as the better of the two on the tasks that it was tried on. */
+/** The merge joins the pool if it earned at least as much as the better parent on its evaluation tasks. */
 export async function mergeTurn(
   ctx: Ctx,
   pool: Pool,
@@ -21,7 +21,7 @@ export async function mergeTurn(
   const bar = Math.max(
     ...pool.members.filter(({ id }) => of.includes(id)).map((one) => sumOf(one.scores, tasks)),
   );
-  // where every episode failed, nothing speaks for it
+  // if every episode failed, there is no evidence for the merge
   if (tasks.length === 0 || sumOf(scores, tasks) < bar) return { pool: noted, stats: { merged: 0 } };
   const proposed = ctx.artefacts.propose({
     name: "instructions",

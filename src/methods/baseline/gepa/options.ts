@@ -12,26 +12,26 @@ import type { Reflector } from "./reflector.ts";
 
 /** Settings of `reflectiveSearch`. */
 export interface ReflectiveSearchOptions {
-  /** What the agent is told at first. Default: what is in force, else nothing. */
+  /** Initial instructions. Default: the current ones, or none. */
   readonly first?: InstructionSet;
-  /** Default: the policy reflects by itself where it is a model that talks; else what is said is quoted. */
+  /** Default: the policy itself if it is a language model; otherwise feedback is quoted. */
   readonly reflect?: Reflector;
-  /** What was said of an attempt. Default: a critic on the way, else the environment. */
+  /** Feedback on an attempt. Default: critiques of the trajectory, otherwise the environment's messages. */
   readonly tell?: Telling;
-  /** What people said in production; each reflection reads the next `hintsEach` of them. Default none, and 3. */
+  /** Production feedback from people; each reflection reads the next `hintsEach` items. Default none, and 3. */
   readonly hints?: readonly Hint[];
   readonly hintsEach?: number;
-  /** Reward of an attempt that nothing is to be learnt from. Default 1. */
+  /** Reward from which an attempt counts as perfect and is not reflected on. Default 1. */
   readonly perfect?: number;
   /** Most characters of all texts together. Default 4000. */
   readonly characters?: number;
-  /** Most merges kept, and tasks on which one is tried first. Default 5, and 5. */
+  /** Most merges kept, and number of tasks of a merge's first evaluation. Default 5, and 5. */
   readonly merges?: number;
   readonly mergeTasks?: number;
   readonly temperature?: number;
 }
 
-/** Settings of which only those are absent whose default hangs on the run. */
+/** Settings with defaults filled in, except those whose default depends on the run. */
 export type SearchSettings = ReflectiveSearchOptions &
   Required<Omit<ReflectiveSearchOptions, "first" | "reflect" | "temperature">>;
 

@@ -1,11 +1,11 @@
-/** Candidates on a front: each task says who is best at it. */
+/** The Pareto front of candidates: per task, the best ones. */
 
 import { mean } from "../../../common/statistics/statistics.ts";
 import { present } from "../../../core/errors.ts";
 import type { Random } from "../../../core/random.ts";
 import type { Id } from "../../../core/types.ts";
 
-/** A candidate with what it earned at each task of the front. */
+/** A candidate with its reward on each task of the front. */
 export interface Scored {
   readonly id: Id;
   readonly scores: Readonly<Record<Id, number>>;
@@ -14,7 +14,7 @@ export interface Scored {
 /** Mean over its tasks. */
 export const meanScore = ({ scores }: Scored): number => mean(Object.values(scores));
 
-/** Who earned most at each task: several where they tie. */
+/** The candidates with the highest reward on each task; several if they tie. */
 export function fronts(members: readonly Scored[]): ReadonlyMap<Id, ReadonlySet<Id>> {
   const best = new Map<Id, { score: number; ids: Set<Id> }>();
   for (const { id, scores } of members) {
@@ -28,8 +28,8 @@ export function fronts(members: readonly Scored[]): ReadonlyMap<Id, ReadonlySet<
 }
 
 /**
- * Those whom the front needs: beginning with the lowest mean, a candidate goes if at each task where it is among the best
- * another one that stays is as well. Best somewhere is enough to stay, whatever the mean.
+ * The non-dominated candidates: beginning with the lowest mean, a candidate is removed if at each task where it is among
+ * the best another remaining candidate is as well. Being the only best at one task is enough to stay, whatever the mean.
  * Paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning".
  */
 export function undominated<M extends Scored>(members: readonly M[]): readonly M[] {
@@ -51,11 +51,11 @@ export function drawnParent<M extends Scored>(members: readonly M[], random: Ran
   const tickets = undominated(members).flatMap((one) =>
     byTask.filter((ids) => ids.has(one.id)).map(() => one),
   );
-  // before anything is measured there is no front
+  // without measurements there is no front
   const drawn = tickets[random.below(Math.max(1, tickets.length))] ?? members[0];
   return present(drawn, "drawnParent", "candidate");
 }
 
-/** The highest mean; of equals the earliest. */
+/** The candidate with the highest mean; ties go to the earliest. */
 export const bestOf = <M extends Scored>(members: readonly M[]): M | undefined =>
   members.reduce<M | undefined>((a, b) => (a && meanScore(a) >= meanScore(b) ? a : b), undefined);

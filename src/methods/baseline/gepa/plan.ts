@@ -1,4 +1,4 @@
-/** What an iteration of a reflective search is about: the first candidate, one that is rewritten, or two that are merged. */
+/** The plan of an iteration: evaluate the first candidate, rewrite one, or merge two. */
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Id, Task } from "../../../core/types.ts";
@@ -13,12 +13,12 @@ export interface Plan {
   readonly pool: Pool | undefined;
   readonly parent?: Member;
   readonly merged?: Merged;
-  /** What is played, and where. */
+  /** Which candidate is played, and on which tasks. */
   readonly set: InstructionSet;
   readonly tasks: readonly Task[];
 }
 
-/** The same whenever it is asked within an iteration. */
+/** Deterministic within an iteration. */
 export function planOf(ctx: Ctx, settings: SearchSettings): Plan {
   const pool = poolOf(ctx);
   const random = ctx.random.split("reflective search");

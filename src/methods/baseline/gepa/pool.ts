@@ -1,4 +1,4 @@
-/** What a reflective search remembers, as plain data in a run's memory. */
+/** State of a reflective search, stored as plain data in the run's memory. */
 import { z } from "zod";
 import type { Ctx } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
@@ -9,17 +9,17 @@ const poolSchema = z.object({
     z.object({
       id: z.string(),
       parents: z.array(z.string()),
-      /** What it earned at each task that is held back. */
+      /** Its reward on each held-out task. */
       scores: z.record(z.string(), z.number()),
-      /** Which of its texts is rewritten next. */
+      /** Index of the text that is rewritten next. */
       turn: z.int(),
     }),
   ),
-  /** Keys of merges that were tried; how many wait, and how many were kept. */
+  /** Keys of merges that were tried; number of merges due, and number kept. */
   tried: z.array(z.string()),
   waiting: z.int(),
   merged: z.int(),
-  /** Whether the last iteration found a candidate. */
+  /** Whether the last iteration added a candidate. */
   found: z.boolean(),
 });
 export type Pool = z.output<typeof poolSchema>;

@@ -1,4 +1,4 @@
-/** A candidate of which one text is rewritten, from attempts under it and what was said of them. */
+/** Proposes a candidate with one text rewritten, from attempts under it and their feedback. */
 
 import { joinedOrigins, writtenBy } from "../../../common/artefacts/origins.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
@@ -13,8 +13,8 @@ export interface Proposal {
 }
 
 /**
- * @param turn which of its texts: they take turns.
- * @returns nothing where the reflector has nothing new to say, or the texts would be too long.
+ * @param turn which of its texts to rewrite, in rotation.
+ * @returns undefined if the reflector proposes no new text, or the texts would be too long.
  */
 export async function proposalOf(
   ctx: Ctx,

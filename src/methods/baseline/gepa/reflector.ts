@@ -1,4 +1,4 @@
-/** Who rewrites an instruction from what happened under it: somebody who quotes, or a language model. */
+/** Reflectors rewrite an instruction from the attempts made under it: by quoting feedback, or with a language model. */
 import { abridged } from "../../../common/text/abridged.ts";
 import { type Hint, sayHint } from "../../../common/text/hints.ts";
 import { type Chat, unlessFailed } from "../../../core/chat.ts";
@@ -8,9 +8,9 @@ import type { Id } from "../../../core/types.ts";
 /** An attempt as a reflector reads it. */
 export interface Told {
   readonly trajectory: Id;
-  /** What was said and done, without what every attempt was told. */
+  /** The conversation, without the instructions that all attempts share. */
   readonly transcript: string;
-  /** What the environment or a critic said of it; undefined where nobody said anything. */
+  /** Feedback of the environment or a critic; undefined without any. */
   readonly feedback: string | undefined;
   readonly reward: number;
 }
@@ -20,26 +20,25 @@ export interface ReflectionWish {
   readonly component: string;
   readonly text: string;
   readonly attempts: readonly Told[];
-  /** What people said in production. */
+  /** Production feedback from people. */
   readonly hints: readonly Hint[];
-  /** Most characters of the new text: a longer one is refused. */
+  /** Most characters of the new text; longer texts are refused. */
   readonly characters: number;
   readonly random: Random;
 }
 
-/** Writes the text anew; nothing where it has nothing to say. */
+/** Returns a new version of the text; undefined for no proposal. */
 export type Reflector = (wish: ReflectionWish) => Promise<string | undefined>;
 
 /** Settings of {@link quoting}. */
 export interface QuotingOptions {
-  /** Most lines of a text: the oldest leave first. Default 32. */
+  /** Most lines of a text; the oldest are removed first. Default 32. */
   readonly lines?: number;
 }
 
 /**
- * Needs no model: what was said of attempts that earned less than the best of these, and of replies in production, stands
- * in the next text word for word, a line each, behind what stands there already. Of use where feedback says what holds for
- * other tasks as well.
+ * A reflector without a model: appends the feedback on attempts below the best reward, and on replies in production, to
+ * the text verbatim, one line each. Useful where feedback generalises to other tasks.
  */
 export function quoting({ lines: most = 32 }: QuotingOptions = {}): Reflector {
   return async ({ text, attempts, hints, characters }) => {
@@ -51,7 +50,7 @@ export function quoting({ lines: most = 32 }: QuotingOptions = {}): Reflector {
       (one) => one !== "",
     );
     let kept = all.slice(-most);
-    // other texts may have left less than no room
+    // the other texts may already exceed the limit
     while (kept.length > 0 && kept.join("\n").length > characters) kept = kept.slice(1);
     const next = kept.join("\n");
     return next === text ? undefined : next;
@@ -59,8 +58,8 @@ export function quoting({ lines: most = 32 }: QuotingOptions = {}): Reflector {
 }
 
 /**
- * A language model reads attempts with what was said of them, and writes the text anew. A reply without a fenced text is
- * asked for once more; after that, and where the provider fails, there is no proposal. An empty purse ends the run.
+ * A language model reads attempts with their feedback and rewrites the text. A reply without a fenced text is requested
+ * once more; after that, or if the provider fails, there is no proposal. A spent budget stops the run.
  */
 export function chatReflector(chat: Chat): Reflector {
   return async (wish) => {
@@ -85,7 +84,7 @@ const fenced = (reply: string): string | undefined => {
   return text === "" ? undefined : text;
 };
 
-/** Most characters of an attempt, and of what was said of it or of a reply in production: a question has to fit a context. */
+/** Most characters of an attempt, of its feedback, and of a production reply, so that the question fits the context. */
 const [mostPlayed, mostSaid] = [12_000, 4000];
 
 function question({ component, text, attempts, hints, characters }: ReflectionWish): string {

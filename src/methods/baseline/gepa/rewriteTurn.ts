@@ -1,4 +1,4 @@
-/** An iteration that rewrites: one text of one candidate. */
+/** An iteration that rewrites one text of one candidate. */
 
 import { transcriptUntold } from "../../../common/text/transcript.ts";
 import type { Ctx } from "../../../core/context.ts";
@@ -12,7 +12,7 @@ import { proposalOf } from "./proposal.ts";
 import type { Told } from "./reflector.ts";
 import { practisedOf, scoresOf, setOf, sumOf } from "./scores.ts";
 
-/** The rewritten candidate joins the pool if it earns more on the same tasks than the one that it was made from. */
+/** The rewritten candidate joins the pool if it earns more on the same tasks than its parent. */
 export async function rewriteTurn(
   ctx: Ctx,
   pool: Pool,

@@ -1,4 +1,4 @@
-/** Which tasks count for what, and what was earned at them. */
+/** Training and held-out tasks, and the rewards on them. */
 
 import { isHeldBack } from "../../../common/artefacts/reserved.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
@@ -12,7 +12,7 @@ export const heldBackOf = ({ practice }: Ctx): readonly Task[] => practice.filte
 
 export const setOf = (ctx: Ctx, id: Id): InstructionSet => instructionsOf(ctx.artefacts.version(id));
 
-/** What was earned at each task; an episode that failed says nothing. */
+/** Reward of each task; failed episodes do not count. */
 export const scoresOf = (trajectories: readonly Trajectory[]): Record<Id, number> =>
   Object.fromEntries(trajectories.filter(({ end }) => end.kind !== "failed").map((t) => [t.task, paid(t)]));
 

@@ -4,10 +4,11 @@ import { prospectValue } from "./prospectValue.ts";
 export const kto = method({
   id: "kto",
   family: "baseline",
-  summary: "prospect-theoretic optimisation: attempts are good or bad on their own, gains level off",
+  summary:
+    "prospect-theoretic optimisation: labels single attempts as good or bad; gains and losses saturate",
   paper: "KTO: Model Alignment as Prospect Theoretic Optimization",
   mechanism:
-    "Needs no pairs: each attempt is desirable or not, here better or worse than its group's mean. Its log-ratio to the reference is a gain or a loss beside what the policy has moved on average, and its worth levels off in both directions, as people's sense of gains and losses does. Attempts that are already far on the right side, or hopelessly on the wrong one, hardly push any more.",
+    "Needs no pairs: each attempt is desirable or not, here better or worse than its group's mean. Its log-ratio to the reference, relative to the policy's mean log-ratio, is a gain or a loss, and its value saturates in both directions, as human utility does in prospect theory. Attempts that are already far on the right side, or very far on the wrong one, have almost no gradient.",
   equation: [
     "r = ln π(y)/ref(y)        z₀ = max(0, mean r of the batch), without gradient",
     "loss = mean of λ_D · (1 − σ(β (r − z₀))) for desirable y, λ_U · (1 − σ(β (z₀ − r))) for undesirable y",

@@ -5,7 +5,7 @@ import type { Objective } from "../../../core/objective.ts";
 
 /** Settings of {@link prospectValue}. */
 export interface ProspectValueOptions {
-  /** β, how fast the worth of a log-ratio levels off, per nat, > 0. Default 0.1. */
+  /** β, how fast the value of a log-ratio saturates, per nat, > 0. Default 0.1. */
   readonly beta?: number;
   /** Weight of desirable sequences, λ_D. Default 1. */
   readonly desirable?: number;
@@ -18,7 +18,7 @@ export interface ProspectValueOptions {
 interface Aux {
   /** z₀, nats. */
   readonly point: number;
-  /** Rows of the whole batch that are good or bad. */
+  /** Number of good or bad rows in the whole batch. */
   readonly rows: number;
 }
 
@@ -30,9 +30,9 @@ interface Aux {
  *     loss  = 1/R Σ_rows  λ_D · (1 − σ(β (r − z₀)))    where the row's advantage is above 0
  *                         λ_U · (1 − σ(β (z₀ − r)))    where it is below
  *
- * A row is one sequence; one without an advantage says nothing and is left out of the loss, but not of z₀. The paper
- * estimates z₀ on replies to other prompts, as its data is not the policy's own; here the samples are, so that they can
- * serve themselves. Rows whose sampling log-probabilities are unknown do not count in z₀, which is 0 without any.
+ * A row is one sequence; a row without an advantage is left out of the loss, but not of z₀. The paper estimates z₀ on
+ * replies to other prompts, because its data is off-policy; here the samples are the policy's own and are used directly.
+ * Rows whose sampling log-probabilities are unknown do not count in z₀; without any known row, z₀ is 0.
  *
  * Stats, as sums: rows, good, value (1 − loss per row, at weights of 1).
  * Paper: "KTO: Model Alignment as Prospect Theoretic Optimization".

@@ -13,7 +13,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       tabularEngine({ context: "message", prior: (_context, word) => (/^a\d/.test(word) ? 0 : -1e9) }),
     iterations: 60,
     contextTokens: 1024,
-    // a cell pays 1/30, so that a critic in a table wants smaller steps than logits
+    // a cell's reward is 1/30, so a tabular critic needs smaller steps than the logits
     settings: { tasks: 2, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0, criticRate: 0.3 },
     grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
     metric: ({ curve }) => averageOf(curve, "reward"),

@@ -10,10 +10,11 @@ import { valueRegression } from "../../../objective/valueRegression.ts";
 export const ppo = method({
   id: "ppo",
   family: "baseline",
-  summary: "proximal policy optimisation: a critic's value before each token, generalised advantages",
+  summary:
+    "proximal policy optimisation: a critic's value before each token, generalised advantage estimation",
   paper: "Proximal Policy Optimization Algorithms",
   mechanism:
-    "A critic, a model of its own, learns what is still to come from each token on. A token's advantage is how much better things went than the critic expected, looked ahead over later tokens with a weight that fades: a little bias for much less noise than the whole return has. Credit thus differs along an episode, and a task needs no second attempt to be compared with.",
+    "A critic, a separate model, learns the return that follows each token. A token's advantage is how much better the outcome was than the critic expected, summed over later tokens with exponentially decaying weights: a little bias for much less variance than the whole return has. Credit therefore differs along an episode, and one attempt per task is enough.",
   equation: [
     "δ[a] = r[a] + γ V[a + 1] − V[a],   A[a] = δ[a] + γ λ A[a + 1]           a: action tokens; γ = 1, λ = 0.95",
     "A ← (A − mean(A)) / std(A)                                              over the batch",
@@ -21,7 +22,7 @@ export const ppo = method({
     "critic: mean over tokens of ½ (V[a] − (A[a] + V_old[a]))²",
   ].join("\n"),
   source:
-    'ε and λ from the paper; γ = 1 as is usual for language models ("Training language models to follow instructions with human feedback"); whitening from the paper\'s code; one step size for policy and critic as in that code, a critic in a table wants a smaller one (criticRate)',
+    'ε and λ from the paper; γ = 1 as is usual for language models ("Training language models to follow instructions with human feedback"); whitening from the paper\'s code; the same step size for policy and critic as in that code; a tabular critic needs a smaller one (criticRate)',
   models: { critic: { from: "fresh", heads: ["value"] } },
   needs: ["heads"],
   slots: (s) => ({

@@ -8,7 +8,7 @@ export const reinforce = method({
   summary: "the score-function gradient with a running baseline",
   paper: "Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning",
   mechanism:
-    "What was done is made likelier in proportion to what came of it, above what usually comes of it: a running mean of returns. The plainest policy gradient, and the noisiest.",
+    "An attempt is made more likely in proportion to its return minus a running mean of returns. The simplest policy gradient, with the highest variance.",
   equation:
     "A[i] = R[i] − b                 b: running mean of returns\nloss = −mean over tokens of A · ln π(t)",
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples

@@ -8,7 +8,7 @@ export const rloo = method({
   summary: "REINFORCE with a leave-one-out baseline",
   paper: "Back to Basics: Revisiting REINFORCE-Style Optimization for Learning from Human Feedback in LLMs",
   mechanism:
-    "Each attempt is measured against the mean of the others at its task. The baseline does not depend on the attempt itself, so the gradient is unbiased, and it costs nothing beyond the group.",
+    "The baseline of each attempt is the mean of the other attempts at its task. It does not depend on the attempt itself, so the gradient is unbiased, and it needs no samples beyond the group.",
   equation: "A[i] = R[i] − (Σ_j R[j] − R[i]) / (G − 1)\nloss = −mean over tokens of A · ln π(t)",
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples
   slots: { advantage: leaveOneOut(), objective: policyGradient() },

@@ -9,8 +9,8 @@ export const sft = method({
   summary: "supervised fine-tuning: imitates the environment's expert, token by token",
   paper: "Training language models to follow instructions with human feedback",
   mechanism:
-    "The environment's own expert plays the practised tasks, and the policy is made to write what the expert wrote by maximum likelihood. Rewards play no part: what the expert does badly is imitated as well, and what it never shows is never learnt.",
+    "The environment's expert plays the training tasks, and the policy is fitted to the expert's tokens by maximum likelihood. Rewards are not used: the expert's mistakes are imitated as well, and behaviour that it never shows is not learnt.",
   equation: "loss = −mean over tokens of ln π(y*[t] | x, y*[<t])        y*: what the expert wrote",
-  source: "the usual token mean; one demonstration of each practised task an iteration (ours)",
+  source: "the usual mean over tokens; one demonstration of each training task per iteration (ours)",
   slots: { rollout: demonstrated(), advantage: constant(), objective: likelihood() },
 });

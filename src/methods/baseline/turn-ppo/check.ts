@@ -12,17 +12,17 @@ import { armOf, averageOf } from "../../../train/trainingArm.ts";
 import { corridor } from "../../../worlds/corridor.ts";
 import { wordy } from "./wordy.ts";
 
-/** Two words of thought before each action: 36 ways to come to it from each observation. */
+/** Two words of thought before each action: 36 token paths from each observation to the action. */
 const environment = (seed: number) =>
   wordy(corridor({ cells: 20, kinds: 2, layouts: 10, seed }), { words: 2, vocabulary: 6 });
 
-/** Knows what comes where in a reply, and nothing else. */
+/** The initial policy knows only the format of a reply. */
 const prior: Prior = (context, word) => {
   const place = context.length - 1 - context.indexOf("<assistant>");
   return (place < 2 ? /^um/ : /^a\d/).test(word) ? 0 : -1e9;
 };
 
-/** PPO with steps of one kind; λ is per step, so each kind has its own best one. */
+/** PPO with turns or tokens as steps; λ is per step, so each kind has its own best value. */
 const recipe = (level: "token" | "turn", lambda: number) =>
   method({
     id: `ppo-${level}`,
@@ -49,7 +49,7 @@ const arm = (level: "token" | "turn"): Arm => ({
       engine: () => tabularEngine({ context: "message", prior }),
       iterations: 60,
       contextTokens: 1024,
-      // a cell pays 1/20, so that a critic in a table wants smaller steps than logits
+      // a cell's reward is 1/20, so a tabular critic needs smaller steps than the logits
       settings: { tasks: 2, groupSize: 8, minibatches: 1, schedule: "constant", warmUp: 0, criticRate: 0.3 },
       grid: [choice],
       metric: ({ curve }) => averageOf(curve, "reward"),

@@ -10,10 +10,10 @@ import { valueRegression } from "../../../objective/valueRegression.ts";
 export const turnPpo = method({
   id: "turn-ppo",
   family: "baseline",
-  summary: "PPO whose steps are turns: one value before each turn, one advantage on all of its tokens",
+  summary: "PPO with turns as steps: one value before each turn, one advantage for all of its tokens",
   paper: "Turn-PPO: Turn-Level Advantage Estimation with PPO for Improved Multi-Turn RL in Agentic LLMs",
   mechanism:
-    "What an environment answers to is a whole turn, and between turns it moves the state by itself. With turns as steps, the critic has to tell states apart that an observation separates instead of half-written sentences, and looking ahead fades with turns instead of words, so that credit does not depend on how wordy an action is.",
+    "An environment responds to whole turns, and changes the state between them. With turns as steps, the critic evaluates states that are separated by observations instead of half-written sentences, and λ decays per turn instead of per token, so credit does not depend on the number of tokens of an action.",
   equation: [
     "δ[k] = r[k] + γ V[k + 1] − V[k],   A[k] = δ[k] + γ λ A[k + 1]           k: turns; V read before the first token",
     "A ← (A − mean(A)) / std(A)                                              over the batch's tokens",

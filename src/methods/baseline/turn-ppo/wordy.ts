@@ -1,4 +1,4 @@
-/** Any environment, in which every action begins with words that nobody reads. */
+/** Wraps an environment so that every action begins with words that are ignored. */
 import type { Message, Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
@@ -11,9 +11,9 @@ export interface WordyOptions {
 }
 
 /**
- * The same tasks, observations and rewards, but an action has to be said after some words of thought: `um0 um3 go north`
- * is `go north`. Whatever stands in front counts as thought. What is learnt of the actions stays as hard as it is; what
- * has to be told apart between two observations grows with every word.
+ * The same tasks, observations and rewards, but each action follows some words of thought: `um0 um3 go north` is
+ * `go north`. Any words in front count as thought. The actions stay as hard to learn as before, but the number of token
+ * states between two observations grows with every word.
  */
 export function wordy(environment: Environment, options: WordyOptions = {}): Environment {
   const { words = 2, vocabulary = 6 } = options;

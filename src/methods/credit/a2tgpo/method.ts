@@ -10,10 +10,10 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 export const a2tgpo = method({
   id: "a2tgpo",
   family: "credit",
-  summary: "information gain against the same turn of the group; informative turns may move further",
+  summary: "normalises information gain per turn position in the group; informative turns get a wider clip",
   paper: "A^2TGPO: Agentic Turn-Group Policy Optimization with Adaptive Turn-level Clipping",
   mechanism:
-    "Each turn's gain in likelihood of the gold answer is compared with the gains of the same turn alone, since early and late turns gain differently. Sums of later gains are divided by the root of their number, so that an early turn's advantage is no larger than a late one's. The outcome's advantage stands on every turn, and the clip of a turn's ratio is wider the more the turn told.",
+    "Each turn's gain in the likelihood of the gold answer is compared only with gains at the same turn position, since early and late turns gain differently. Sums of later gains are divided by the square root of their number, so an early turn's advantage is no larger than a late one's. Every turn also gets the outcome's advantage, and the clip range of a turn's ratio is wider the more information the turn gained.",
   equation: [
     "IG[k] = P[k + 1] − P[k]                       P: likelihood of the gold answer before a turn",
     "z[k] = (IG[k] − mean) / std                   over the attempts of the group that have a turn k + 1",

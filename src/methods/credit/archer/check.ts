@@ -11,7 +11,7 @@ import { archerWith } from "./method.ts";
 
 const cells = 5;
 
-/** Nobody is paid but for the open door. */
+/** Only the open door has a reward. */
 const paidAtTheDoor = (recipe: Recipe): Recipe => ({
   ...recipe,
   build: (settings) => {
@@ -21,7 +21,7 @@ const paidAtTheDoor = (recipe: Recipe): Recipe => ({
   },
 });
 
-/** Tables over what is seen now, which is the whole state; more and larger steps than by default, as tables can bear them. */
+/** Tables over the current observation, which is the whole state; more and larger steps than the default, which tables tolerate. */
 const archer = archerWith(
   { observation: lastMessage, criticSteps: 40, actorSteps: 10 },
   { blend: 0.3, learningRate: 0.5, spread: 0.001 },

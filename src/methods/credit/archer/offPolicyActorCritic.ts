@@ -1,4 +1,4 @@
-/** Learning from a replay of turns: critics of whole utterances, and a policy that follows them. */
+/** Off-policy actor-critic from a replay of turns: critics of whole utterances, and a policy that follows them. */
 
 import { addStats, averageStats } from "../../../common/statistics/stats.ts";
 import { pack, trajectoryRows } from "../../../common/tokens/pack.ts";
@@ -23,7 +23,7 @@ import {
 export interface OffPolicyActorCriticOptions {
   /** Of the policy. */
   readonly step: StepRule;
-  /** γ, worth of a reward one turn later, in [0, 1]. Default 0.95. */
+  /** γ, discount per turn, in [0, 1]. Default 0.95. */
   readonly discount?: number;
   /** Fits of the critics per iteration. Default 20. */
   readonly criticSteps?: number;
@@ -31,22 +31,22 @@ export interface OffPolicyActorCriticOptions {
   readonly actorSteps?: number;
   /** Turns drawn from the replay for each of them. Default 32. */
   readonly turns?: number;
-  /** Iterations in which the critics learn alone. Default 3. */
+  /** Warm-up iterations, in which only the critics are trained. Default 3. */
   readonly warmUp?: number;
-  /** Turns that the replay holds; the oldest leave first. Default 5000. */
+  /** Capacity of the replay in turns; the oldest are removed first. Default 5000. */
   readonly capacity?: number;
-  /** What the critics see of a turn's prompt. Default: all that was said, one message a line. */
+  /** The text of a turn's prompt that the critics see. Default: all messages, one per line. */
   readonly observation?: (turn: Turn) => string;
   /** The helper that holds the critics, see `twinCritic`. Default "critic". */
   readonly critic?: string;
 }
 
-/** What the critics are asked: with an utterance for Q(o, a), without one for V(o). */
+/** Critic query: with an utterance for Q(o, a), without one for V(o). */
 interface Question {
   readonly observation: string;
   readonly utterance?: string;
 }
-/** One number of each of two critics. */
+/** One value from each of the two critics. */
 type Pair = readonly [number, number];
 interface Answer {
   readonly now: Pair;
@@ -55,13 +55,13 @@ interface Answer {
 
 /**
  * Hierarchical actor-critic: an utterance is one action of a decision process over turns, judged by critics that learn
- * off-policy; within it the policy's tokens follow the score function. o: what a turn saw, a: what was said, r: credits.
+ * off-policy; within it the policy's tokens follow the score function. o: observation, a: utterance, r: credits.
  *
  *     critics, on turns of the replay:   Q_i → r + γ V̄_i(o′), at the end r;   V_i → Q̄_i(o, ã),   ã ~ π(· | o) afresh
  *     policy, at their observations:     A = min(Q_1, Q_2)(o, ã) − min(V_1, V_2)(o) on every token of ã ~ π(· | o)
  *
- * Bars are slow copies. Replayed utterances teach the critics alone: the policy only learns from what it would say now,
- * so nothing has to be corrected for its age. The evidence's advantages and its batch play no part.
+ * Bars are slow copies. Replayed utterances train only the critics: the policy is trained on newly sampled utterances, so
+ * no off-policy correction is needed. The evidence's advantages and its batch are not used.
  *
  * Stats: steps, replay (turns held), critic.error, advantage (mean size), and those of the objectives and steps.
  * Paper: "ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL".
@@ -121,7 +121,7 @@ async function fitted(
   return critics.fit(rows);
 }
 
-/** One step of the policy, on what it says now at observations of the replay. */
+/** One step of the policy, on utterances sampled now at observations of the replay. */
 async function stepped(
   ctx: Ctx,
   replay: readonly Transition[],
@@ -159,7 +159,7 @@ interface Spoken {
   readonly tokens: number;
 }
 
-/** What the policy says now where turns of the replay were: as long as the longest of them at most. */
+/** Samples the current policy at the replayed turns' prompts, at most as long as the longest replayed utterance. */
 async function spoken(ctx: Ctx, drawn: readonly Transition[], random: Random): Promise<Spoken[]> {
   const model: Model = ctx.model();
   const maxTokens = drawn.reduce((most, { length }) => Math.max(most, length), 1);

@@ -6,11 +6,11 @@ import type { Id, Turn } from "../../../core/types.ts";
 
 export { conversation, lastMessage } from "../../../common/tokens/turns.ts";
 
-/** One turn and what came of it. */
+/** One turn and its transition. */
 export interface Transition {
   /** What critics see of the turn's prompt. */
   readonly observation: string;
-  /** The whole prompt in tokens, so that a policy can be asked again. */
+  /** The whole prompt in tokens, so that the policy can be sampled again. */
   readonly prompt: readonly number[];
   readonly utterance: string;
   /** Length of the utterance in tokens. */
@@ -23,8 +23,8 @@ export interface Transition {
 
 /**
  * The turns of an experience, in order. Credits about a whole trajectory count at its last turn; turns without a credit
- * earned 0. The last turn of an episode that was cut off or failed is left out: nobody saw what came after it. So are
- * turns without tokens.
+ * earned 0. The last turn of an episode that was truncated or failed is left out, because its next observation is
+ * unknown. So are turns without tokens.
  */
 export function transitionsOf(evidence: Evidence, observation: (turn: Turn) => string): Transition[] {
   const earned = new Map<Id, number[]>();
@@ -52,11 +52,11 @@ export function transitionsOf(evidence: Evidence, observation: (turn: Turn) => s
   );
 }
 
-/** So many turns, with replacement. */
+/** Draws this many turns, with replacement. */
 export const drawnFrom = (replay: readonly Transition[], count: number, random: Random): Transition[] =>
   Array.from({ length: count }, () => replay[random.below(replay.length)]!);
 
-/** A replay as a memory keeps it, and back. What is no transition is left out. */
+/** Converts a replay to and from its form in the run's memory. Entries that are not transitions are left out. */
 export const toMemory = (replay: readonly Transition[]): Json =>
   replay.map((t) => ({ ...t, prompt: [...t.prompt] }));
 

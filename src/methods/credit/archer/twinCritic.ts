@@ -4,13 +4,13 @@ import { WhetstoneError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Random } from "../../../core/random.ts";
 
-/** With an utterance: what is it worth to say that here, Q(o, a); without: what is it worth to be here, V(o). */
+/** With an utterance: the action value Q(o, a); without: the state value V(o). */
 export interface CriticQuestion {
   readonly observation: string;
   readonly utterance?: string;
 }
 
-/** One number of each of the two critics. */
+/** One value from each of the two critics. */
 export type Pair = readonly [number, number];
 
 export interface CriticAnswer {
@@ -25,9 +25,9 @@ export interface TwinCriticOptions {
   readonly learningRate?: number;
   /** τ, share of the critics that each fit blends into their slow copies, in (0, 1]. Default 0.1. */
   readonly blend?: number;
-  /** What of a text the critics see; texts with equal features are one to them. Default: the whole text. */
+  /** Features of a text; the critics do not distinguish texts with equal features. Default: the whole text. */
   readonly features?: (text: string) => readonly string[];
-  /** Deviation of the first weights, which tells the twins apart. Default 0.01. */
+  /** Standard deviation of the initial weights, which makes the two critics differ. Default 0.01. */
   readonly spread?: number;
 }
 
@@ -97,13 +97,13 @@ export function twinCritic(
 
 type Weights = readonly [number, number, number, number];
 
-/** @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+/** @throws WhetstoneError `checkpoint.damaged` if the state was not saved by this kind of helper. */
 function read(state: Json): Map<string, Weights> {
   const rows = typeof state === "object" && state !== null && "weights" in state ? state.weights : undefined;
   const damaged = (): WhetstoneError =>
     new WhetstoneError("checkpoint.damaged", {
       where: "twinCritic helper",
-      got: "a state of another form",
+      got: "a state in another format",
       expected: "weights, each a name and four numbers",
       mend: "Resume with the method that saved it.",
     });

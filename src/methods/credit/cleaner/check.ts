@@ -9,7 +9,7 @@ import { planAndCall, syntaxOf } from "./planAndCall.ts";
 
 const environment = (seed: number) => planAndCall({ seed });
 
-/** Plans are even, calls follow the plan more often than not; both words are well-formed with 41 %, after an error 77 %. */
+/** Plans are uniform, calls usually follow the plan; both words are well-formed with probability 0.41, after an error 0.77. */
 function engine(seed: number) {
   const syntax = syntaxOf(environment(seed).tasks("train")[0]!);
   const shape = [/^plan/, /^<tool_call>$/, /^op/, /^w/, /^w/];

@@ -1,4 +1,4 @@
-/** A plan, then a call that must be well-formed: where failed calls are tried again. */
+/** A plan, then a call that must be well-formed; malformed calls may be tried again. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
@@ -22,9 +22,9 @@ export const syntaxOf = (task: Task): readonly (readonly string[])[] =>
   task.metadata.syntax as readonly (readonly string[])[];
 
 /**
- * The task `task t2` wants `plan2 <tool_call> op2 w1 w6`: a plan that nobody checks, the operation of the same number, and two words
- * of which only some are well-formed, the same for every task. A malformed call is answered by `error task t2` and may be
- * tried again; a well-formed one ends the episode and pays 1 for the right operation.
+ * The task `task t2` expects `plan2 <tool_call> op2 w1 w6`: a plan that is not checked, the operation of the same number,
+ * and two words, of which only some are well-formed (the same for every task). A malformed call is answered by
+ * `error task t2` and may be tried again; a well-formed one ends the episode and pays 1 for the right operation.
  */
 export function planAndCall(options: PlanAndCallOptions = {}): Environment {
   const { operations = 4, words = 8, valid = 3, turns = 4, seed = 1 } = options;
@@ -46,7 +46,7 @@ export function planAndCall(options: PlanAndCallOptions = {}): Environment {
     call.length === 5 &&
     /^plan\d+ <tool_call> op\d+ /.test(call.join(" ")) &&
     syntax.every((fits, place) => fits.includes(call[3 + place]!));
-  /** What the first well-formed call of an episode pays; undefined while there is none. */
+  /** Reward of the episode's first well-formed call; undefined while there is none. */
   const paid = (task: Task, calls: readonly string[]): number | undefined => {
     const call = calls.map((text) => text.trim().split(/\s+/)).find(isWellFormed);
     return call && Number(call[2] === task.reference);

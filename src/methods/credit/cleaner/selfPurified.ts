@@ -7,29 +7,29 @@ import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link selfPurified}. */
 export interface SelfPurifiedOptions {
-  /** Whether an action came to nothing and is tried again. Default: the environment commented on it (`Turn.text`). */
+  /** Whether an action failed and is tried again. Default: the environment commented on it (`Turn.text`). */
   readonly failed?: (turn: Turn) => boolean;
-  /** Text that opens the call within an action; up to it stands the reasoning. Default "<tool_call>". */
+  /** Text that opens the call within an action; the reasoning precedes it. Default "<tool_call>". */
   readonly opening?: string;
-  /** Calls at least this alike, by their tokens, keep the reasoning of the failed action. Default 0.5; 0 always does, above 1 never. */
+  /** Token similarity from which the failed action's reasoning is kept. Default 0.5; 0 always keeps it, above 1 never. */
   readonly similarity?: number;
-  /** Failures in a row that are still cleaned up; longer ones stay, and so does what comes after. Default 3. */
+  /** Most consecutive failures that are removed; longer runs stay, and so does everything after them. Default 3. */
   readonly retries?: number;
-  /** Share of the trajectories that are cleaned up. Default 1. */
+  /** Share of the trajectories that are cleaned. Default 1. */
   readonly share?: number;
 }
 
 /**
- * Trajectories rewritten as if each corrected action had been made at once: failed actions and what the environment said
- * about them disappear, and the episode goes on from there without them in its context.
+ * Rewrites trajectories as if each corrected action had been made at once: failed actions and the environment's messages
+ * about them are removed, and the episode continues without them in its context.
  *
  *     turn ← (reasoning of the failed one, corrected call)   where matchingRatio(failed call, corrected call) ≥ similarity
  *     turn ← the corrected action whole                      elsewhere, or where either has no call
  *
  * Each repair replays the episode's beginning with the corrected action, so that later turns are sampled in the clean
  * context; such a replay counts as an episode. Corrected tokens were sampled in another context: their log-probabilities
- * are unknown and are scored before they are learnt from. Failures that end the episode stay. What is not the only
- * trajectory of its episode stays as it is. Needs an environment that can replay, and in which failed actions change nothing.
+ * are unknown and are scored before training. Failures that end the episode stay. A trajectory that is not the only one
+ * of its episode is unchanged. Needs an environment that can replay, and in which failed actions change nothing.
  *
  * Stats: repairs per trajectory. Counts tokens.discarded.
  * Paper: "CLEANER: Self-Purified Trajectories Boost Agentic Reinforcement Learning".
@@ -58,7 +58,7 @@ export function selfPurified(rollout: Rollout, options: SelfPurifiedOptions = {}
   };
 }
 
-/** @param attempt a number of its own for each replay. */
+/** @param attempt a unique number for each replay. */
 async function purify(
   ctx: Ctx,
   raw: Trajectory,
@@ -90,7 +90,7 @@ async function purify(
   }
 }
 
-/** What is written instead of a failed action, once the next one has been tried. */
+/** The text that replaces a failed action, once the next one has been tried. */
 function corrected(before: Turn, next: Turn, codec: Codec, options: SelfPurifiedOptions): Turn {
   const { opening = "<tool_call>", similarity = 0.5 } = options;
   const { text: _said, ...turn } = before;

@@ -7,7 +7,7 @@ import { armOf, type PracticeArm, plainAscent } from "../../../train/trainingArm
 import { cosearch } from "./method.ts";
 import { rankedSearch } from "./rankedSearch.ts";
 
-/** Words that may be written: one for the agent, two different ones for the ranker, each before its end. */
+/** Allowed words: one for the agent, two different ones for the ranker, each followed by the end token. */
 const engine = () =>
   tabularEngine({
     context: "message",
@@ -20,7 +20,7 @@ const engine = () =>
     },
   });
 
-/** The ranker acts, but does not learn. */
+/** The ranker acts but is not trained. */
 const agentOnly = method({
   id: "grpo-agent",
   family: "baseline",

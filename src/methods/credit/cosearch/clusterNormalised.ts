@@ -7,7 +7,7 @@ import type { Id, Turn } from "../../../core/types.ts";
 export interface ClusterNormalisedOptions {
   /** Channels of the credits, kept apart from each other. */
   readonly channels: readonly string[];
-  /** What calls are compared by. Default: the first line of the last user message before the action. */
+  /** Text by which calls are clustered. Default: the first line of the last user message before the action. */
   readonly text?: (turn: Turn) => string;
   /** Overlap (ROUGE-1, F1) with a cluster's first text from which a call joins it, in [0, 1]. Default 0.8. */
   readonly similarity?: number;
@@ -16,7 +16,7 @@ export interface ClusterNormalisedOptions {
 }
 
 /**
- * Calls that have no natural group, compared with those of the same task and channel that asked for about the same:
+ * Normalises calls within clusters of similar queries of the same task and channel:
  *
  *     A = (R − mean(cluster)) / max(std(cluster), floor)        on the action tokens of the call's turn
  *
@@ -24,7 +24,7 @@ export interface ClusterNormalisedOptions {
  * with its own, or opens one. Texts are compared in lower case without articles and punctuation. A call that is alone in
  * its cluster, or in one of equal values, gets 0. Credits about whole trajectories are left out.
  *
- * Stats: clusters, aloneCalls (share of the calls that are compared with nobody).
+ * Stats: clusters, aloneCalls (share of the calls that are alone in their cluster).
  * Paper: "CoSearch: Joint Training of Reasoning and Document Ranking via Reinforcement Learning for Agentic Search".
  */
 export function clusterNormalised(options: ClusterNormalisedOptions): Advantage<null> {

@@ -11,11 +11,11 @@ const rankings = ["ranking", "ranking.unavailable"];
 export const cosearch = method({
   id: "cosearch",
   family: "credit",
-  summary: "an agent that searches and the ranker that serves it, trained from the same episodes",
+  summary: "trains a search agent and its document ranker from the same episodes",
   paper:
     "CoSearch: Joint Training of Reasoning and Document Ranking via Reinforcement Learning for Agentic Search",
   mechanism:
-    "An agent can only read what a ranker puts in front of it, so a fixed ranker caps what it can learn. Both are policies of one rollout and learn from it at once. Every ranker call asks for something else, so calls are compared with those for about the same query of the same question, apart for those whose candidates hold the answer and those whose do not. A call is paid for the ranking itself, and for the agent's success where the ranking was perfect or could not matter.",
+    "An agent reads only the documents that the ranker returns, so a fixed ranker limits what it can learn. Both are policies in one rollout and are trained on it together. Ranker calls have different queries, so each call is compared with calls for a similar query of the same question, separately for calls whose candidates contain the answer and calls whose candidates do not. A call is rewarded for the ranking itself, and for the agent's success where the ranking was perfect or could not matter.",
   equation: [
     "agent:  A = (F1 − mean) / std                      over the attempts at a question",
     "ranker: s = mean of Hit@k, −0.2 if malformed;  b = 1[F1 ≥ 0.8]",
@@ -23,7 +23,7 @@ export const cosearch = method({
     "        A = (R − mean) / std                       over calls with ROUGE-1 of their queries ≥ 0.8",
   ].join("\n"),
   source:
-    "thresholds, bonus and grouping from the paper's code; a call alone in its cluster gets 0, and there is no penalty towards references (ours)",
+    "thresholds, bonus and grouping from the paper's code; a call alone in its cluster gets 0, and there is no KL penalty towards references (ours)",
   models: { ranker: { from: "fresh" } },
   slots: ({ groupSize, temperature }) => ({
     rollout: multiTurn({ groupSize, temperature, models: { ranker: "ranker" } }),

@@ -8,22 +8,22 @@ export interface OutcomeBonusOptions {
   readonly role?: string;
   /** Channel of the outcome. Default "outcome". */
   readonly outcome?: string;
-  /** Channel of the scores of calls that could have served it well. Default "ranking". */
+  /** Channel of the scores of calls whose candidates hold the right document. Default "ranking". */
   readonly served?: string;
-  /** Channel of the scores of calls that could not. Default "ranking.unavailable". */
+  /** Channel of the scores of calls whose candidates do not. Default "ranking.unavailable". */
   readonly unavailable?: string;
-  /** Scores and outcomes from here on are good. Default 0.8. */
+  /** Scores and outcomes of at least this value are good. Default 0.8. */
   readonly good?: number;
   /** Size of the bonus. Default 1. */
   readonly bonus?: number;
 }
 
 /**
- * Scores of single calls, and a bonus for those whose episode went well, where the call deserves it:
+ * Scores of single calls, with a bonus for the episode's success where the ranking was good or could not matter:
  *
  *     b = bonus · 1[outcome of the episode's agent ≥ good]
- *     R = s + b   if s ≥ good, else s        a call that could serve well
- *     R = s + b   if s ≥ 0,    else s        one that could not, whose ranking did not matter
+ *     R = s + b   if s ≥ good, else s        the right document is among the candidates
+ *     R = s + b   if s ≥ 0,    else s        it is not, so the ranking does not matter
  *
  * The agent's own outcome is passed on; other roles have none. Calls of episodes without an outcome get no bonus.
  * Paper: "CoSearch: Joint Training of Reasoning and Document Ranking via Reinforcement Learning for Agentic Search".

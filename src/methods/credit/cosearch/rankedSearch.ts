@@ -1,4 +1,4 @@
-/** Searching in two hops with a ranker between the retriever and the agent: two roles, each with a choice of its own. */
+/** Two-hop search with a ranker between the retriever and the agent: two roles that each make their own choice. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Message, Task } from "../../../core/types.ts";
 import {
@@ -15,13 +15,13 @@ export interface RankedSearchOptions {
   readonly questions?: number;
   /** Queries that a question needs, one after the other. Default 2. */
   readonly hops?: number;
-  /** Chance that a phrasing's candidates hold the right document, the best phrasing first. Default 1, 0.6, 0.3. */
+  /** Probability that a phrasing's candidates hold the right document, the best phrasing first. Default 1, 0.6, 0.3. */
   readonly availability?: readonly number[];
   /** Candidates that the retriever finds. Default 6. */
   readonly candidates?: number;
-  /** Chance that the right document looks exact, and that a wrong one does. Default 0.9 and 0.3. */
+  /** Probability that the right document looks exact, and that a wrong one does. Default 0.9 and 0.3. */
   readonly exact?: { readonly right: number; readonly wrong: number };
-  /** Chance of a right answer when every hop was served. Default 1. */
+  /** Probability of a right answer if the agent read the right document in every hop. Default 1. */
   readonly reading?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -61,10 +61,10 @@ function picksIn(text: string, candidates: number): readonly number[] | undefine
 }
 
 /**
- * In each hop the agent phrases a query (`p0`, `p1`…), the retriever finds candidates, and the ranker, who sees the query and
- * how each candidate looks, names the two that the agent gets to read. Then the agent answers. What it makes of its
- * reading is no part of this world: the answer is right with probability `reading` if every hop was served the right
- * document, and wrong otherwise. Which phrasing is best differs by question and hop; what a phrasing finds is fixed.
+ * In each hop the agent phrases a query (`p0`, `p1`…), the retriever finds candidates, and the ranker, which sees the query
+ * and how each candidate looks, names the two that the agent reads. Then the agent answers. Reading is not modelled: the
+ * answer is right with probability `reading` if the agent read the right document in every hop, and wrong otherwise. The
+ * best phrasing differs by question and hop; the candidates of a phrasing are fixed.
  *
  * Rewards: the agent's `outcome` 1 or 0 at the end; the ranker's `ranking`, the mean of Hit@1 and Hit@2, for every call,
  * named `ranking.unavailable` where the right document is not among the candidates; −0.2 for what is no ranking.
@@ -199,7 +199,7 @@ export function rankedSearch(options: RankedSearchOptions = {}): Environment {
       const { right } = found[Number(asked[2]?.slice(1))]!;
       return `c${right + 1} c${((right + 1) % candidates) + 1}`;
     },
-    /** An answer is drawn once: the verdict is what was paid. */
+    /** An answer is drawn once: the verdict is the reward. */
     verify: async (_task, trajectory) => ({ outcome: trajectory.turns.at(-1)?.rewards.outcome ?? 0 }),
   });
 }

@@ -9,7 +9,7 @@ export type Range = readonly [from: number, to: number];
 export interface BlocksOptions {
   /** Names of the blocks, in the order in which they are numbered. */
   readonly names: readonly string[];
-  /** Where a block stands in the text of an action. Default: from `<name>` to `</name>`, tags included. */
+  /** Finds a block in the text of an action. Default: from `<name>` to `</name>`, tags included. */
   readonly find?: (text: string, name: string) => Range | undefined;
   /** Name of the note. Default "block". */
   readonly note?: string;
@@ -17,8 +17,8 @@ export interface BlocksOptions {
 
 /**
  * Which part of a structured action each token belongs to: 1 for the first of the names, 2 for the second and so on, 0
- * outside of all blocks. A token belongs to the block in which its first character stands, blanks aside; one without
- * text, such as the end, to none. Where blocks overlap the first of the names has it.
+ * outside of all blocks. A token belongs to the block that holds its first non-blank character; a token without
+ * text, such as the end token, to none. Where blocks overlap, the first of the names wins.
  *
  * Notes: [action tokens] of each trajectory with action tokens.
  * Paper: "HiPER: Hierarchical Reinforcement Learning with Explicit Credit Assignment for Large Language Model Agents".

@@ -16,7 +16,7 @@ const hiper = hiperWith({
   switched: ({ action }) => action.content.startsWith("switch"),
 });
 
-/** Only well-formed words; the plan after "keep" is a copy, and without a plan there is nothing to keep. */
+/** Only well-formed words; the plan after "keep" is a copy, and "keep" needs an existing plan. */
 const engine = () =>
   tabularEngine({
     context: "message",
@@ -41,7 +41,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
       tasks: 1,
       groupSize: 16,
     },
-    // the critic's own step size stays at 4, since a larger one blows up
+    // the critic's own step size stays at 4, since larger ones diverge
     grid: [80, 160, 320, 640].map((learningRate) => ({ learningRate, criticRate: 4 / learningRate })),
     more: ({ curve }) => ({ final: curve.slice(-10).reduce((sum, m) => sum + m.success! / 10, 0) }),
   });

@@ -1,4 +1,4 @@
-/** Errands of several steps, one after the other: each wants the right plan before the right actions count. */
+/** Errands of several steps, one after the other: right actions count only under the errand's right plan. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
@@ -50,7 +50,7 @@ export function errands(options: ErrandsOptions = {}): Environment {
     metadata: {},
     seed: stream.split(split, index).seed,
   });
-  /** The plan and action that were said, where they are of the right form. */
+  /** The plan and action of a reply; undefined if it is malformed. */
   const read = (
     said: string,
     held: string,

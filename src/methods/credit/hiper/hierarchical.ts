@@ -8,7 +8,7 @@ import type { Id, Trajectory, Turn } from "../../../core/types.ts";
 export interface HierarchicalOptions {
   /** Channels whose credits are added up. Default: all. */
   readonly channels?: readonly string[];
-  /** γ, worth of a reward one turn later, in [0, 1]. Default 1. */
+  /** γ, discount per turn, in [0, 1]. Default 1. */
   readonly discount?: number;
   /** λ within a segment and over segments, in [0, 1]. Default 0.95 each. */
   readonly lambda?: { readonly turns: number; readonly segments: number };
@@ -25,8 +25,8 @@ export const hierarchyBlocks = ["switch", "subgoal", "action"] as const;
 const [switchBlock, subgoalBlock, actionBlock] = [1, 2, 3];
 
 /**
- * Hierarchical advantage estimation: plans, actions and the decision to change plans are each compared with values of
- * their own. A segment begins at the first turn and at every switch: turns s … e, d of them, and s′ the next one's first.
+ * Hierarchical advantage estimation: plans, actions and the decision to switch plans each have their own value head. A
+ * segment begins at the first turn and at every switch: turns s … e, d of them; s′ is the next segment's first turn.
  *
  *     low    δ[t] = r[t] + γ V_low[t+1] − V_low[t],  at e: V_high[s′] in the place of V_low[t+1]
  *            A_low[t] = δ[t] + γ λ A_low[t+1], anew in each segment                       on action tokens of every turn
@@ -102,7 +102,7 @@ interface Estimate {
 /** A turn with its tokens and its values. */
 interface Step {
   readonly reward: number;
-  /** First action token of the turn, and the one that the low value is read before. */
+  /** First token of the turn, and its first action token, before which the low value is read. */
   readonly first: number;
   readonly act: number;
   readonly begins: boolean;
@@ -121,7 +121,7 @@ function estimatesOf(
   const values = { high: note("high"), low: note("low"), term: note("term") };
   const steps = stepsOf(t, reward, note("block"), options);
   const out: Estimate[] = [];
-  /** Of what follows the segment at hand: its value, and the advantage of its plan. */
+  /** Of the next segment: its value, and the advantage of its plan. */
   let later = { value: 0, advantage: 0 };
   let low = { advantage: 0, value: 0 };
   let gain = 0;

@@ -7,17 +7,18 @@ import { valueRegression } from "../../../objective/valueRegression.ts";
 import { type BlocksOptions, blocks } from "./blocks.ts";
 import { type HierarchicalOptions, hierarchical, hierarchyBlocks, hierarchyHeads } from "./hierarchical.ts";
 
-/** HiPER, for actions that are written in another way than with tags. */
+/** HiPER for environments whose actions are not written with tags. */
 export const hiperWith = (form: Pick<BlocksOptions, "find"> & Pick<HierarchicalOptions, "switched"> = {}) => {
   const { find, switched } = form;
   return method({
     id: "hiper",
     family: "credit",
-    summary: "plans, actions and changes of plan, each credited over its own horizon by its own value",
+    summary:
+      "credits sub-goals, actions and switches of sub-goal over their own horizons, with a value head each",
     paper:
       "HiPER: Hierarchical Reinforcement Learning with Explicit Credit Assignment for Large Language Model Agents",
     mechanism:
-      "Each turn says whether the sub-goal is kept or given up, the sub-goal, and the action. Action tokens are credited within their segment, which ends in the value of the next plan; sub-goal tokens over segments, as steps of different lengths; the decision to switch by what the segment still brought. So what went wrong in a later errand does not blur an earlier one's actions.",
+      "Each turn states whether the sub-goal is kept or given up, the sub-goal, and the action. Action tokens are credited within their segment, which bootstraps from the high-level value of the next segment; sub-goal tokens are credited over segments, as steps of different lengths; the decision to switch is credited by the rest of the segment's return. Failures in a later segment therefore do not affect the credit of an earlier segment's actions.",
     equation: [
       "low:  A[t] = δ[t] + γ λ A[t+1] within the segment, bootstrapped by V_high of the next one",
       "high: A[k] = R[k] + γ^d V_high[k+1] − V_high[k] + γ^d λ A[k+1]        over segments of d turns",
@@ -25,7 +26,7 @@ export const hiperWith = (form: Pick<BlocksOptions, "find"> & Pick<HierarchicalO
       "each normalised over its own turns; critic: three heads with targets A + V",
     ].join("\n"),
     source:
-      "advantages, places of the values and λ from the paper's code; γ = 1 and the critic's step size as in turn-ppo (ours); its penalties on keeping and on malformed actions are left to the environment",
+      "advantages, positions of the values and λ from the paper's code; γ = 1 and the critic's step size as in turn-ppo (ours); its penalties on keeping and on malformed actions are left to the environment",
     baseline: "turn-ppo",
     models: { critic: { from: "fresh", heads: [...hierarchyHeads] } },
     needs: ["heads"],

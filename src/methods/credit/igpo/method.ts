@@ -8,11 +8,11 @@ import { method } from "../../../method/method.ts";
 export const igpo = method({
   id: "igpo",
   family: "credit",
-  summary: "each turn is paid for how much likelier its reply made the gold answer",
+  summary: "rewards each turn by how much its observation raises the likelihood of the gold answer",
   paper:
     "Information Gain-based Policy Optimization: A Simple and Effective Approach for Multi-Turn LLM Agents",
   mechanism:
-    "After every turn the policy is asked, without a gradient, how likely it finds the gold answer given what it has seen so far. The rise over the turn before is that turn's reward; the last turn gets the outcome. Rewards are normalised within the group and added up backwards, so that a search that helped is told from one that did not, even where every attempt of a group fails.",
+    "After every turn the policy scores, without a gradient, the likelihood of the gold answer in its current context. The increase over the previous turn is the turn's reward; the last turn gets the outcome. Rewards are normalised within the group and accumulated backwards, so useful and useless searches get different credit even where every attempt of a group fails.",
   equation: [
     "P[k] = exp((1/|y|) Σ_j ln π(y[j] | prompt of turn k, opening, y[<j])      y: gold answer",
     "r[k] = P[k + 1] − P[k] for k < T − 1,  r[T − 1] = outcome                  T: turns",
@@ -20,7 +20,7 @@ export const igpo = method({
     "A[k] = Σ_{j ≥ k} γ^(j − k) z[j],  on the tokens of turn k                  γ = 1",
   ].join("\n"),
   source:
-    "likelihood, differences and γ from the paper and its code; gains and outcomes in pools of their own as in a later re-implementation; no penalty towards a reference policy (ours: its coefficient is 0.001)",
+    "likelihood, differences and γ from the paper and its code; gains and outcomes normalised separately as in a later re-implementation; no KL penalty towards a reference policy (ours: its coefficient is 0.001)",
   slots: {
     annotate: goldLikelihood(),
     feedback: [informationGain(), outcome()],

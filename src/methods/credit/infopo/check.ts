@@ -15,7 +15,7 @@ import { replyInfluence } from "./replyInfluence.ts";
 const options = { topics: 1, hops: 4, branching: 2, queries: 8, turns: 6 };
 const environment = (seed: number) => inquiry({ ...options, seed });
 
-/** Reads what it found, and leans towards the right query: influence is 0 for a policy that reacts to nothing yet. */
+/** The initial policy uses observations and prefers the right query: a policy that ignores replies has influence 0. */
 function engine(seed: number) {
   const { expert, tasks } = environment(seed);
   const [task] = tasks("train");
@@ -33,12 +33,12 @@ function engine(seed: number) {
 
 const unused = randomStream(0);
 
-/** A reply without news says again what was known before. */
+/** An uninformative reply repeats what was known before. */
 const asBefore = replyInfluence({
   placeholder: (_reply, asking) => asking.prompt.findLast((m) => m.role === "user")?.content ?? "",
 });
 
-/** The method with that placeholder, and further estimators if so asked. */
+/** The method with that placeholder, and optionally further estimators. */
 const variant = (advantage?: readonly Advantage[]): Recipe => ({
   ...infopo,
   build: (settings) => {

@@ -7,25 +7,26 @@ import type { Id } from "../../../core/types.ts";
 export interface GatedIntrinsicOptions {
   /** The channel of the intrinsic rewards, each about a turn. */
   readonly channel: string;
-  /** Channels whose sums open and close the gate. Default "outcome". */
+  /** Channels whose sum controls the gate. Default "outcome". */
   readonly outcome?: readonly string[];
   /** β: share of the intrinsic advantage. Default 0.1. */
   readonly weight?: number;
   /** Deviation of outcomes, in their unit, that closes the gate from 1/2 to 0.27. Default 0.05. */
   readonly temperature?: number;
-  /** Take off the mean of the rewards other than 0, or nothing; divided by their deviation, or root mean square. Default "mean". */
+  /** Subtract the mean of the non-zero rewards and divide by their deviation, or only divide by their root mean square. Default "mean". */
   readonly centre?: "mean" | "none";
 }
 
 /**
- * An intrinsic advantage that is added where a group's outcomes tell nothing, to stand after the outcome's in the list:
+ * Adds an intrinsic advantage where a group's outcomes are alike; place it after the outcome's estimator in the list:
  *
  *     v = reward of the turn / its tokens, on each of them
  *     a = (v − mean) / std over the group's v ≠ 0;   0 where v = 0
  *     A ← A + β · σ(−std(outcomes of the group) / temperature) · a
  *
  * A trajectory without an outcome stays without an advantage. A group with one value, or equal ones, gets nothing.
- * The paper also bounds std(a) by the larger of 1 and the outcome advantages'; normalised as it is, it never passes 1.
+ * The paper also bounds std(a) by the larger of 1 and the outcome advantages' deviation; after normalising it never
+ * exceeds 1.
  * Paper: "InfoPO: Information-Driven Policy Optimization for User-Centric Agents".
  */
 export function gatedIntrinsic(options: GatedIntrinsicOptions): Advantage<null> {

@@ -9,17 +9,18 @@ import { replyInfluence } from "./replyInfluence.ts";
 export const infopo = method({
   id: "infopo",
   family: "credit",
-  summary: "a turn is worth what its reply changed in the next action, as long as outcomes tell nothing",
+  summary:
+    "rewards a turn by how much its reply changes the next action, while the group's outcomes are alike",
   paper: "InfoPO: Information-Driven Policy Optimization for User-Centric Agents",
   mechanism:
-    "The next action is scored once with the real reply before it and once with an empty one. The difference is the worth of the turn that asked for the reply. Its advantage is added to the outcome's through a gate, which is open while a group's outcomes are all alike and closes when they differ.",
+    "The next action is scored once after the real reply and once after an empty one. The difference is the intrinsic reward of the turn that asked for the reply. Its advantage is added to the outcome's through a gate, which is open while a group's outcomes are all alike and closes when they differ.",
   equation: [
     "I[k] = (1/|a'|) (ln π(a' | …, o[k]) − ln π(a' | …, empty))      a': the next action, o: the reply",
     "v = I[k] / |a[k]| on the tokens of turn k;  a = (v − mean) / std over the group's v ≠ 0",
     "A = z(outcome) + β σ(−std(outcomes) / T) a                      β = 0.1, T = 0.05",
   ].join("\n"),
   source:
-    "β and T from the paper's code, whose bound on the intrinsic part can never bite and is left out; the placeholder is an empty message instead of a sentence, which not every vocabulary holds (ours); β does not decay",
+    "β and T from the paper's code, whose bound on the intrinsic part is never active and is left out; the placeholder is an empty message instead of a sentence, because not every vocabulary contains that sentence (ours); β does not decay",
   slots: {
     annotate: replyInfluence(),
     feedback: [noted({ note: "influence" }), outcome()],

@@ -5,20 +5,20 @@ import type { Message, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link replyInfluence}. */
 export interface ReplyInfluenceOptions {
-  /** What stands in place of a message that the environment sent after the turn. Default: nothing, an empty message. */
+  /** Replacement for a message that the environment sent after the turn. Default: an empty message. */
   readonly placeholder?: (reply: Message, asking: Turn) => string;
   /** Default "influence". */
   readonly note?: string;
 }
 
 /**
- * How much the reply to each turn changed what was done next:
+ * How much the reply to each turn changes the likelihood of the next action:
  *
  *     I[k] = (1/|a[k + 1]|) Σ_j ( ln π(a[k + 1, j] | …, o[k]) − ln π(a[k + 1, j] | …, õ[k]) )
  *
  * a[k + 1] is the next action as it was sampled, o[k] the reply and õ[k] the placeholder; everything before stays, token
- * by token. The first term is what the sampler recorded, the second one call of the policy for all turns. One number per
- * turn; NaN where there is no next action or nothing was replied.
+ * by token. The first term was recorded by the sampler; the second takes one call of the policy for all turns. One number
+ * per turn; NaN without a next action or without a reply.
  * Paper: "InfoPO: Information-Driven Policy Optimization for User-Centric Agents", whose placeholder is "No information
  * found." repeated to the length of the reply.
  */

@@ -10,11 +10,11 @@ import { interventionPhase, intIntervention } from "./method.ts";
 const base = 10;
 const operations = ["plus3", "times7", "plus8"];
 
-/** What a step begins with as its likeliest answer: right, but for half of what the third operation is done to. */
+/** Initially likeliest answer of a step: right, except for half of the third operation's inputs. */
 const habit = (operation: string, value: number): number =>
   (applied(operation, value, base) + (operation === operations[2] && value % 2 === 0 ? 1 : 0)) % base;
 
-/** Habits are followed with a chance of 0.9, the other nine digits share the rest. */
+/** The habit has probability 0.9; the other nine digits share the rest. */
 const engine = () =>
   tabularEngine({
     context: "message",
@@ -24,14 +24,14 @@ const engine = () =>
     },
   });
 
-/** A table cannot read a reference: the right value at the first wrong step stands in for what a model would propose. */
+/** A table cannot read a reference: the right value at the first wrong step replaces a model's proposal. */
 const located: Propose = async (ctx, failed, steps) => {
   const right = valuesOf(ctx.task(failed.task));
   const step = steps.findIndex(({ text }, k) => Number(text) !== right[k]);
   return step < 0 ? undefined : { step, text: String(right[step]) };
 };
 
-/** The method itself, with proposals that are located. */
+/** The method itself, with these exact proposals. */
 const withLocated = method({ ...intIntervention, slots: {}, phases: interventionPhase(located) });
 
 const arm = (recipe: PracticeArm["recipe"]) =>

@@ -1,4 +1,4 @@
-/** Failed attempts cut at their first wrong step, with a right one in its place: what interventions are learnt from. */
+/** Training rows from failed attempts: cut at the first wrong step, which a right one replaces. */
 
 import { givesAway } from "../../../common/text/leaksAnswer.ts";
 import { concatIds, trajectoryRows } from "../../../common/tokens/pack.ts";
@@ -18,7 +18,7 @@ export interface AttemptStep {
   readonly text: string;
 }
 
-/** A short right step to put in the place of the first wrong one. */
+/** A short right step that replaces the first wrong one. */
 export interface Intervention {
   /** Index of the wrong step among all of the attempt's, from 0. */
   readonly step: number;
@@ -36,20 +36,20 @@ export type Propose = (
 export interface InterventionsOptions {
   /** Default: the policy itself, shown the reference; see {@link proposedBySelf}. */
   readonly propose?: Propose;
-  /** Tasks of which more attempts than this share succeeded are left alone. Default 0.5. */
+  /** Tasks with a higher success rate than this are skipped. Default 0.5. */
   readonly passRate?: number;
 }
 
 /**
- * What a rollout brings home, and an extra row for each failed attempt in which a first wrong step was found:
+ * The rollout's rows, and an extra row for each failed attempt with a first wrong step:
  *
  *     s[1] … s[k − 1], s′[k]        in the context of the attempt itself, nothing after it
  *
  * s′ is the intervention; it ends as the step did that it replaces. Neither the reference nor the rest of the attempt
- * is in the row, so that what is learnt is the correction and nothing else. Interventions that hold the task's reference
- * answer give it away and are dropped, as are those without text and those about steps that do not exist.
+ * is in the row, so that only the correction is trained. Interventions that contain the task's reference answer leak it
+ * and are dropped, as are those without text and those about steps that do not exist.
  *
- * Stats: interventions, per failed attempt of the tasks that are not left alone.
+ * Stats: interventions, per failed attempt of the tasks that are not skipped.
  * Paper: "InT: Self-Proposed Interventions Enable Credit Assignment in LLM Reasoning".
  */
 export function intervened(rollout: Rollout, options: InterventionsOptions = {}): Rollout {
@@ -86,7 +86,7 @@ async function rowsOf(ctx: Ctx, failed: Trajectory, propose: Propose): Promise<r
   return trajectoryRows(t, unit, new Float32Array(actionTokens(t))).rows;
 }
 
-/** The steps of an attempt: the lines of its actions, in order; empty lines are none. */
+/** The steps of an attempt: the non-empty lines of its actions, in order. */
 export function stepsOf(t: Trajectory, codec: Codec): readonly AttemptStep[] {
   return t.turns.flatMap((turn, k) => {
     const action = turn.tokens?.action;
@@ -100,7 +100,7 @@ export function stepsOf(t: Trajectory, codec: Codec): readonly AttemptStep[] {
   });
 }
 
-/** First token after so many line breaks. */
+/** First token after this many line breaks. */
 function lineStart(action: Int32Array, line: number, codec: Codec): number {
   if (line === 0) return 0;
   let from = 1;
@@ -108,7 +108,7 @@ function lineStart(action: Int32Array, line: number, codec: Codec): number {
   return from;
 }
 
-/** The attempt up to a step, with another text in the step's place; log-probabilities are unknown. */
+/** The attempt up to a step, with the step replaced; log-probabilities are unknown. */
 function corrected(t: Trajectory, step: AttemptStep, text: string, codec: Codec): Trajectory {
   const turns = t.turns.slice(0, step.turn + 1).map((turn, k): Turn => {
     if (k < step.turn || !turn.tokens) return turn;
@@ -141,7 +141,7 @@ export interface ProposedBySelfOptions {
 const asked =
   "Which step of the attempt is the first wrong one? Reply with its number, a colon, and one short correct step to put in its place. Do not give the final answer. Reply none if every step is right.";
 
-/** Asks the model that made the attempt, which is shown its steps by number and the reference solution. */
+/** Asks the model that made the attempt, with its numbered steps and the reference solution in the prompt. */
 export function proposedBySelf({ maxTokens = 64, question = asked }: ProposedBySelfOptions = {}): Propose {
   return async (ctx, failed, steps) => {
     const { reference, prompt } = ctx.task(failed.task);

@@ -4,7 +4,10 @@ import { likelihood } from "../../../objective/likelihood.ts";
 import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { intervened, type Propose } from "./intervened.ts";
 
-/** Iterations of imitation before practice begins, with interventions by the policy itself or by another. */
+/**
+ * The imitation phase (iterations 0 to 14) that precedes RL. The policy itself proposes interventions unless `propose`
+ * is given.
+ */
 export const interventionPhase =
   (propose?: Propose) =>
   ({ groupSize, temperature }: Settings): readonly Phase[] => [
@@ -14,7 +17,7 @@ export const interventionPhase =
       until: 15,
       slots: {
         rollout: intervened(multiTurn({ groupSize, temperature }), propose ? { propose } : {}),
-        advantage: [], // the attempts themselves are not learnt from
+        advantage: [], // the attempts themselves are not trained on
         objective: likelihood(),
       },
     },
@@ -23,17 +26,18 @@ export const interventionPhase =
 export const intIntervention = method({
   id: "int-intervention",
   family: "credit",
-  summary: "the first wrong step of a failed attempt is corrected and imitated, then practice goes on",
+  summary:
+    "corrects the first wrong step of failed attempts, imitates the corrections, then trains with GRPO",
   paper: "InT: Self-Proposed Interventions Enable Credit Assignment in LLM Reasoning",
   mechanism:
-    "The policy, shown the reference, names the first wrong step of a failed attempt and writes one right step in its place. Imitating the attempt up to there and the correction, and nothing after it, makes the correction likelier than the mistake and leaves the right steps before it as they were. Practice on outcomes then begins with far fewer groups in which everybody fails.",
+    "The policy, shown the reference, names the first wrong step of a failed attempt and writes one right step in its place. The attempt up to that step and the correction are imitated, and nothing after it. This makes the correction likelier than the mistake and preserves the correct steps before it. RL on outcomes then starts with far fewer groups in which every attempt fails.",
   equation: [
     "(k, s′) ~ π(· | x, y, z)                         x: task, y = (s[1] … s[n]): a failed attempt, z: reference",
     "loss = −Σ log π(s[1] … s[k − 1], s′ | x)         neither z nor s[k] … s[n] in the context",
     "then GRPO",
   ].join("\n"),
   source:
-    "prefix and intervention alone in the loss, answers in interventions dropped: the paper; 15 iterations, pass rates up to 0.5 and the wording of the question: ours",
+    "a loss on prefix and intervention only, and dropping interventions that contain the answer: the paper; 15 iterations, pass rates up to 0.5 and the wording of the question: ours",
   slots: {},
   phases: interventionPhase(),
 });

@@ -12,7 +12,7 @@ import { lamps } from "../../../worlds/lamps.ts";
 import { wordFactors } from "./factors.ts";
 import { lare } from "./method.ts";
 
-/** The estimator of the method over other rewards of turns. */
+/** The method's estimator with other turn rewards. */
 const paidBy = (id: string, summary: string, feedback: Feedback) =>
   method({
     id,

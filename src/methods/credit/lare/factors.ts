@@ -1,9 +1,9 @@
-/** Factors of performance: a few numbers that say what a turn did, read from what the environment said about it. */
+/** Performance factors: a few numbers per turn, read from the environment's messages. */
 import type { Turn } from "../../../core/types.ts";
 
 /**
- * Counts each pattern in what the environment said about a turn, beside a constant `turn` of 1. Patterns are plain data,
- * so that a language model may write them and nothing that it wrote is ever run.
+ * Counts each pattern in the environment's messages about a turn, with a constant `turn` of 1. Patterns are plain data,
+ * so a language model may write them without any of its code being run.
  * Paper: "Latent Reward: LLM-Empowered Credit Assignment in Episodic Reinforcement Learning".
  */
 export function patternFactors(
@@ -19,14 +19,14 @@ export function patternFactors(
   });
 }
 
-/** Every word that the environment said about a turn, counted, beside a constant `turn` of 1: nothing is left out. */
+/** Counts every word of the environment's messages about a turn, with a constant `turn` of 1. */
 export function wordFactors({ text = "" }: Turn): Readonly<Record<string, number>> {
   const out: Record<string, number> = { turn: 1 };
   for (const word of text.split(/\s+/)) if (word !== "") out[`word ${word}`] = (out[`word ${word}`] ?? 0) + 1;
   return out;
 }
 
-/** What environments usually say of success and harm. */
+/** Common words of environments for success and harm. */
 export const usualPatterns: Readonly<Record<string, RegExp>> = {
   gain: /\b(found|done|correct|opened|light|success\w*)\b/i,
   harm: /\b(error|invalid|cannot|wrong|bump|fail\w*)\b/i,

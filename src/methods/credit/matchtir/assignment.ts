@@ -1,7 +1,7 @@
-/** Which predicted thing counts for which reference: one to one, or in shares. */
+/** Assigns predicted items to references: one to one, or in shares. */
 
 /**
- * The one-to-one assignment of the largest total similarity (Hungarian method, O(n³)). Pairs without similarity stay
+ * The one-to-one assignment with the largest total similarity (Hungarian method, O(n³)). Pairs of similarity 0 stay
  * unmatched; of equal rows the earlier one is matched.
  * @param similarity of row p and column g, ≥ 0.
  * @returns for each row its column, or −1.
@@ -10,7 +10,7 @@ export function assigned(similarity: readonly (readonly number[])[]): Int32Array
   const rows = similarity.length;
   const columns = similarity[0]?.length ?? 0;
   const n = Math.max(rows, columns);
-  // smallest cost of a square matrix; what is not there costs nothing, and a later row a trifle more
+  // minimises the cost of a square matrix; padding costs 0, and later rows cost slightly more to break ties
   const cost = (p: number, g: number): number => {
     const s = similarity[p]?.[g] ?? 0;
     return s > 0 ? -s + 1e-9 * p : 0;

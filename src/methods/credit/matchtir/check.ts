@@ -14,7 +14,7 @@ import { toolMatching } from "./toolMatching.ts";
 
 const needed = 3;
 
-/** Knows how a call is written; each tool is as likely as closing. */
+/** The initial policy knows the format of a call; each tool is as likely as closing. */
 const prior: Prior = (context, word) => {
   const written = context.slice(context.indexOf("<assistant>") + 1);
   const kinds = [/^(call|close)$/, /^tool\d/, /^x=/, /^y=/, /^<end>$/];

@@ -8,7 +8,7 @@ import { toolMatching } from "./toolMatching.ts";
 export const matchtir = method({
   id: "matchtir",
   family: "credit",
-  summary: "tool calls matched one to one with reference calls; advantages of turns and of whole attempts",
+  summary: "matches tool calls one to one with reference calls; averages turn and trajectory advantages",
   paper: "MatchTIR: Fine-Grained Supervision for Tool-Integrated Reasoning via Bipartite Matching",
   mechanism:
     "Every call of an attempt is compared with every reference call, and the two are matched one to one. A call earns the similarity of its match, so a repeated or useless call earns nothing. Each turn's discounted return is compared with those of the same turn of the group, and averaged with the advantage of the whole attempt.",
@@ -19,7 +19,7 @@ export const matchtir = method({
     "A[k] = (z(Σ r) over the group + z(D[k]) over the same turn of the group) / 2",
   ].join("\n"),
   source:
-    "similarity, λ and the average from the paper's code, which matches greedily (ours: the best assignment) and leaves a lone turn its raw return (ours: 0); no entropy bonus and no penalty towards a reference policy (their coefficients are 0.001)",
+    "similarity, λ and the average from the paper's code, which matches greedily (ours: the best assignment) and gives a turn without peers its raw return (ours: 0); no entropy bonus and no KL penalty towards a reference policy (their coefficients are 0.001)",
   slots: {
     feedback: [toolMatching(), outcome()],
     credit: perTurn(),

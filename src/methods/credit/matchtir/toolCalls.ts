@@ -11,7 +11,7 @@ import {
 
 /** Settings of {@link toolCalls}. */
 export interface ToolCallsOptions {
-  /** Jobs practised; as many others nobody practises. Default 2. */
+  /** Number of training jobs; as many others are held out. Default 2. */
   readonly jobs?: number;
   /** Tools to choose from. Default 8. */
   readonly tools?: number;

@@ -8,11 +8,11 @@ import { assigned, transported } from "./assignment.ts";
 /** Settings of {@link toolMatching}. */
 export interface ToolMatchingOptions {
   /**
-   * "hard": each reference counts for one call. "soft": calls and references share one another by optimal transport, and
-   * rewards sum up to 1 at most. "best": each call counts by the reference it is most like, repeated ones too. Default "hard".
+   * "hard": each reference counts for one call. "soft": calls are matched to references by optimal transport, and rewards
+   * sum to 1 at most. "best": each call counts by its most similar reference, repeated calls too. Default "hard".
    */
   readonly assignment?: "hard" | "soft" | "best";
-  /** What a call without a reference of its own earns at "hard". Default 0. */
+  /** Reward of an unmatched call at "hard". Default 0. */
   readonly unmatched?: number;
   /** Entropic regularisation of "soft". Default 0.1. */
   readonly regularisation?: number;
@@ -23,7 +23,7 @@ export interface ToolMatchingOptions {
 }
 
 /**
- * What each turn's tool calls have in common with the reference calls of the task, over the whole trajectory:
+ * Rewards each turn's tool calls by their similarity to the task's reference calls, matched over the whole trajectory:
  *
  *     S(p, g) = (1 + |keys_p ∩ keys_g| / |keys_p ∪ keys_g| + #{k: p[k] = g[k]}) / (2 + |keys_g|),  0 if the names differ
  *     reward of a call = S of the reference that it is matched with    (or Σ_g T[p, g] S(p, g))
@@ -107,7 +107,7 @@ function callsIn({ action }: Turn): Call[] {
   });
 }
 
-/** The fields of a JSON object; what is none has no fields. */
+/** The fields of a JSON object; no fields for any other value. */
 function fieldsOf(json: string): Map<string, string> {
   try {
     return asTexts(JSON.parse(json));
@@ -138,6 +138,6 @@ function referenceCalls(task: Task, field: string): Call[] {
     where: "toolMatching",
     got: `task "${task.id}" without a list of calls in its metadata, ${field}`,
     expected: "a list of { name, arguments }",
-    mend: "Choose an environment whose tasks say which calls are right, or name the field that does.",
+    mend: "Choose an environment whose tasks list the right calls, or set `field` to the name of that list.",
   });
 }

@@ -5,7 +5,7 @@ import type { ModelId } from "../../../core/types.ts";
 
 /** Settings of {@link implicitRewards}. */
 export interface ImplicitRewardsOptions {
-  /** The reward model: a language model trained so that its log-ratio ranks whole trajectories. Default "prm". */
+  /** Name of the reward model: a language model trained so that its log-ratio ranks trajectories. Default "prm". */
   readonly model?: ModelId;
   /** β > 0, the reward's size per nat. Default 0.05. */
   readonly beta?: number;
@@ -14,12 +14,12 @@ export interface ImplicitRewardsOptions {
 }
 
 /**
- * The reward that a language model implies for each turn, as its weights are now:
+ * The implicit reward of each turn under a language model's current weights:
  *
  *     r[t] = β · Σ_a (ln p_model(a) − ln p_sampler(a))       over the action tokens of turn t, at temperature 1
  *
- * Observations are no part of it. Two equal models imply zeros. One signal per turn; turns without tokens or without a
- * known log-probability of the sampler, and failed episodes, get none.
+ * Observations do not count. Two equal models give zeros. One signal per turn; turns without tokens or without a known
+ * log-probability of the sampler, and failed episodes, get none.
  * Papers: "Online Process Reward Leanring for Agentic Reinforcement Learning"; "Free Process Rewards without Process
  * Labels".
  */

@@ -8,16 +8,16 @@ import { clippedRatio } from "../../../objective/clippedRatio.ts";
 import { pairwise } from "../../../objective/pairwise.ts";
 import { implicitRewards } from "./implicitRewards.ts";
 
-/** β: size of an implicit reward per nat. */
+/** β: implicit reward per nat of log-ratio. */
 const beta = 0.05;
 
 export const oprl = method({
   id: "oprl",
   family: "credit",
-  summary: "a reward model learnt from pairs of whole trajectories implies a reward for every step",
+  summary: "derives step rewards from an implicit reward model trained on pairs of trajectories",
   paper: "Online Process Reward Leanring for Agentic Reinforcement Learning",
   mechanism:
-    "A copy of the policy is trained beside it to tell the better trajectories of a group from the worse ones. Its log-ratio to the policy that sampled, summed over a turn, is that turn's reward: no labels of steps and no further rollouts. Steps are compared with all steps of their group, and that is added to the usual advantage of the episode.",
+    "A copy of the policy is trained alongside it to prefer the better trajectories of a group over the worse ones. Its log-ratio to the sampling policy, summed over a turn, is that turn's reward; neither step labels nor further rollouts are needed. Each step is compared with all steps of its group, and the result is added to the usual advantage of the episode.",
   equation: [
     "r_t = β Σ_tokens ln π_φ − ln π_old                       β = 0.05, before φ is updated",
     "A = R − mean of the others' R  +  α · (r_t − mean of the group's other turns)        α = 1",

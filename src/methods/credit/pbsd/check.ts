@@ -7,8 +7,8 @@ import { grpo } from "../../baseline/grpo/method.ts";
 import { pbsd } from "./method.ts";
 
 /**
- * The evidence of a perfect teacher: by Bayes' rule, what the turn added to the log-likelihood of the answer. A table
- * cannot be told an answer, since it shares nothing between prompts. The last turn, which answers, has none.
+ * The evidence of a perfect teacher: by Bayes' rule, the turn's increase of the answer's log-likelihood. A tabular policy
+ * cannot use an answer in its prompt, since it shares nothing between prompts. The last turn, which answers, has none.
  */
 const exactEvidence: Annotate = async (ctx, experience) => {
   const { gold } = await goldLikelihood()(ctx, experience);

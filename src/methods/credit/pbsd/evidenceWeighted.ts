@@ -5,24 +5,24 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link evidenceWeighted}. */
 export interface EvidenceWeightedOptions {
-  /** The channel that says of turns how far they speak for the right outcome. */
+  /** Channel of the turns' evidence for the right outcome. */
   readonly channel: string;
-  /** Deviations of evidence that change a weight e-fold. Default 1. */
+  /** Standard deviations of evidence that change a weight by a factor of e. Default 1. */
   readonly temperature?: number;
   /** Largest weight before rescaling; its inverse is the smallest. Default 2. */
   readonly limit?: number;
 }
 
 /**
- * Spreads the advantages made so far over the turns by evidence, to stand after another estimator in the list:
+ * Redistributes the advantages so far over the turns by evidence; place it after another estimator in the list:
  *
  *     z[k] = (e[k] − mean) / std                 over all turns of the group that have evidence
  *     w[k] = clamp(exp(sign(A) z[k] / temperature), 1/limit, limit)
  *     A[k] ← w[k] A / mean of w over the trajectory's tokens
  *
- * So supporting turns gain more of a success and lose less of a failure, and what a trajectory gets in all stays. A turn
- * without evidence, and every turn of a group of equal evidence, has z = 0. Advantages of 0 stay 0: a group without
- * differences of outcome learns nothing from this.
+ * Supporting turns get more credit for a success and less blame for a failure; a trajectory's total is unchanged. A turn
+ * without evidence, and every turn of a group of equal evidence, has z = 0. Advantages of 0 stay 0: a group with uniform
+ * outcomes gets no gradient from this.
  * Paper: "PBSD: Privileged Bayesian Self-Distillation for Long-Horizon Credit Assignment".
  */
 export function evidenceWeighted(options: EvidenceWeightedOptions): Advantage<null> {

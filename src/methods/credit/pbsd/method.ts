@@ -9,10 +9,11 @@ import { privilegedEvidence } from "./privilegedEvidence.ts";
 export const pbsd = method({
   id: "pbsd",
   family: "credit",
-  summary: "turns weighted by how much likelier they are for the policy that was told the answer",
+  summary:
+    "weights turns by their likelihood ratio between the policy with and without the answer in context",
   paper: "PBSD: Privileged Bayesian Self-Distillation for Long-Horizon Credit Assignment",
   mechanism:
-    "An attempt is good as far as seeing it makes the verified answer likelier. By Bayes' rule that ratio is the one between the attempt's likelihood under the policy that was told the answer and under the policy itself, and it is a sum over turns. Each turn's part weights the outcome's advantage: supporting turns gain more of a success and lose less of a failure.",
+    "An attempt is good to the degree that it raises the likelihood of the verified answer. By Bayes' rule that ratio equals the likelihood ratio of the attempt under the policy with the answer in context and under the policy without it, and its logarithm is a sum over turns. Each turn's term weights the outcome's advantage: supporting turns get more credit for a success and less blame for a failure.",
   equation: [
     "ln p(y | τ) / p(y) = Σ_k s[k],  s[k] = ln π(a[k] | …, y) − ln π(a[k] | …)       y: answer",
     "z[k] = s[k] / |a[k]|, standardised over all turns of the group",

@@ -7,21 +7,22 @@ import type { Id, Message, Task } from "../../../core/types.ts";
 
 /** Settings of {@link privilegedEvidence}. */
 export interface PrivilegedEvidenceOptions {
-  /** A turn's whole prompt with the answer told. Default: a user message "answer …" after the task's own prompt. */
+  /** A turn's whole prompt with the answer inserted. Default: a user message "answer …" after the task's own prompt. */
   readonly tell?: (messages: readonly Message[], answer: string, task: Task) => readonly Message[];
   /** Default "evidence". */
   readonly note?: string;
 }
 
 /**
- * Whether each turn speaks for the right answer: how much likelier its action is for the policy that has been told the
- * answer y than for the policy itself, per token.
+ * The evidence of each turn for the right answer y: the log-ratio of its action under the policy with y in the prompt
+ * to the policy without, per token.
  *
  *     e[k] = (1/|a[k]|) Σ_j ( ln π(a[k, j] | prompt of turn k with y) − ln π(a[k, j] | prompt of turn k) )
  *
- * By Bayes' rule the sum over a trajectory's tokens is ln p(y | trajectory) / p(y), as far as a told policy acts like the
- * posterior of the policy; what tools said drops out, since they do not see the answer. The second term is what the
- * sampler recorded, the first one call of the policy as it is. Turns without tokens get NaN; failed episodes no note.
+ * By Bayes' rule the sum over a trajectory's tokens is ln p(y | trajectory) / p(y), to the degree that the policy with y
+ * in the prompt equals the policy's posterior; tool results cancel, since tools do not see the answer. The second term
+ * was recorded by the sampler; the first takes one call of the current policy. Turns without tokens get NaN; failed
+ * episodes get no note.
  * Paper: "PBSD: Privileged Bayesian Self-Distillation for Long-Horizon Credit Assignment".
  */
 export function privilegedEvidence(options: PrivilegedEvidenceOptions = {}): Annotate {
@@ -40,7 +41,7 @@ export function privilegedEvidence(options: PrivilegedEvidenceOptions = {}): Ann
       return told.turns.flatMap(({ tokens }, k) => {
         const logp = t.turns[k]!.tokens?.logp;
         if (!tokens || !logp || tokens.action.length === 0) return [];
-        if (tokens.prompt.length + tokens.action.length > model.contextTokens) return []; // no room to be told
+        if (tokens.prompt.length + tokens.action.length > model.contextTokens) return []; // the prompt with the answer does not fit the context
         return [{ evidence, k, logp, prompt: tokens.prompt, target: tokens.action }];
       });
     });

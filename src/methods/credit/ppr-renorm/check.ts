@@ -13,7 +13,7 @@ import { armOf, finalSuccess, type PracticeArm } from "../../../train/trainingAr
 import { pprRenorm } from "./method.ts";
 import { queries } from "./queries.ts";
 
-/** The same critic and estimator; the outcome alone, or beside the scores, at the end of the episode. */
+/** The same critic and estimator; only the outcome at the end of the episode, or with the scores added. */
 const usual = (id: string, summary: string, channels: readonly ("outcome" | "process")[]) =>
   method({
     id,
@@ -32,7 +32,7 @@ const usual = (id: string, summary: string, channels: readonly ("outcome" | "pro
     },
   });
 
-/** Good and verbose queries begin rarer than bad ones; when to answer is fixed. */
+/** Initially good and verbose queries are rarer than bad ones; the time of the answer is fixed. */
 const prior = (context: readonly string[], word: string): number => {
   if (context.at(-3) === "4") return word === "answer" ? 0 : -1e9;
   return word === "bad" ? 0.7 : word === "good" || word === "verbose" ? 0 : -1e9;

@@ -1,4 +1,4 @@
-/** Searching under a judge that can be fooled: wordy queries please it and find nothing. */
+/** A search task with a judge that can be fooled: wordy queries score well and find nothing. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
@@ -8,13 +8,13 @@ import { machine } from "../../../env/machine.ts";
 export interface QueriesOptions {
   /** Queries before the answer is due. Default 4. */
   readonly turns?: number;
-  /** How often the judge sees good and bad queries for what they are, in [0, 1]. Default 0.75. */
+  /** The judge's accuracy on good and bad queries, in [0, 1]. Default 0.75. */
   readonly accuracy?: number;
 }
 
 const kinds = ["good", "bad", "verbose"] as const;
 
-/** Of every 20 tasks so many need 0, 1, 2, 3 and 4 good queries. */
+/** How many of every 20 tasks need 0, 1, 2, 3 and 4 good queries. */
 const needs: readonly number[] = [1, 1, 2, 6, 10].flatMap((tasks, good) => Array(tasks).fill(good));
 
 interface State {
@@ -23,9 +23,9 @@ interface State {
 }
 
 /**
- * Each turn is a query, `good`, `bad` or `verbose`, until `answer` ends the episode: at any time, and after `turns`
- * queries nothing else does. The answer is right once there were as many good queries as the task needs, which nobody
- * tells. The agent sees how many queries it has made.
+ * Each turn is a query, `good`, `bad` or `verbose`, until `answer` ends the episode. `answer` is possible at any time,
+ * and after `turns` queries it is the only valid action. The answer is right once there were as many good queries as the
+ * task needs, a number that is hidden. The agent sees how many queries it has made.
  *
  * Rewards: `process` the judge's score of a query, 0 or 1: right with probability `accuracy` for good and bad ones, always
  * 1 for verbose ones; `outcome` 1 or 0 at the end. Any other word is a bad query.

@@ -9,8 +9,8 @@ export interface RenormalisedOptions {
   /** Channel of the trajectory's outcome, in [0, 1]. Default "outcome". */
   readonly outcome?: string;
   /**
-   * What is taken off: 1 centres both parts at their middle; "batch" takes the mean of score + outcome over the judged
-   * turns of the batch, so that a further turn is worth nothing on average. Default 1.
+   * The centre that is subtracted: 1 centres both parts at their middle; "batch" subtracts the mean of score + outcome
+   * over the judged turns of the batch, so that a further turn has mean reward 0. Default 1.
    */
   readonly centre?: number | "batch";
 }
@@ -21,13 +21,13 @@ export interface RenormalisedOptions {
  *     r[t] = score[t] + outcome − centre     for every judged turn before the last
  *     r[T] = outcome                         for the last turn
  *
- * With centre 1 a good-looking turn of a failure is cancelled (1 + 0 − 1), a poor turn of a success is not fined
+ * With centre 1 a high-scored turn of a failure gets 0 (1 + 0 − 1), and so does a low-scored turn of a success
  * (0 + 1 − 1). The outcome enters every turn, so its weight in the first turn's return grows with the length. Where
- * episodes may end early and successes are rare, score + outcome − 1 is negative and stopping at once pays: fix the
- * number of turns there, or centre by the batch.
+ * episodes may end early and successes are rare, score + outcome − 1 is negative and stopping at once is rewarded: fix
+ * the number of turns there, or centre by the batch.
  *
- * Several scores of a turn add up. Turns without a score, as where a judge failed, get nothing; a trajectory without an
- * outcome gets nothing at all. Channel: "renormalised".
+ * Several scores of a turn are summed. Turns without a score (a judge failed) get no credit; a trajectory without an
+ * outcome gets none at all. Channel: "renormalised".
  * Paper: "Hybrid Reward Normalization for Process-supervised Non-verifiable Agentic Tasks".
  */
 export function renormalised(options: RenormalisedOptions = {}): Credit {

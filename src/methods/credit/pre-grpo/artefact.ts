@@ -1,4 +1,4 @@
-/** An artefact that is improved by edits and scored after each: when to stop is part of the task. */
+/** An artefact that is improved by edits and scored after each; choosing when to stop is part of the task. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Player, type Step } from "../../../env/environment.ts";
@@ -22,7 +22,7 @@ const good = 8;
 interface State {
   /** Tenths. */
   readonly quality: number;
-  /** What the scorer says, in tenths. */
+  /** The scorer's number, in tenths. */
   readonly seen: number;
   readonly edits: number;
 }
@@ -34,8 +34,8 @@ const expert: Player = (_task, conversation) => {
 };
 
 /**
- * Quality moves by a tenth per edit: a guided edit improves with probability 0.75, a random one with the share of what is
- * still wrong, and otherwise harms; a perfect artefact can only be harmed. The agent sees the scorer's number.
+ * Quality changes by a tenth per edit: a guided edit improves it with probability 0.75, a random one with probability
+ * 1 − quality; otherwise the edit lowers it. A perfect artefact can only get worse. The agent sees the scorer's number.
  *
  * Rewards: `quality` the scorer's number after each edit, in [0, 1]; `outcome` the true quality once the episode is over;
  * `invalid` 1 where the reply is no action, which ends the episode. The score of the first state is the task's metadata.

@@ -4,10 +4,11 @@ import { qualityCurve } from "./qualityCurve.ts";
 export const preGrpo = method({
   id: "pre-grpo",
   family: "credit",
-  summary: "the whole curve of qualities is paid: its peak, how much of it was kept, how few turns it took",
+  summary:
+    "rewards the curve of quality over turns: its peak, how much of it was retained, how few turns it took",
   paper: "Generation Navigator: A State-Aware Agentic Framework for Image Generation",
   mechanism:
-    "An agent edits an artefact that is scored after every turn. Paying the last or the best state alone hides how it came about: whether later turns spoilt what was reached, and how many turns were wasted. The reward adds to the peak what was retained of it and how directly it was reached, both gated by the peak, and the group advantage does the rest.",
+    "An agent edits an artefact that is scored after every turn. Rewarding only the last or the best state ignores whether later turns lost quality and how many turns were wasted. The reward adds to the peak how much of it was retained and how directly it was reached, both multiplied by the peak. Advantages are group-relative as in GRPO.",
   equation: [
     "q_0 … q_T qualities in [0, 1], t* the first best, P = q_t*",
     "Ret = 1 − (P − q_T) / P",

@@ -3,39 +3,39 @@ import type { Task, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link qualityCurve}. */
 export interface QualityCurveOptions extends CurveWeights {
-  /** The named reward that says how good the state after a turn is, in [0, 1]. Default "quality". */
+  /** Name of the reward that scores the state after a turn, in [0, 1]. Default "quality". */
   readonly reward?: string;
   /** Quality of the state before the first turn. Default: `quality` of the task's metadata; none without it. */
   readonly first?: (task: Task) => number | undefined;
-  /** A turn with this named reward above 0 was no valid action: the trajectory is worth 0. Default "invalid". */
+  /** Name of the reward that marks an invalid action (> 0): the trajectory gets 0. Default "invalid". */
   readonly invalid?: string;
-  /** Turns that an episode may have. Default 12. */
+  /** Turn limit of an episode. Default 12. */
   readonly most?: number;
   /** Default "outcome". */
   readonly channel?: string;
 }
 
-/** How much of each part of a {@link curveReward} counts. */
+/** Weights of the parts of a {@link curveReward}. */
 export interface CurveWeights {
   /** λ_r. Default 0.3. */
   readonly retention?: number;
   /** λ_e. Default 0.2. */
   readonly efficiency?: number;
-  /** Share of a turn's full price that turns up to the peak cost, in [0, 1]. Default 0.25. */
+  /** c: cost of a turn up to the peak, relative to one after it, in [0, 1]. Default 0.25. */
   readonly climb?: number;
-  /** Peaks below it earn nothing for efficiency, so that giving up early is not paid. Default 0. */
+  /** Peaks below this get no efficiency reward, so that giving up early is not rewarded. Default 0. */
   readonly least?: number;
 }
 
 /**
- * The worth of a curve of qualities q_0, q_1, …, q_T in [0, 1], q_0 before the first turn; T turns of at most `most`.
+ * The reward of a curve of qualities q_0, q_1, …, q_T in [0, 1], q_0 before the first turn; T turns of at most `most`.
  *
  *     p = the first best turn,   P = q_p                                           peak
  *     Ret = 1 − (P − q_T) / P                              (0 where P = 0)        retention
  *     E   = 1 − (T − p) / most − climb · p / most      (0 where P < least)    efficiency
  *     R   = P + λ_r · P · Ret + λ_e · P · E
  *
- * Both additions are gated by the peak. An empty curve is worth 0.
+ * Both additions are multiplied by the peak. An empty curve gets 0.
  * Paper: "Generation Navigator: A State-Aware Agentic Framework for Image Generation".
  */
 export function curveReward(curve: readonly number[], most: number, weights: CurveWeights = {}): number {
@@ -50,8 +50,8 @@ export function curveReward(curve: readonly number[], most: number, weights: Cur
 }
 
 /**
- * One signal per trajectory: the {@link curveReward} of the qualities that its turns were scored with. Turns without a
- * score (a stop) are no part of the curve; a trajectory without any score, or that failed, gets no signal.
+ * One signal per trajectory: the {@link curveReward} of its turns' quality scores. Turns without a score (a stop) are not
+ * part of the curve; a trajectory without any score, or that failed, gets no signal.
  */
 export function qualityCurve(options: QualityCurveOptions = {}): Feedback {
   const {

@@ -13,7 +13,7 @@ import {
   visits,
 } from "./tokenRewards.ts";
 
-/** Answers of 5 tokens out of 4; a token's reward hangs on its position and on the token before it. */
+/** Answers of 5 tokens out of 4; a token's reward depends on its position and on the previous token. */
 const [width, depth, beta, steps] = [4, 5, 0.5, 300];
 
 function makeTree(random: Random): TokenTree {
@@ -89,7 +89,7 @@ function tune(tree: TokenTree, pairs: readonly (readonly [number, number])[], le
       onLeaf[winner]! += slope;
       onLeaf[loser]! -= slope;
     }
-    // what lies below a token moves with it: sums over subtrees, then through each softmax
+    // a token's gradient sums over its subtree, then passes through each softmax
     const below_NW = new Float64Array(logits_NW.length);
     below_NW.set(onLeaf, logits_NW.length - onLeaf.length);
     for (let i = logits_NW.length - onLeaf.length - 1; i >= 0; i--) {
@@ -111,7 +111,7 @@ function tune(tree: TokenTree, pairs: readonly (readonly [number, number])[], le
   return { logp_NW: logSoftmaxRows(logits_NW), ofWinners };
 }
 
-/** @param against what the tuned policy's credits are compared with. */
+/** @param against reference values for the tuned policy's credits. */
 const arm = (what: string, against: "reward" | "shaped", count = 20_000): Arm => ({
   what,
   grid: [0.01, 0.03, 0.1, 0.3].map((rate) => ({ learningRate: rate })),

@@ -1,4 +1,4 @@
-/** What a policy that was optimised against a reference says about single tokens, in trees of all token sequences. */
+/** Token credits implied by a policy that was optimised against a reference, exact on trees of all token sequences. */
 
 /**
  * Every sequence of `depth` tokens out of `width`. Inner nodes are prefixes, numbered breadth first from 0, the empty
@@ -21,7 +21,7 @@ export function innerNodes({ width, depth }: Pick<TokenTree, "width" | "depth">)
 }
 
 /**
- * The policy of highest reward less β · KL from the reference, by backing up from the ends:
+ * The policy that maximises reward minus β · KL from the reference, by backward induction:
  *
  *     Q*(s, a) = r(s, a) + β ln π_ref(a|s) + V*(s'),   V*(s) = β ln Σ_a exp(Q*(s, a) / β),   V*(end) = 0
  *     ln π*(a|s) = (Q*(s, a) − V*(s)) / β
@@ -58,14 +58,14 @@ export function impliedCredits(
 }
 
 /**
- * What the credit of an optimal policy is: the reward, shaped by the value as potential, r(s, a) + V(s') − V(s), [N, W].
- * Over a whole sequence it sums to Σ r − V(empty prefix).
+ * The credit of an optimal policy: the reward shaped by the value as potential, r(s, a) + V(s') − V(s), [N, W]. Over a
+ * whole sequence it sums to Σ r − V(empty prefix).
  */
 export function shapedRewards({ width, reward_NW }: TokenTree, value_N: Float64Array): Float64Array {
   return reward_NW.map((r, i) => r + (value_N[i + 1] ?? 0) - value_N[Math.floor(i / width)]!);
 }
 
-/** Probability that a policy comes by each token, [N, W]; those of one position sum to 1. */
+/** Probability that a policy reaches each token, [N, W]; the sum over one position is 1. */
 export function visits({ width }: Pick<TokenTree, "width">, logp_NW: Float64Array): Float64Array {
   const out_NW = new Float64Array(logp_NW.length);
   for (let i = 0; i < out_NW.length; i++) {
@@ -97,7 +97,7 @@ export function correlation(
   return xx > 0 && yy > 0 ? xy / Math.sqrt(xx * yy) : Number.NaN;
 }
 
-/** The most probable sequence by a beam of so many prefixes, as tokens. 1 is greedy; ties go to the lower token. */
+/** The most probable sequence by beam search of this width, as tokens. 1 is greedy; ties go to the lower token. */
 export function beamSearch({ width, depth }: TokenTree, logp_NW: Float64Array, beam: number): number[] {
   let kept: readonly { tokens: number[]; node: number; logp: number }[] = [{ tokens: [], node: 0, logp: 0 }];
   for (let level = 0; level < depth; level++) {

@@ -1,17 +1,17 @@
-/** A search over sources of different worth, in which each find is judged before it counts. */
+/** A search over sources of different reliability, in which the agent judges each document before it counts. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode, type Step } from "../../../env/environment.ts";
 
 /** Settings of {@link judgedSearch}. */
 export interface JudgedSearchOptions {
-  /** How often each source returns a document that tells the truth. Default 0.8, 0.5, 0.3, 0.1. */
+  /** Probability that each source returns a right document. Default 0.8, 0.5, 0.3, 0.1. */
   readonly sources?: readonly number[];
-  /** Kinds of questions; which source is which hangs on the topic. Default 4. */
+  /** Number of topics; the order of the sources depends on the topic. Default 4. */
   readonly topics?: number;
   /** Searches in all. Default 4. */
   readonly searches?: number;
-  /** What a verdict does: a refused find is forgotten, or kept all the same; or none is asked for. Default "drops". */
+  /** Effect of a verdict: a refused document is dropped, or kept anyway; or no verdict is requested. Default "drops". */
   readonly verdicts?: "drops" | "keeps" | "none";
   /** Questions. Default 400. */
   readonly questions?: number;
@@ -19,19 +19,20 @@ export interface JudgedSearchOptions {
   readonly seed?: number;
 }
 
-/** A document: whether it tells the truth, and whether it looks like it. */
+/** A document: whether it is right, and whether it looks plain. */
 interface Find {
   readonly right: boolean;
   readonly plain: boolean;
 }
 
 /**
- * Asked for a topic and how many searches were made (`topic t1 after 2`), the agent names a source (`s3`) or gives its
- * `answer`. A find looks `plain` or `odd`: nine of ten that are right look plain, and three of ten that are wrong. After
- * `found plain` the agent says `yes` or `no`; what it refuses is forgotten. The answer is what most finds that were kept
- * say: right if the right ones outnumber the wrong ones, by a coin on a tie, by luck (one in ten) without any. It is given
- * after the last search at the latest and pays 1 if right. A verdict's reward `relevance` says whether the find was
- * right; it measures and does not pay. An action that fits nothing ends the episode. All draws hang on the task.
+ * The agent sees a topic and the number of searches so far (`topic t1 after 2`), and names a source (`s3`) or gives its
+ * `answer`. A document looks `plain` or `odd`: nine of ten right ones look plain, and three of ten wrong ones. After
+ * `found plain` the agent says `yes` or `no`; refused documents are dropped. The answer is the majority of the kept
+ * documents: right if the right ones outnumber the wrong ones, with probability ½ on a tie and one in ten without any. It
+ * is given after the last search at the latest and has reward 1 if right. A verdict's reward `relevance` states whether
+ * the document was right; it is a measurement and no part of the return. An invalid action ends the episode. All draws
+ * depend only on the task.
  */
 export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
   const { sources = [0.8, 0.5, 0.3, 0.1], topics = 4, searches = 4, questions = 400, seed = 1 } = options;
@@ -45,7 +46,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
       prompt: [],
       metadata: {
         topic,
-        // worth of each source, in the order of their names
+        // reliability of each source, in the order of their names
         worth: shuffled(sources, randomStream(seed).split("topic", topic)),
       },
       seed: randomStream(seed).split("task", index).seed,
@@ -60,7 +61,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
     return { right, plain: look.next() < (right ? 0.9 : 0.3) };
   }
 
-  /** What the kept finds answer. */
+  /** The answer of the kept documents. */
   function answer(task: Task, kept: readonly Find[]): Step {
     const lead = kept.reduce((sum, { right }) => sum + (right ? 1 : -1), 0);
     const luck = drawn(task, "luck").next() < (kept.length === 0 ? 0.1 : 0.5);
@@ -122,7 +123,7 @@ export function judgedSearch(options: JudgedSearchOptions = {}): Environment {
       ...names,
     ],
     tasks: (split) => (split === "train" ? Array.from({ length: questions }, (_, i) => taskAt(i)) : []),
-    // knows where the truth stands: searches there, and keeps nothing else
+    // knows which documents are right: searches there, and keeps nothing else
     expert: (task, conversation) => {
       const tries = conversation.filter((m) => m.role === "assistant").map((m) => m.content);
       const made = tries.filter((word) => names.includes(word)).length;

@@ -4,33 +4,33 @@ import { succeeded, type Trajectory, type Turn } from "../../../core/types.ts";
 
 /** Settings of {@link judgement}. */
 export interface JudgementOptions {
-  /** Paid for a verdict of yes that holds; a no that holds gets a fifth of it. Default 0.1. */
+  /** Reward for a correct verdict of yes; a correct no gets a fifth of it. Default 0.1. */
   readonly reward?: number;
-  /** Taken for a verdict that does not hold. Default 0.05. */
+  /** Penalty for a wrong verdict. Default 0.05. */
   readonly penalty?: number;
   /**
-   * Whether a yes holds when the episode ends well ("outcome"), or when what it judged was useful ("usefulness"). Under
-   * "outcome", a yes to something useful in an episode that ends badly costs half. Default "outcome".
+   * Whether a yes is correct when the episode succeeds ("outcome"), or when the judged observation was useful
+   * ("usefulness"). Under "outcome", a yes to a useful observation in a failed episode costs half. Default "outcome".
    */
   readonly yes?: "outcome" | "usefulness";
-  /** The verdict that a turn gives; undefined where it gives none. Default: an action that says yes or no. */
+  /** The verdict of a turn; undefined without one. Default: an action that says yes or no. */
   readonly verdict?: (turn: Turn) => boolean | undefined;
-  /** How useful what was judged is for the right answer, in [0, 1]. Default: the environment's reward named "relevance". */
+  /** Usefulness of the judged observation for the right answer, in [0, 1]. Default: the environment's reward "relevance". */
   readonly relevance?: (turn: Turn) => number | undefined;
   /** Default "judge". */
   readonly channel?: string;
 }
 
 /**
- * Pays the policy's own verdicts on what it was shown: one signal for each turn that gives one.
+ * Rewards the policy's verdicts on its observations: one signal for each turn with a verdict.
  *
  *     yes, right in the end:   + reward                      no, not useful:   + reward / 5
  *     yes, wrong, useful:      − penalty / 2                 no, useful:       − penalty
  *     yes, wrong, not useful:  − penalty                     useful: relevance ≥ ½
  *
- * Relevance is measured against the answer, which the policy must not see. An episode that did not come to an end of its
- * own gets nothing, and neither does a verdict of unknown relevance. The sum grows with the number of verdicts: whoever
- * gives many must be limited.
+ * Relevance is measured against the answer, which the policy must not see. An episode that did not end by itself gets no
+ * signal, and neither does a verdict of unknown relevance. The sum grows with the number of verdicts, so the environment
+ * must limit that number.
  * Paper: "ReSeek: A Self-Correcting Framework for Search Agents with Instructive Rewards".
  */
 export function judgement(options: JudgementOptions = {}): Feedback {

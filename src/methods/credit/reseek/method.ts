@@ -5,16 +5,16 @@ import { judgement } from "./judgement.ts";
 export const reseek = method({
   id: "reseek",
   family: "credit",
-  summary: "a search agent judges each find, is paid for its verdicts, and forgets what it refuses",
+  summary:
+    "a search agent judges each observation, is rewarded for right judgements, and drops what it rejects",
   paper: "ReSeek: A Self-Correcting Framework for Search Agents with Instructive Rewards",
   mechanism:
-    "After every observation the agent says whether it is of use. What it refuses leaves its context, so that a wrong lead can be given up, and each verdict is compared with how relevant the observation is for the right answer. These small rewards come on top of the one for the answer.",
+    "After every observation the agent states whether it is useful. Rejected observations are removed from its context, so the agent can abandon a wrong lead, and each judgement is compared with the observation's relevance to the right answer. These small rewards are added to the reward for the answer.",
   equation: [
-    "R = R_answer + Σ verdicts v",
-    "v(yes) = p if the answer is right, else −q/2 on useful finds and −q on others        p = 0.1",
-    "v(no) = −q on useful finds, p/5 on others                                            q = 0.05",
+    "R = R_answer + Σ judgements v",
+    "v(yes) = p if the answer is right, else −q/2 on useful observations and −q on others        p = 0.1",
+    "v(no) = −q on useful observations, p/5 on others                                            q = 0.05",
   ].join("\n"),
-  source:
-    "table, p and q from the paper's code; forgetting what is refused is the environment's part here (ours)",
+  source: "table, p and q from the paper's code; the environment removes rejected observations (ours)",
   slots: { feedback: [outcome({ rewards: ["outcome"] }), judgement()] },
 });

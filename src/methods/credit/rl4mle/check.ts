@@ -13,7 +13,7 @@ import { jobs } from "./jobs.ts";
 import { rl4mle } from "./method.ts";
 import { milestones } from "./milestones.ts";
 
-/** The same windows and rewards, every finished action alike. */
+/** The same windows and rewards, with equal weight for every finished action. */
 const unweighted = (id: string, summary: string, advantage: Advantage) =>
   method({
     id,

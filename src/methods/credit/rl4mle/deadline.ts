@@ -3,26 +3,26 @@ import type { Trajectory, Turn } from "../../../core/types.ts";
 
 /** Settings of {@link deadline}. */
 export interface DeadlineOptions {
-  /** Length of the window, in the seconds that `seconds` says. */
+  /** Length of the window, in the unit of `seconds`. */
   readonly window: number;
-  /** Actors for each practised task; each starts its next episode when the last one is over. Default 8. */
+  /** Actors per training task; each starts its next episode when the previous one is over. Default 8. */
   readonly workers?: number;
-  /** How long an action took. Default: its named reward `seconds`, 0 where there is none. */
+  /** Duration of an action. Default: its reward named `seconds`, or 0. */
   readonly seconds?: (turn: Turn) => number;
-  /** Most episodes of one actor in a window, so that episodes that take no time end it as well. Default 64. */
+  /** Most episodes of one actor in a window, so that episodes of zero duration cannot run forever. Default 64. */
   readonly most?: number;
   /** Default 1. */
   readonly temperature?: number;
 }
 
 /**
- * Collects for a window of time: each actor plays one episode after the other, and what is not finished when the window
- * closes is lost. Episodes that take longer are under-represented, and those longer than the window never arrive.
+ * Collects for a window of time: each actor plays one episode after the other, and episodes that are unfinished when the
+ * window closes are lost. Longer episodes are under-represented, and those longer than the window never arrive.
  *
  *     episode e of an actor arrives if   Σ_{j ≤ e} seconds[j] ≤ window
  *
- * Time is what the environment says it took, so that a run is reproducible. Actors play side by side; no actor sees
- * another's. Groups: the task. Lost episodes count as `jobs.late` and their tokens as `tokens.discarded`; failed ones are
+ * The environment reports the time, so that a run is reproducible. Actors run independently in parallel. Groups: the task.
+ * Lost episodes count as `jobs.late` and their tokens as `tokens.discarded`; failed ones are
  * kept among the trajectories and left out of the units.
  * Stats: arrived, late (episodes of all actors).
  * Paper: "Reinforcement Learning for Machine Learning Engineering Agents".

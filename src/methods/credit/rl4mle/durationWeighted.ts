@@ -4,18 +4,18 @@ import type { Turn } from "../../../core/types.ts";
 
 /** Settings of {@link durationWeighted}. */
 export interface DurationWeightedOptions {
-  /** How long an action took; undefined where nobody knows. Default: its named reward `seconds`. */
+  /** Duration of an action; undefined if unknown. Default: its reward named `seconds`. */
   readonly seconds?: (turn: Turn) => number | undefined;
 }
 
 /**
- * Multiplies what the estimators before it in the list made by how long each action took, relative to the batch:
+ * Multiplies the advantages of the estimators before it in the list by each action's duration, relative to the batch:
  *
  *     A[k] ← A[k] · Δt[k] / mean(Δt)          mean over the actions whose duration is known
  *
- * It undoes a bias of collection under a deadline, where of an action x about π(x) / Δt(x) arrive. Where every started
- * episode is waited for, there is nothing to undo and this favours slow actions. Actions of unknown duration, and all of
- * them where every duration is 0, keep what they have. The weights of known durations average to 1.
+ * It corrects the bias of collection under a deadline, where an action x arrives at a rate of about π(x) / Δt(x). If every
+ * started episode is awaited, there is no such bias and this favours slow actions. Actions of unknown duration are
+ * unchanged, and so are all actions if every duration is 0. The weights of known durations average to 1.
  * Stats: seconds, the mean duration.
  * Paper: "Reinforcement Learning for Machine Learning Engineering Agents".
  */

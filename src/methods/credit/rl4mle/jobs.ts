@@ -1,10 +1,10 @@
-/** Programs that take their time: the better one runs longer, so a deadline hides it. */
+/** Programs with durations: the better one runs longer, so a deadline under-samples it. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { defineEnvironment, type Environment } from "../../../env/environment.ts";
 import { machine } from "../../../env/machine.ts";
 
-/** A program: what it scores and how long it runs, in simulated seconds. */
+/** A program: its score and its duration in simulated seconds. */
 export interface Program {
   readonly score: number;
   readonly seconds: number;
@@ -22,9 +22,9 @@ const usual: Readonly<Record<string, Program>> = {
 };
 
 /**
- * One word runs one program. Rewards: `outcome` its score; `seconds` how long it ran by the simulated clock, which is a
- * measurement and nothing to be summed with the score. A word that is no program scores 0 in no time. Success: the best
- * program. Nothing is random.
+ * One word runs one program. Rewards: `outcome`, its score; `seconds`, its duration by the simulated clock, which is a
+ * measurement and must not be added to the score. Any other word scores 0 in 0 seconds. Success: the best program.
+ * Nothing is random.
  */
 export function jobs({ programs = usual }: JobsOptions = {}): Environment {
   const names = Object.keys(programs);

@@ -9,7 +9,7 @@ import { scrlSubproblemCurriculum } from "./method.ts";
 const base = 10;
 const operations = ["plus3", "times7", "plus8", "times3"];
 
-/** Every step begins right with a chance of 0.2, the other nine digits sharing the rest. */
+/** Initially every step is right with probability 0.2; the other nine digits share the rest. */
 const engine = () =>
   tabularEngine({
     context: "message",
@@ -19,7 +19,7 @@ const engine = () =>
     },
   });
 
-/** The same problem, judged by its last value alone. */
+/** The same problem, rewarded only by its last value. */
 const finalOnly = method({
   id: "grpo-final",
   family: "baseline",

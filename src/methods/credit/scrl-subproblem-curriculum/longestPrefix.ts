@@ -9,12 +9,12 @@ export interface LongestPrefixOptions {
 }
 
 /**
- * An answer in a chain counts only where every earlier one is right as well:
+ * An answer in a chain counts only if every earlier one is right as well:
  *
- *     r[k] = Π_{j ≤ k} c[j]        c[j] in {0, 1}: what the verifier says of answer j
+ *     r[k] = Π_{j ≤ k} c[j]        c[j] in {0, 1}: the verifier's result for answer j
  *
- * Signals about turns, or spans within turns, are taken in the order of their places; each credit stands where its
- * signal stood. Signals without a number, and those about a whole trajectory, are left out.
+ * Signals about turns, or spans within turns, are taken in order of position; each credit has its signal's position.
+ * Signals without a number, and those about a whole trajectory, are left out.
  * Paper: "From Reasoning Chains to Verifiable Subproblems: Curriculum Reinforcement Learning Enables Credit Assignment
  * for LLM Reasoning".
  */

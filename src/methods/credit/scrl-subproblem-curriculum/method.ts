@@ -6,11 +6,12 @@ import { positionNormalised } from "./positionNormalised.ts";
 export const scrlSubproblemCurriculum = method({
   id: "scrl-subproblem-curriculum",
   family: "credit",
-  summary: "verified sub-problems in one rollout, each answer compared with the group's at its position",
+  summary:
+    "verifies sub-problems within one rollout and compares each answer with the group's at its position",
   paper:
     "From Reasoning Chains to Verifiable Subproblems: Curriculum Reinforcement Learning Enables Credit Assignment for LLM Reasoning",
   mechanism:
-    "A hard problem is asked together with the sub-problems that lead to it, and all are answered in one rollout. An answer counts only if it and every earlier one are right, and is compared with the group's answers at the same position alone. Early positions have mixed outcomes long before the last one does, so there is something to learn while the problem itself is still out of reach.",
+    "A hard problem is asked together with the sub-problems that lead to it, and all are answered in one rollout. An answer counts only if it and every earlier one are right, and is compared only with the group's answers at the same position. Early positions have mixed outcomes long before the last one does, so there is a gradient even while the problem itself is still too hard.",
   equation: [
     "c[i,k] in {0, 1}: whether rollout i answers sub-problem k rightly",
     "r[i,k] = Π_{j ≤ k} c[i,j]",

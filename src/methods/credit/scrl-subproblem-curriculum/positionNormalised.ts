@@ -14,14 +14,14 @@ export interface PositionNormalisedOptions {
 }
 
 /**
- * The k-th credit of each trajectory against the k-th ones of its group, on the tokens that led to it alone:
+ * Compares the k-th credit of each trajectory with the k-th credits of its group, on the tokens that led to it:
  *
  *     A[i, k] = (r[i, k] − mean_i r[i, k]) / max(std_i r[i, k], floor)
  *
- * Its tokens are those after the place of credit k − 1, up to the end of the place of credit k (a turn or a span of
- * one); what follows the last place gets 0. A trajectory that stopped early has 0 as its missing credits, so that the
- * others are compared with its failing, too. Without any credit it is left out. Where a position's credits are all
- * equal, its advantages are exactly 0, and it counts as dead.
+ * Its tokens are those after the range of credit k − 1, up to the end of the range of credit k (a turn or a span of a
+ * turn); tokens after the last range get 0. The missing credits of a trajectory that stopped early count as 0, so that
+ * the others are compared with its failure, too. A trajectory without any credit is left out. If a position's credits
+ * are all equal, its advantages are exactly 0, and it counts as dead.
  *
  * Paper: "From Reasoning Chains to Verifiable Subproblems: Curriculum Reinforcement Learning Enables Credit Assignment
  * for LLM Reasoning".

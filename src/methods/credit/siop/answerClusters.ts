@@ -4,36 +4,36 @@ import type { Id, Task, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link answerClusters}. */
 export interface AnswerClustersOptions {
-  /** The answer that an attempt ended with, if any. Default: what follows the opening in its last action. */
+  /** The final answer of an attempt, if any. Default: the text after `opening` in its last action. */
   readonly answerOf?: (t: Trajectory) => string | undefined;
-  /** Whether two answers say the same. Default: equal up to case and blanks. */
+  /** Whether two answers are equivalent. Default: equal up to case and blanks. */
   readonly same?: (a: string, b: string) => boolean;
-  /** How well an observation supports an answer, in [0, 1]. Default: 1 if the answer stands in it word by word. */
+  /** How well an observation supports an answer, in [0, 1]. Default: 1 if it contains the answer verbatim. */
   readonly supports?: (observation: string, answer: string) => number;
-  /** η: weight of the observations' support beside the cluster's size. Default 1. */
+  /** η: weight of the observations' support relative to the cluster's size. Default 1. */
   readonly support?: number;
   /** How an answer begins in the environment's language. Default "answer". */
   readonly opening?: string;
   /** Most different wordings of a cluster whose likelihoods are averaged. Default 3. */
   readonly references?: number;
-  /** The frozen model that likelihoods are taken from; a policy that scores itself confirms itself. Default: no likelihoods. */
+  /** Frozen model that scores likelihoods; a policy that scored itself would confirm itself. Default: no likelihoods. */
   readonly scorer?: string;
 }
 
 /** The notes of {@link answerClusters}. */
 export const clusterNotes = {
-  /** Place of the attempt's cluster by size, 0 the largest (the earlier of equals), [1]. */
+  /** Rank of the attempt's cluster by size, 0 the largest (ties: the earlier one), [1]. */
   rank: "cluster.rank",
   /** The cluster's share of the answers of its group, [1]. */
   share: "cluster.share",
-  /** What the cluster is to be trusted, [1]. */
+  /** The cluster's confidence q, [1]. */
   trust: "cluster.trust",
-  /** How likely the scorer finds the cluster's answers before each turn, [turns]. */
+  /** Likelihood of the cluster's answers under the scorer before each turn, [turns]. */
   likelihood: "cluster.likelihood",
 } as const;
 
 /**
- * The answers of a group's attempts, gathered into clusters that say the same, as outcomes that nobody verified:
+ * Clusters the equivalent answers of a group's attempts, as unverified outcomes:
  *
  *     share m[c] = answers in c / answers of the group
  *     support r[c] = mean over c's attempts with observations of their mean support of c's answer, 0 without any
@@ -102,7 +102,7 @@ export function answerClusters(options: AnswerClustersOptions = {}): Annotate {
   };
 }
 
-/** 0 of nothing. */
+/** The mean; 0 of an empty list. */
 const average = (xs: readonly number[]): number => xs.reduce((sum, x) => sum + x / xs.length, 0);
 
 const tidy = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
@@ -116,7 +116,7 @@ function answerAfter(opening: string, t: Trajectory): string | undefined {
   return answer === "" ? undefined : answer;
 }
 
-/** What the environment said to the agent before its last action, beyond the task. */
+/** The environment's messages to the agent before its last action, without the task. */
 const observations = (task: Task, t: Trajectory): string[] =>
   (t.turns.at(-1)?.prompt.slice(task.prompt.length) ?? []).flatMap((m) =>
     m.role === "user" || m.role === "tool" ? [m.content] : [],

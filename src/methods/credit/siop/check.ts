@@ -10,7 +10,7 @@ import { siop } from "./method.ts";
 
 const environment = (seed: number) => hearsay({ questions: 24, seed });
 
-/** Remembers the right answer a little, each wrong one by chance, and is drawn to what a tool said. */
+/** The initial policy weakly prefers the right answer, has random logits for wrong ones, and favours a tool's answer. */
 function engine(seed: number) {
   const right = new Map(
     environment(seed)

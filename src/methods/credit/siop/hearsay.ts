@@ -1,4 +1,4 @@
-/** Questions that a tool answers, one tool more truthfully than another; nobody says which. */
+/** Questions that tools answer with different accuracies, which the agent does not know. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import {
@@ -11,11 +11,11 @@ import {
 
 /** Settings of {@link hearsay}. */
 export interface HearsayOptions {
-  /** Questions practised; as many others nobody practises. Default 12. */
+  /** Number of training questions; as many others are held out. Default 12. */
   readonly questions?: number;
   /** Answers to choose from. Default 8. */
   readonly answers?: number;
-  /** How often each tool, `t0`, `t1`…, says the right answer; otherwise any of the others. Default 0.7 and 0.3. */
+  /** Accuracy of each tool, `t0`, `t1`…; a wrong answer is any of the others. Default 0.7 and 0.3. */
   readonly tools?: readonly number[];
   /** Default 1. */
   readonly seed?: number;
@@ -44,7 +44,7 @@ export function hearsay(options: HearsayOptions = {}): Environment {
     };
   }
 
-  /** What a tool says, "nothing" if there is no such tool. */
+  /** The tool's answer, "nothing" if the tool does not exist. */
   function said(task: Task, tool: string, random: Random): string {
     const truth = tools[/^t\d+$/.test(tool) ? Number(tool.slice(1)) : -1];
     if (truth === undefined) return "nothing";

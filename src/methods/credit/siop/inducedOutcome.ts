@@ -2,24 +2,24 @@ import type { Feedback } from "../../../core/slots.ts";
 
 /** Settings of {@link inducedOutcome}. */
 export interface InducedOutcomeOptions {
-  /** Share of the trust that is not paid at the end, in [0, 1]. Default 0.5. */
+  /** λ: share of the confidence that is withheld from the final reward, in [0, 1]. Default 0.5. */
   readonly withheld?: number;
-  /** Whether turns are paid for raising the likelihood. Default true. */
+  /** Whether turns are rewarded for raising the likelihood. Default true. */
   readonly potential?: boolean;
-  /** Largest size of a rise in nats. Default 5. */
+  /** Largest magnitude of an increase, in nats. Default 5. */
   readonly limit?: number;
-  /** Channels of the rises and of what is paid at the end. Default "potential" and "trust". */
+  /** Channels of the increases and of the final reward. Default "potential" and "trust". */
   readonly channels?: { readonly potential: string; readonly trust: string };
 }
 
 /**
- * Rewards from the clusters that a group's own answers fall into, noted before under the names of `answerClusters`:
+ * Rewards from the clusters of a group's own answers, which `answerClusters` has noted:
  *
  *     r[k] = q · clamp(ln(p[k + 1] + 1e-8) − ln(p[k] + 1e-8), ±limit),   k = 0 … turns − 2
  *     r[last] = (1 − withheld) · q
  *
- * q is the trust in the attempt's own cluster and p[k] the likelihood of its answers before turn k. The turn that writes
- * the answer gets no rise: it would be paid for having written it. An attempt without notes gets no reward.
+ * q is the confidence in the attempt's own cluster and p[k] the likelihood of its answers before turn k. The turn that
+ * writes the answer gets no increase, which would reward the mere writing of it. An attempt without notes gets no reward.
  * Paper: "Self-Induced Outcome Potential: Turn-Level Credit Assignment for Agents without Verifiers".
  */
 export function inducedOutcome(options: InducedOutcomeOptions = {}): Feedback {

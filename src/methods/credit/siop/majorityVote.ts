@@ -9,9 +9,9 @@ export interface MajorityVoteOptions {
 }
 
 /**
- * The group's own vote in place of a verifier: an attempt is paid by the cluster that its answer falls into, as
- * `answerClusters` noted it. Of equally large clusters the earlier one counts as the largest. An attempt without an
- * answer is paid 0, since it voted for nothing; a failed one gets no reward.
+ * The group's majority vote in place of a verifier: an attempt is rewarded by the cluster of its answer, as noted by
+ * `answerClusters`. Of equally large clusters the earlier one counts as the largest. An attempt without an answer gets
+ * 0; a failed one gets no reward.
  * Paper: "TTRL: Test-Time Reinforcement Learning".
  */
 export function majorityVote({ pays = "largest", channel = "outcome" }: MajorityVoteOptions = {}): Feedback {

@@ -15,7 +15,7 @@ import { armOf, averageOf, type PracticeArm } from "../../../train/trainingArm.t
 import { lamps } from "../../../worlds/lamps.ts";
 import { spaRl } from "./method.ts";
 
-/** The critic and estimator of the method, over other rewards of turns. */
+/** The method's critic and estimator with other turn rewards. */
 const paidBy = (id: string, summary: string, feedback: Feedback) =>
   method({
     id,

@@ -17,7 +17,7 @@ const mazes = (seed: number) => controlledMaze({ shape: "steps", seed });
 
 const steps = ["ahead", "right", "back", "left"];
 
-/** What is seen to each side, and where the goal lies, each by itself: what is learnt in one maze holds in all. */
+/** Separate features for each side's view and for the goal's direction, so that learning transfers between mazes. */
 const features: Features = (seen) => {
   const goal = seen.indexOf("goal");
   const sides = steps.map((step) => `${step} ${seen[seen.indexOf(step) + 2]}`);
@@ -30,11 +30,11 @@ const features: Features = (seen) => {
       .map((step) => `goal ${step}`),
   ];
 };
-/** Any step is as likely as another before practice. */
+/** The initial policy is uniform over steps. */
 const prior: Prior = (_seen, word) => (steps.includes(word) ? 0 : -1e9);
 const engine = tabularEngine({ context: "message", features, prior });
 
-/** So many attempts at each of these tasks. */
+/** Plays this many attempts at each of these tasks. */
 async function attempts(policy: Model, seed: number, tasks: readonly Task[], tried: number) {
   const environment = { ...mazes(seed), tasks: () => tasks };
   const right = new Map(tasks.map((task) => [task.id, 0]));

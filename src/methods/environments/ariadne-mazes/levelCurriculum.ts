@@ -5,35 +5,35 @@ import { type Id, succeeded, type Task } from "../../../core/types.ts";
 
 /** Settings of {@link levelCurriculum}. */
 export interface LevelCurriculumOptions {
-  /** Tasks practised per iteration. Default 8. */
+  /** Tasks per iteration. Default 8. */
   readonly tasks?: number;
-  /** How hard a task is: a whole number, higher is harder. Default: its metadata `level`, 0 where it has none. */
+  /** Difficulty of a task: an integer, higher is harder. Default: its metadata `level`, or 0. */
   readonly level?: (task: Task) => number;
-  /** Success between which a level is practised, in [0, 1]; above the second it is mastered. Default 0.2 and 0.8. */
+  /** Band of success rates in which a level is trained, in [0, 1]; above the second it is mastered. Default 0.2 and 0.8. */
   readonly band?: readonly [low: number, high: number];
-  /** Share of practice that goes to mastered levels, drawn anew for each task. Default 0.15. */
+  /** Probability, per task, of drawing from a mastered level. Default 0.15. */
   readonly review?: number;
-  /** Weight of an iteration in the running success of the levels that it practised, in (0, 1]. Default 0.3. */
+  /** Weight of an iteration in the running success of its levels, in (0, 1]. Default 0.3. */
   readonly rate?: number;
 }
 
-/** How each level went so far. */
+/** Running success of the levels. */
 export interface LevelState extends Readonly<Record<string, Readonly<Record<string, number>>>> {
-  /** Running success by level; a level that was never practised is absent. */
+  /** Running success by level; absent for levels never trained. */
   readonly success: Readonly<Record<string, number>>;
   /** Level of each task of this iteration, by its id. */
   readonly practised: Readonly<Record<Id, number>>;
 }
 
-/** Levels from easy to hard, and which of them are worth practising. */
+/** Levels from easy to hard, and which of them to train. */
 export interface Ladder {
   readonly open: readonly number[];
   readonly mastered: readonly number[];
 }
 
 /**
- * The levels to practise: those whose success lies in the band, and where none does, the easiest that is not mastered.
- * Once all are mastered, all are open.
+ * The levels to train: those whose success lies in the band; without any, the easiest that is not mastered. Once all are
+ * mastered, all levels.
  */
 export function ladder(
   levels: readonly number[],
@@ -49,14 +49,13 @@ export function ladder(
 }
 
 /**
- * Easy levels first: a level is left for the next once it is mastered, and mastered ones come back in a share of the
- * practice, so that they stay.
+ * Easy levels first: once a level is mastered the next one follows, and mastered levels are reviewed in a share of the
+ * tasks, so that they are not forgotten.
  *
  *     success[l] ← (1 − rate) · success[l] + rate · share of the iteration's attempts at level l that succeeded
  *
- * The first attempts at a level are its success. Never one task twice in an iteration;
- * a level with fewer tasks than were drawn for it makes the iteration smaller.
- * Attempts that failed through no fault of the policy, and demonstrations, do not count.
+ * The first iteration at a level initialises its success. A task occurs at most once per iteration; a level with fewer
+ * tasks than were drawn for it makes the iteration smaller. Failed episodes and demonstrations do not count.
  * Paper: "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries".
  */
 export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<LevelState> {
@@ -81,7 +80,7 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
       const practice = [...Map.groupBy(chosen, (l) => l)].flatMap(([l, wanted]) =>
         drawn(byLevel.get(l) ?? [], wanted.length, random.split("tasks", l)),
       );
-      // what is practised now may be observed after the next choice
+      // these tasks may be observed only after the next choice
       const practised = { ...before, ...Object.fromEntries(practice.map((task) => [task.id, level(task)])) };
       return { practice, next: { success, practised } };
     },
@@ -105,6 +104,6 @@ export function levelCurriculum(options: LevelCurriculumOptions = {}): Data<Leve
 
 const statedLevel = ({ metadata }: Task): number => Number(metadata.level ?? 0);
 
-/** So many tasks, each at most once; all of them where there are fewer. */
+/** Draws this many tasks without replacement; all of them if there are fewer. */
 const drawn = (tasks: readonly Task[], wanted: number, random: Random): readonly Task[] =>
   shuffled(tasks, random).slice(0, wanted);

@@ -1,4 +1,4 @@
-/** How many attempts a policy needs, and which tasks lie beyond it. */
+/** pass@k, and which tasks a policy cannot solve. */
 import { mean } from "../../../common/statistics/statistics.ts";
 
 /** Attempts at one task, and how many of them were right. */
@@ -8,7 +8,7 @@ export interface Attempts {
 }
 
 /**
- * Chance that k attempts, drawn from those made without putting them back, hold a right one; unbiased for attempts anew:
+ * Probability that k attempts, drawn without replacement from those made, contain a right one; an unbiased estimator:
  *
  *     pass@k = 1 − C(n − c, k) / C(n, k) = 1 − Π_{i = n − c + 1 … n} (1 − k / i)        n tried, c of them right, k ≤ n
  *
@@ -28,8 +28,8 @@ export const passCurve = (tasks: readonly Attempts[], ks: readonly number[]): re
   ks.map((k) => mean(tasks.map((task) => passAtK(task, k))));
 
 /**
- * The first k at which a base policy passes more than a tuned one, though the tuned one passes more with fewer attempts:
- * what was learnt then is to say first what the base would have said later. Undefined where the curves do not cross.
+ * The first k at which a base policy's pass@k exceeds a tuned one's, although the tuned one is better at smaller k: training
+ * then only sharpened what the base policy could already sample. Undefined if the curves do not cross.
  */
 export function crossing(
   base: readonly number[],
@@ -42,7 +42,7 @@ export function crossing(
 }
 
 /**
- * The highest success that a task may have without one right among k independent attempts, at that confidence:
+ * Upper confidence bound of a task's success rate after k independent attempts without a success:
  *
  *     (1 − p)^k = 1 − confidence        4.6 % for k = 64 and 95 %
  */

@@ -17,7 +17,7 @@ import { byAnalogy, type ExperienceModel, imagined, type Transition, transitions
 
 const prior: Prior = (_seen, word) => (/^(north|east|south|west)$/.test(word) ? 0 : -1e9);
 
-/** Every task of a split, so many times. */
+/** Plays every task of a split this many times. */
 async function played(
   environment: Environment,
   agent: Model | Player,
@@ -41,7 +41,7 @@ async function played(
 
 const success = (ts: readonly Trajectory[]): number => mean(ts.map((t) => (succeeded(t) ? 1 : 0)));
 
-/** Real experience: the episodes of a player who errs in every second step, until there are 300 transitions. */
+/** Real experience: episodes of a player that errs in every second step, up to 300 transitions. */
 async function offline(environment: Environment, seed: number) {
   let transitions: readonly Transition[] = [];
   let episodes = 0;
@@ -53,7 +53,7 @@ async function offline(environment: Environment, seed: number) {
   return { transitions, episodes };
 }
 
-/** Every second step is any transition with the same action, its reward and its end included. */
+/** Replaces every second step by a random transition with the same action, including its reward and its end. */
 const unretrieved =
   (transitions: readonly Transition[]): ExperienceModel =>
   (asked, random) => {

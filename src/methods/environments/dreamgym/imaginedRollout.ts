@@ -6,16 +6,16 @@ import { imaginedTask } from "./imagined.ts";
 
 /** Settings of {@link imagined}. */
 export interface ImaginedRolloutOptions {
-  /** Real episodes of each practised task, played to be compared with the imagined ones and not learnt from. Default 0. */
+  /** Real episodes per training task, for comparison with the imagined ones; not trained on. Default 0. */
   readonly probes?: number;
 }
 
 /**
- * A rollout in the environment's experience model: every episode that it plays is an imagined one, and its trajectories
- * are of origin "imagined". An environment without an experience model plays them for real all the same.
+ * A rollout in the environment's experience model: every episode is imagined, and its trajectories have the origin
+ * "imagined". An environment without an experience model plays them for real.
  *
- * Stats, with probes: `imagined.success`, `real.success` and `imagined.gap`, the first less the second: above 0, the model
- * makes up successes.
+ * Stats, with probes: `imagined.success`, `real.success` and `imagined.gap`, the first minus the second: above 0, the
+ * model overestimates success.
  * Paper: "Scaling Agent Learning via Experience Synthesis".
  */
 export function imagined(rollout: Rollout, { probes = 0 }: ImaginedRolloutOptions = {}): Rollout {
@@ -30,7 +30,7 @@ export function imagined(rollout: Rollout, { probes = 0 }: ImaginedRolloutOption
     };
     const experience = await rollout(dreaming);
     if (probes === 0) return experience;
-    // numbered below 0, apart from the episodes that are learnt from
+    // negative numbers keep probes distinct from training episodes
     const plays = ctx.practice.flatMap((task) =>
       Array.from({ length: probes }, (_, i) => ctx.play({ task, attempt: -1 - i })),
     );

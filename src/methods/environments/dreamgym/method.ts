@@ -4,9 +4,9 @@ import { imagined } from "./imaginedRollout.ts";
 import { rewardVariance } from "./rewardVariance.ts";
 
 export interface DreamgymOptions {
-  /** Iterations in the experience model; all later ones are real. Default 80. */
+  /** Iterations in the experience model; later ones use the real environment. Default 80. */
   readonly imagined?: number;
-  /** Real episodes of each imagined task, to measure what the model makes up. Default 0. */
+  /** Real episodes per imagined task, to measure the model's error. Default 0. */
   readonly probes?: number;
 }
 
@@ -14,17 +14,17 @@ export function dreamgymWith({ imagined: dreams = 80, probes = 0 }: DreamgymOpti
   return method({
     id: "dreamgym",
     family: "environments",
-    summary: "practises in a model made of real transitions, on tasks solved now and then; then for real",
+    summary: "trains in an experience model built from real transitions, then in the real environment",
     paper: "Scaling Agent Learning via Experience Synthesis",
     mechanism:
-      "Real steps are dear, so practice begins in a model of the environment (the environment imagined) that answers each action with the help of the most similar real transitions, and pays for completed tasks only. What is practised are the tasks whose attempts differ most, since a group that agrees teaches nothing. The same policy then goes on in the real environment, where a few episodes mend what the model had wrong.",
+      "Real steps are expensive, so training begins in a model of the environment (the environment imagined), which responds to each action from the most similar real transitions and rewards only completed tasks. It selects the tasks whose attempts have the highest reward variance, since a group with uniform rewards gives no gradient. Training then continues in the real environment, where a few episodes correct the model's errors.",
     equation: [
       "(s′, r) ~ M(task, history, s, a, top-k of the store by similarity of (s, a))        r = 1 at success, else 0",
-      "V(x) = (1/n) Σ_i (r_i − r̄)²        tasks of highest V are practised",
+      "V(x) = (1/n) Σ_i (r_i − r̄)²        tasks of highest V are trained on",
       "gap = success imagined − success real",
     ].join("\n"),
     source:
-      "retrieval, outcome reward and choice by variance from the paper; its model is a language model trained on rationales, ours copies the change of the nearest transition and makes up no reward; the store is made before practice and does not grow; how many iterations are imagined, the window of V and the share of tasks drawn from all are ours",
+      "retrieval, outcome reward and choice by variance from the paper; its model is a language model trained on rationales, ours copies the change of the nearest transition and invents no reward; the store is built before training and does not grow; the number of imagined iterations, the window of V and the share of uniformly drawn tasks are ours",
     slots: ({ tasks, groupSize, temperature }) => ({
       data: rewardVariance({ tasks }),
       rollout: imagined(multiTurn({ groupSize, temperature }), { probes }),

@@ -4,26 +4,26 @@ import { type Id, succeeded, type Task, type Trajectory } from "../../../core/ty
 
 /** Settings of {@link rewardVariance}. */
 export interface RewardVarianceOptions {
-  /** Tasks practised per iteration. Default 8. */
+  /** Tasks per iteration. Default 8. */
   readonly tasks?: number;
   /** Latest attempts at a task that its variance is measured over. Default 16. */
   readonly window?: number;
-  /** Share of practice that is drawn from all tasks alike, in [0, 1], so that what changed is noticed. Default 0.2. */
+  /** Share of tasks drawn uniformly, in [0, 1], so that changes are noticed. Default 0.2. */
   readonly explore?: number;
-  /** What an attempt is worth. Default: 1 for a success, else 0. */
+  /** Reward r of an attempt. Default: 1 for a success, else 0. */
   readonly worth?: (t: Trajectory) => number;
-  /** Makes another task after one that the policy is unsure of. Default: no tasks are made. */
+  /** Generates a variation of a task with high variance. Default: no tasks are generated. */
   readonly vary?: (task: Task, random: Random) => Task;
-  /** λ, largest share of practice that such tasks make up, in [0, 1]. Default 0.3. */
+  /** λ, largest share of generated tasks, in [0, 1]. Default 0.3. */
   readonly varied?: number;
 }
 
-/** What the latest attempts at each task were worth. */
+/** Rewards of the latest attempts at each task. */
 export interface VarianceState extends Readonly<Record<string, Readonly<Record<Id, readonly number[]>>>> {
   readonly worths: Readonly<Record<Id, readonly number[]>>;
 }
 
-/** V = mean of (r − mean r)²; of a task never tried, that of a coin, so that it is tried. */
+/** V = mean of (r − mean r)²; an untried task has that of a fair coin, so that it gets selected. */
 export function varianceOf(worths: readonly number[] | undefined): number {
   if (worths === undefined || worths.length === 0) return 0.25;
   const middle = worths.reduce((a, b) => a + b, 0) / worths.length;
@@ -31,13 +31,13 @@ export function varianceOf(worths: readonly number[] | undefined): number {
 }
 
 /**
- * The tasks that the policy now solves and now fails teach it most, not those that it fails:
+ * Selects the tasks that the policy solves sometimes, which give the largest gradient:
  *
  *     V(x) = (1/n) Σ_i (r_i − r̄)²        over the latest n attempts at x, largest at r̄ = ½ where r is 0 or 1
  *
- * Practises the tasks of highest V, equals in random order, but for a share drawn from all alike; with `vary`, a share λ
- * are new tasks made after those of highest V. A task is practised once in an iteration. Attempts that failed through no
- * fault of the policy, and demonstrations, do not count.
+ * Takes the tasks of highest V, ties in random order, except for a share drawn uniformly; with `vary`, a share λ are new
+ * tasks generated from those of highest V. A task occurs at most once per iteration. Failed episodes and demonstrations do
+ * not count.
  * Paper: "Scaling Agent Learning via Experience Synthesis".
  */
 export function rewardVariance(options: RewardVarianceOptions = {}): Data<VarianceState> {

@@ -1,4 +1,4 @@
-/** An experience model: an environment in which tasks are played from memory instead of in the real one. */
+/** An experience model: an environment simulated from stored transitions instead of the real one. */
 
 import type { Random } from "../../../core/random.ts";
 import type { Ending, Message, Task, Trajectory } from "../../../core/types.ts";
@@ -6,7 +6,7 @@ import { defineEnvironment, type Environment, type Episode, type Step } from "..
 import { machine } from "../../../env/machine.ts";
 import { isImagined } from "./imagined.ts";
 
-/** What an action led to, once, in the real environment. States are texts that say all that matters. */
+/** One transition in the real environment. States are texts and must be complete. */
 export interface Transition {
   readonly state: string;
   readonly action: string;
@@ -17,7 +17,7 @@ export interface Transition {
   readonly end?: Ending;
 }
 
-/** What an experience model is asked: what comes of an action. */
+/** Query to an experience model: the result of an action. */
 export interface Asked {
   readonly task: Task;
   /** States and actions before, the oldest first. */
@@ -28,7 +28,7 @@ export interface Asked {
   readonly examples: readonly (Transition & { readonly similarity: number })[];
 }
 
-/** What it says comes of it; without a next state the state stays as it is. */
+/** The predicted result; without a next state the state is unchanged. */
 export type Imagined = Omit<Transition, "state" | "action">;
 export type ExperienceModel = (asked: Asked, random: Random) => Imagined;
 
@@ -36,20 +36,20 @@ export type ExperienceModel = (asked: Asked, random: Random) => Imagined;
 export interface ImaginedOptions {
   /** Real experience. */
   readonly transitions: readonly Transition[];
-  /** What plays the environment. Default: {@link byAnalogy}. */
+  /** The experience model. Default: {@link byAnalogy}. */
   readonly model?: ExperienceModel;
-  /** Examples given to it. Default 4. */
+  /** Number of retrieved examples. Default 4. */
   readonly examples?: number;
-  /** How alike two states are, in [0, 1], 1 for the same. Default: {@link samePlaces}. */
+  /** Similarity of two states, in [0, 1], 1 for equal ones. Default: {@link samePlaces}. */
   readonly similarity?: (a: string, b: string) => number;
 }
 
 /**
- * The same environment, and an experience model of it: tasks marked as imagined (`imaginedTask` of core) are played in
- * the model, all others in the real one, so that one policy can go from the one to the other. The state is what the last
- * message says. What is retrieved for the model are stored transitions with the same action, those from the most similar
- * states first, equals in the order stored; the store holds what really happened and nothing that was imagined. A next state with
- * a word that no stored state has is nowhere: the state stays as it is.
+ * The same environment, with an experience model of it: tasks marked as imagined (`imaginedTask` of core) are played in
+ * the model, all others in the real environment, so that one policy can switch between them. The state is the text of the
+ * last message. The model gets stored transitions with the same action, the most similar states first, ties in storage
+ * order; the store holds only real transitions. A next state with a word that no stored state has is invalid: the state
+ * is unchanged.
  * Paper: "Scaling Agent Learning via Experience Synthesis".
  */
 export function imagined(environment: Environment, options: ImaginedOptions): Environment {
@@ -104,18 +104,18 @@ interface Dream {
   readonly history: Asked["history"];
 }
 
-/** What was said last that the agent did not say. */
+/** The last message that is not the agent's. */
 const lastHeard = (messages: readonly Message[]): string =>
   messages.findLast(({ role }) => role !== "assistant")?.content ?? "";
 
-/** Every step of these trajectories, for an experience model. Episodes that failed teach nothing. */
+/** All transitions of these trajectories, for an experience model. Failed episodes are left out. */
 export function transitionsOf(trajectories: readonly Trajectory[]): Transition[] {
   return trajectories
     .filter((t) => t.end.kind !== "failed")
     .flatMap((t) =>
       t.turns.map(({ prompt, action, rewards, text }, k): Transition => {
         const after = t.turns[k + 1];
-        // a limit is of the episode, not of the world
+        // a limit belongs to the episode, not to the environment's dynamics
         const end = after || t.end.kind === "truncated" ? undefined : t.end;
         return {
           state: lastHeard(prompt),
@@ -130,10 +130,10 @@ export function transitionsOf(trajectories: readonly Trajectory[]): Transition[]
 }
 
 /**
- * A model without weights. What was seen before happens again as it did. Elsewhere the examples are precedents: what
- * changed there would change here ({@link carriedOver}), and the next state that most of them lead to is taken, each
- * counted by its similarity; of equals the one that the nearest leads to. But it pays nothing and ends nothing, so that no
- * success is made up. Without an example, nothing happens.
+ * A non-parametric model. A stored state and action repeats its stored result. Otherwise each example's change is applied
+ * to the current state ({@link carriedOver}), and the next state with the largest total similarity is taken; ties go to
+ * the nearest example's. It then gives no reward and does not end the episode, so that no success is invented. Without an
+ * example, the state is unchanged.
  */
 export function byAnalogy({ state, examples }: Asked): Imagined {
   const [nearest] = examples;
@@ -149,8 +149,8 @@ export function byAnalogy({ state, examples }: Asked): Imagined {
 }
 
 /**
- * The change from one text to another, made to a third, word by word: numbers move by as much, other words become what
- * they became; words that stayed stay as they are. Texts of other lengths become the second one.
+ * Applies the change from one text to another to a third, word by word: numbers change by the same difference, other
+ * changed words are replaced; unchanged words are kept. If the lengths differ, the result is the second text.
  */
 export function carriedOver(from: string, to: string, onto: string): string {
   const [a, b, words] = [from, to, onto].map((text) => text.split(" "));
@@ -166,8 +166,8 @@ export function carriedOver(from: string, to: string, onto: string): string {
 }
 
 /**
- * Mean over the words of two texts, place by place: 1 for the same word, 1/(1 + difference) for numbers, else 0. Texts of
- * different lengths are alike in nothing.
+ * Mean over the words of two texts, position by position: 1 for equal words, 1/(1 + difference) for numbers, else 0. Texts
+ * of different lengths have similarity 0.
  */
 export function samePlaces(a: string, b: string): number {
   const [x, y] = [a.split(" "), b.split(" ")];

@@ -14,7 +14,7 @@ import { navigationScores } from "./navigation.ts";
 
 const world = (seed: number) => screens({ pointing: "name", rateSteps: true, seed });
 
-/** What a screen shows, and what was said so far. */
+/** The current screen and the messages so far. */
 function read(seen: readonly string[]) {
   const [from, to] = [seen.indexOf("icons") + 2, seen.indexOf("<assistant>")];
   const icons = seen
@@ -31,14 +31,14 @@ function read(seen: readonly string[]) {
   };
 }
 
-/** A weight for each screen, goal and icon, as memory has it; and for icons tried before, for going back, for finishing. */
+/** Weights for each triple of screen, goal and icon (memory), and for tried icons, going back and finishing. */
 const features: Features = (seen) => {
   const { goal, at, icons, said } = read(seen);
   if (said.length === 0)
     return [goal === at ? "there" : icons.every(([name, tried]) => !name || tried) ? "exhausted" : "open"];
   return [`${at} to ${goal}`, ...icons.filter(([, tried]) => tried).map(([name]) => `tried ${name}`)];
 };
-/** Knows how an action is written and which icons there are. */
+/** The initial policy knows the format of an action and the icons on the screen. */
 const prior: Prior = (seen, word) => {
   const { icons, said } = read(seen);
   const sayable =

@@ -19,11 +19,10 @@ export function guiExplorationLabWith({ imitation = 100, singleTurn = 100 }: Gui
   return method({
     id: "gui-exploration-lab",
     family: "environments",
-    summary:
-      "imitation, then single steps rated against the graph, then whole episodes with their own mistakes",
+    summary: "three stages: imitation, single steps rewarded against the app graph, whole episodes",
     paper: "GUI Exploration Lab: Enhancing Screen Navigation in Agents via Multi-Turn Reinforcement Learning",
     mechanism:
-      "An app is a graph that rewards can look into (the environment screens, with rateSteps). Imitation memorises screens and what leads where. Single steps are then rewarded for every icon on any shortest way, from wherever a task begins, which generalises. Whole episodes are rewarded by where they finish; only there does a policy meet its own mistakes, and learns to try what it has not tried and to go back.",
+      "An app is a graph that the reward can read (the environment screens, with rateSteps). Imitation memorises screens and transitions. Single steps are then rewarded for every icon on any shortest path from the task's first screen, which generalises. Whole episodes are rewarded by their final screen; only there does the policy visit states caused by its own mistakes, and learns to explore and to go back.",
     equation: [
       "1. −ln π(expert's action)          2. r = onPath of the first action          3. r = outcome of the whole episode",
       "A[i] = (r[i] − mean r) / std r     in 2 and 3, on every token of the group's members",

@@ -1,4 +1,4 @@
-/** How well an agent finds its way: whether, how directly, and whether it recovers from a wrong start. */
+/** Navigation metrics: success, path efficiency, and recovery from a wrong first step. */
 import { mean } from "../../../common/statistics/statistics.ts";
 
 /** One episode of navigation. */
@@ -15,12 +15,12 @@ export interface NavigationScores {
   readonly success: number;
   /** Success weighted by path length. */
   readonly spl: number;
-  /** Success of the journeys that began with a step astray; NaN where none did. */
+  /** Success rate of the episodes with a wrong first step; NaN without any. */
   readonly recovery: number;
 }
 
 /**
- * Means over journeys; NaN of nothing.
+ * Means over episodes; NaN of an empty list.
  *
  *     SPL = mean of success · d* / max(steps, d*)          recovery = P(success | the first step came no nearer)
  *

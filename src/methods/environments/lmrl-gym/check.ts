@@ -14,7 +14,7 @@ import { practise } from "../../../train/trainInMemory.ts";
 import { sft } from "../../baseline/sft/method.ts";
 import { lmrlGymWith } from "./method.ts";
 
-/** Walks from each cell, all by a player of whose moves every second one is random. */
+/** Walks from each cell, by a player with random moves half of the time. */
 const perTask = 10;
 const turns = 50;
 const rewards = ["cost"];
@@ -33,7 +33,7 @@ const imitation = (advantage: Advantage): Recipe => ({
 const offline = (backup: "bootstrap" | "return", expectile: number): Recipe =>
   lmrlGymWith({ backup, rewards, observation: lastMessage }, { expectile }, perTask);
 
-/** A table over what is seen now; only moves can be said. */
+/** A table over the current observation; only moves are allowed. */
 const moves = new Set(["north", "east", "south", "west"]);
 const wordsOfMoves = (context: readonly string[], word: string): number => {
   const expected =
@@ -41,11 +41,11 @@ const wordsOfMoves = (context: readonly string[], word: string): number => {
   return expected ? 0 : -1e9;
 };
 
-/** Return of a walk of so many moves. */
+/** Return of a walk with this many moves. */
 const returnOf = (walk: number, arrived: boolean): number => (arrived ? 1 : 0) - walk;
 const meanOf = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / xs.length;
 
-/** One data set of 240 walks, learnt from for some passes; then the policy walks from every cell. */
+/** Trains on one data set of 240 walks for some passes, then evaluates the policy from every cell. */
 const arm = (what: string, recipe: Recipe, sees: "place" | "walls" = "place"): Arm => ({
   what,
   grid: [0.1, 0.3, 1, 3].map((learningRate) => ({ learningRate })),
@@ -74,7 +74,7 @@ const arm = (what: string, recipe: Recipe, sees: "place" | "walls" = "place"): A
       },
     });
     const { reward, success } = await evaluate("train");
-    const value = reward - success.mean; // what arriving pays on top of the moves
+    const value = reward - success.mean; // reward of arriving, without the cost of the moves
     const best = meanOf(starts.map(({ metadata }) => returnOf(Number(metadata.shortest), true)));
     return {
       value,

@@ -5,7 +5,7 @@ import { method } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 
-/** The benchmark's offline learner, with a critic and data as told. */
+/** The benchmark's offline learner, with options for the critic, the data and β. */
 export const lmrlGymWith = (
   values: CriticAdvantagesOptions = {},
   critic: ExpectileCriticOptions = {},
@@ -15,17 +15,17 @@ export const lmrlGymWith = (
   method({
     id: "lmrl-gym",
     family: "environments",
-    summary: "offline learning from a flawed player: implicit Q-learning, and imitation of what it values",
+    summary: "offline RL from a flawed player's data: implicit Q-learning and advantage-weighted imitation",
     paper: "LMRL Gym: Benchmarks for Multi-Turn Reinforcement Learning with Language Models",
     mechanism:
-      "Eight multi-turn text games with simulated counterparts and data of scripted players stand here as environments: text-maze, text-navigation, wordle, twenty-questions, guess-my-city, chess, chess-endgames and car-dealer. The benchmark's strongest offline learner learns values of whole utterances from such data: the value of a state is an upper expectile of what was done there, so that good parts of different episodes are stitched together, and nothing is ever asked about utterances that the data lacks. The policy imitates the data, but leans to utterances that are worth more than their state.",
+      "Eight multi-turn text games with simulated counterparts and data of scripted players are available as environments: text-maze, text-navigation, wordle, twenty-questions, guess-my-city, chess, chess-endgames and car-dealer. The benchmark's strongest offline learner learns values of whole utterances from such data: the value of a state is an upper expectile of the Q-values of the logged utterances there, so good parts of different episodes are stitched together, and utterances outside the data are never evaluated. The policy imitates the data, with more weight on utterances whose Q-value exceeds the state's value.",
     equation: [
-      "Q(o, a) → r + γ V(o′), at the end r          o: what was seen, a: the utterance, r: its rewards",
+      "Q(o, a) → r + γ V(o′), at the end r          o: the observations so far, a: the utterance, r: its rewards",
       "V(o): E |τ − 1[Q̄ − V < 0]| (Q̄(o, a) − V(o))²      τ = 0.9; bar: slow copy",
       "loss = −exp(β (Q(o, a) − V(o))) · ln π(a | o)       with its optimum at ln π_data + β (Q − V) + const",
     ].join("\n"),
     source:
-      "expectile, β and passes from the benchmark's implicit language Q-learning. Values are of whole utterances in a table instead of heads on tokens; moved logits are learnt by weighted imitation instead of added at decoding, which has the same optimum; the conservative term is left out, since utterances outside of the data get no weight at all (ours)",
+      "expectile, β and passes from the benchmark's implicit language Q-learning. Values are per utterance in a table instead of heads on tokens; the shift of the logits is learnt by weighted imitation instead of added at decoding, which has the same optimum; the conservative term is left out, since utterances outside of the data get no weight at all (ours)",
     baseline: "sft",
     helpers: { critic: expectileCritic(critic) },
     slots: {

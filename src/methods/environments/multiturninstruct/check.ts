@@ -9,10 +9,10 @@ import { type Arm, defineCheck } from "../../../train/check.ts";
 /** Conversations of each of nine categories: 1008 in all. */
 const perCategory = 112;
 
-/** What a forgotten line is taken for: words that few others share. */
+/** Replacement for a forgotten line: words that few others share. */
 const nothing: Instruction = { kind: "trigger", when: "nothing", reply: "nothing" };
 
-/** The task as somebody knows it who has forgotten each instruction with this probability. */
+/** The task as seen by an agent that forgets each instruction with this probability. */
 function forgotten(task: Task, share: number, random: Random): Task {
   const lines = linesOf(task).lines.map((line) =>
     "gives" in line && random.next() < share ? { ...line, gives: nothing } : line,
@@ -20,7 +20,7 @@ function forgotten(task: Task, share: number, random: Random): Task {
   return { ...task, metadata: { ...task.metadata, lines: JSON.parse(JSON.stringify(lines)) } };
 }
 
-/** @param player who resolves conflicts, or who obeys what was said last. */
+/** @param player resolves conflicts, or obeys the latest instruction. */
 const arm = (what: string, player: "expert" | "flawed"): Arm => ({
   what,
   grid: [0, 0.1, 0.2, 0.4, 0.8].map((forgets) => ({ forgets })),

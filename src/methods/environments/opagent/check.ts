@@ -12,7 +12,7 @@ const judge = { judge: noisyJudge({ error: 0.1 }), calls: 1 };
 
 const prior: Prior = (_seen, word) => (/^(link\d|fill|submit)$/.test(word) ? 0 : -1e9);
 
-/** The task, the page and the field; not what was said of the last action. */
+/** The task, the page and the field, without the message about the last action. */
 const features: Features = (seen) => [seen.slice(seen.indexOf("task"), seen.lastIndexOf("links")).join(" ")];
 
 const judgeOnly = method({

@@ -11,18 +11,18 @@ export interface JudgedOptions {
   readonly judge?: Judge;
   /** m, calls for each trajectory. Default 3. */
   readonly calls?: number;
-  /** What the verdict is multiplied by. Default 1. */
+  /** Factor on the verdict. Default 1. */
   readonly weight?: number;
   /** Default "judge". */
   readonly channel?: string;
 }
 
 /**
- * A judge's verdict on every trajectory, without a gold answer: the median of m calls, which for yes and no is what most
- * of them said. Calls that failed are counted and left out; where none came back there is silence, not a 0. Episodes
- * that failed are not judged.
+ * A judge's verdict on every trajectory, without a gold answer: the median of m calls, which is the majority for yes and
+ * no. Failed calls are counted and left out; if all calls fail there is no signal, not a 0. Failed episodes are not
+ * judged.
  *
- *     R = weight · median over the calls that came back       of two middle ones, their mean
+ *     R = weight · median over the successful calls       of two middle ones, their mean
  *
  * Paper: "OpAgent: Operator Agent for Web Navigation".
  */
@@ -50,7 +50,7 @@ function median(sorted: readonly number[]): number {
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
-/** How often a scripted judge errs and fails, as shares of its calls. Default 0. */
+/** Error and failure rates of a scripted judge's calls. Default 0. */
 export interface JudgeNoise {
   readonly error?: number;
   readonly failure?: number;

@@ -15,10 +15,10 @@ export function opagentWith({ judge = {}, rules = {} }: OpagentOptions = {}): Re
     summary: "web agents rewarded by a judge of the whole episode and a rule tree for every step",
     paper: "OpAgent: Operator Agent for Web Navigation",
     mechanism:
-      "On live sites there is no gold answer: a judge says whether an episode did what was asked. While hardly any does, groups agree and nothing is learnt; a decision tree of cheap rules then still tells steps that get somewhere from idle, refused and invalid ones. The rules count by their mean over the steps, below what the judge counts, so that wandering does not pay. Of several calls of the judge the median counts, and an episode that it is silent about is not compared.",
+      "On live sites there is no gold answer: a judge decides whether an episode completed the task. While almost none does, groups have uniform rewards and give no gradient; a decision tree of cheap rules still separates productive steps from idle, refused and invalid ones. The rules contribute their mean over the steps, with less weight than the judge, so wandering is not rewarded. The median of several judge calls counts, and an episode without a judge score is left out of the comparison.",
     equation: [
       "R = w_J · median of m judge calls + w_P · (1/T) Σ_t rule[t]          w_J = 1, m = 3, w_P = 0.3",
-      "rule[t]: −1 invalid, −0.5 repeated in vain, −0.5 refused or off the site, +0.3 a milestone, +0.1 a change, else 0; the first that holds",
+      "rule[t]: −1 invalid, −0.5 repeated without effect, −0.5 refused or off the site, +0.3 a milestone, +0.1 a change, else 0; the first rule that applies",
       "A[i] = (R[i] − mean R) / std R",
     ].join("\n"),
     source:

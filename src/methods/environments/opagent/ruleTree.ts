@@ -10,7 +10,7 @@ export interface RuleStep {
   readonly before?: Turn;
   /** Key of the state that the action led to; absent at the end, and where the environment gives no keys. */
   readonly reached?: string;
-  /** Keys of the states seen so far, the present one included. */
+  /** Keys of the states seen so far, including the current one. */
   readonly seen: ReadonlySet<string>;
 }
 
@@ -23,13 +23,13 @@ export interface Rule {
 
 /** Settings of {@link ruleTree}. */
 export interface RuleTreeOptions {
-  /** From the first to the last; the first that holds counts. Default: {@link webRules}. */
+  /** Rules in order; the first that applies counts. Default: {@link webRules}. */
   readonly rules?: readonly Rule[];
-  /** What the rules are worth beside other feedback. Default 0.3. */
+  /** Weight of the rules. Default 0.3. */
   readonly weight?: number;
   /**
-   * One signal for the trajectory, with the mean of its steps or with their sum, which pays for being long; or one for
-   * each turn. Default "mean".
+   * One signal per trajectory, with the mean of its steps or with their sum, which favours long episodes; or one signal
+   * per turn. Default "mean".
    */
   readonly per?: "mean" | "sum" | "turn";
   /** Default "rules". */
@@ -44,8 +44,8 @@ const milestones = ({ task }: RuleStep): readonly unknown[] => {
 };
 
 /**
- * Cheap signs of progress on the web. The environment says of an action what begins with "invalid", "error" or "away";
- * the task names the states that it cannot do without in its metadata `milestones`.
+ * Cheap signs of progress on the web. The environment's message about an action begins with "invalid", "error" or "away"
+ * where that applies; the task's metadata `milestones` name its necessary states.
  *
  *     −1     no such action                                      −0.5   the same action again, and nothing changes
  *     −0.5   the page refuses it, or the site is left            +0.3   a milestone, for the first time
@@ -68,7 +68,7 @@ export const webRules: readonly Rule[] = [
   { name: "changed", value: 0.1, when: (step) => step.reached !== undefined && !stayed(step) },
 ];
 
-/** What each step of a trajectory is worth by the first rule that holds, [turns]; 0 where none does. */
+/** Value of the first rule that applies at each step, [turns]; 0 without one. */
 export function ruleValues(rules: readonly Rule[], task: Task, { turns }: Trajectory): Float64Array {
   const seen = new Set<string>();
   return Float64Array.from(turns, (turn, k) => {
@@ -82,9 +82,9 @@ export function ruleValues(rules: readonly Rule[], task: Task, { turns }: Trajec
 /**
  * A decision tree that rates every step without knowing the outcome:
  *
- *     R = weight · (1/T) Σ_t value of the first rule that holds at step t          T steps
+ *     R = weight · (1/T) Σ_t value of the first rule that applies at step t          T steps
  *
- * Failed episodes and such without a turn get no signal.
+ * Failed episodes and episodes without a turn get no signal.
  * Paper: "OpAgent: Operator Agent for Web Navigation".
  */
 export function ruleTree(options: RuleTreeOptions = {}): Feedback {

@@ -13,7 +13,7 @@ import { openagiRltf } from "./method.ts";
 /** Six tasks, one chain of each per step, 200 steps: 1200 chains. */
 const [tasks, iterations, last] = [6, 200, 40];
 
-/** A table that says one tool, or stop, and then nothing more. */
+/** A table that writes one tool, or stop, and then the end token. */
 const oneTool: Prior = (context, word) => {
   const begins = context.at(-1) === "<assistant>";
   return (begins ? chainWords.includes(word) : word === "<end>") ? 0 : -1e9;
@@ -28,7 +28,7 @@ const weighed = (recipe: Recipe, advantage: Advantage): Recipe => ({
   },
 });
 
-/** As the released code has it: every chain gets the mean of all rewards of its pass over the tasks so far. */
+/** As in the released code: every chain's weight is the mean of all rewards of the current pass over the tasks so far. */
 const meanOfPass: Advantage<null> = {
   name: "meanOfPass",
   init: () => null,
@@ -44,7 +44,7 @@ const meanOfPass: Advantage<null> = {
   },
 };
 
-/** Mean agreement with what was wanted, over the last fifth of practice; −1 for an ill-typed chain. */
+/** Mean agreement with the expected result, over the last fifth of training; −1 for an ill-typed chain. */
 const agreement = ({ curve }: Practised): number => averageOf(curve.slice(-last), "reward");
 
 const arm = (what: string, recipe: Recipe) =>

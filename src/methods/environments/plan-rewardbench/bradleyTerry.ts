@@ -1,4 +1,4 @@
-/** A reward learnt from comparisons: linear in named features, small, and the same on every machine. */
+/** A reward model learnt from comparisons: linear in named features, small and deterministic on every machine. */
 import type { StatefulHelper } from "../../../core/context.ts";
 import {
   fitLogistic,
@@ -15,10 +15,10 @@ export type BradleyTerryOptions = LogisticOptions;
 
 /**
  * Bradley and Terry's model: the first of two wins with probability σ(r(first) − r(second)), r(x) = θ · x. A row is a
- * comparison: `x` the features of the first less those of the second, `y` in 0…1 how surely the first is the better
- * one. θ is that of {@link fitLogistic} and goes on from where the last fit ended. `predict` gives θ · x: of the features of
- * one thing its reward, up to a constant; of a difference the log-odds. Features that were never fitted count for
- * nothing. `fit` reports `rows`, and `loss` and `accuracy` after fitting. Paper: "Rank Analysis of Incomplete Block
+ * comparison: `x` the features of the first minus those of the second, `y` in [0, 1] the probability that the first is
+ * better. {@link fitLogistic} fits θ, starting from the last fit. `predict` gives θ · x: for the features of one item its
+ * reward, up to a constant; for a difference the log-odds. Features that were never fitted have weight 0. `fit` reports
+ * `rows`, and `loss` and `accuracy` after fitting. Paper: "Rank Analysis of Incomplete Block
  * Designs: I. The Method of Paired Comparisons".
  */
 export function bradleyTerry(

@@ -7,10 +7,10 @@ import { wordGrams } from "../../../helper/wordGrams.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { bradleyTerry, featureDifference } from "./bradleyTerry.ts";
 
-/** Look-ups of the trajectories that the evaluator learns from; pairs to learn from, and to be tested on. */
+/** Number of look-ups in the training trajectories; number of training and of test pairs. */
 const [short, training, testing] = [3, 400, 300];
 
-/** Refusals are one word long whatever was asked. */
+/** Refusals are always one word long. */
 const families = { planning: 1, recovery: 1, irrelevance: 1, safety: 0 };
 
 const pairsFrom = (source: "rule" | "natural", blocks: number, count: number, seed: number) =>
@@ -22,14 +22,14 @@ const pairsFrom = (source: "rule" | "natural", blocks: number, count: number, se
     sources: { natural: 0, rule: 0, edit: 0, [source]: 1 },
   });
 
-/** Mean-pooled, at a scale at which a step size of 0.05 goes somewhere. */
+/** Mean-pooled features, scaled for a step size of 0.05. */
 const featuresOf = (t: Trajectory): Features =>
   wordGrams(
     saidIn(t).flatMap((text) => [...text.split(" "), ";"]),
     30,
   );
 
-/** Each better one against the worse one of another task: nothing in common but family mix and length. */
+/** Pairs each better trajectory with the worse one of another task: only family mix and length are shared. */
 const acrossTasks = (pairs: readonly TrajectoryPair[]): TrajectoryPair[] =>
   pairs.map((pair, i) => ({ ...pair, rejected: pairs[(i + 1) % pairs.length]!.rejected }));
 

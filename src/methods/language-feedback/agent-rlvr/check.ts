@@ -14,7 +14,7 @@ import { agentRlvr, guided } from "./method.ts";
 const environment = (seed: number) =>
   codewords({ seed, questions: 8, length: 5, vocabulary: 4, pay: "whole", remedies: 3 });
 
-/** Guidance names the right word of up to three wrong places, which lifts each of them by 4 nats. */
+/** Guidance names the right word of up to three wrong positions, which raises each of them by 4 nats. */
 const reading: Reading = {
   told: (message) => message.startsWith("wrong"),
   shift: (told, reply, word) =>
@@ -55,7 +55,7 @@ const kept: Recipe = {
   },
 };
 
-/** The same successes, made likelier by themselves. */
+/** Imitates the same successes without pairs. */
 const imitated: Recipe = {
   ...agentRlvr,
   build: (settings) => {

@@ -3,9 +3,8 @@ import type { Critic } from "../../../core/critic.ts";
 import { actionTokens } from "../../../core/types.ts";
 
 /**
- * A critic whose critiques may guide but not give the task's reference answer away: one that does is dropped, and counted
- * under judge.failures, what a model of the run wrote of it under tokens.discarded. Tasks without a reference have nothing
- * to give away.
+ * Wraps a critic and drops critiques that leak the task's reference answer. A dropped critique counts as judge.failures,
+ * and its tokens, if a model of the run wrote it, as tokens.discarded. Tasks without a reference cannot leak.
  */
 export function discreet(critic: Critic): Critic {
   return async (ctx, trajectory, random) => {

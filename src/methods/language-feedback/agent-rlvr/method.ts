@@ -9,7 +9,7 @@ import { multiTurn } from "../../../rollout/multiTurn.ts";
 import { retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
 import { discreet } from "./discreet.ts";
 
-/** Failures tried again with guidance, which is stripped or kept where pairs are learnt from. */
+/** Retries failed attempts with guidance and trains on preference pairs, with the guidance stripped or kept in context. */
 export const guided =
   (critic: Critic, context: "stripped" | "kept" = "stripped") =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
@@ -25,10 +25,10 @@ export const guided =
 export const agentRlvr = method({
   id: "agent-rlvr",
   family: "language-feedback",
-  summary: "failed tasks are tried again with guidance; verified successes against failures, in pairs",
+  summary: "retries failed tasks with guidance and prefers verified successes over failures (DPO)",
   paper: "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
   mechanism:
-    "Where tasks are too hard to be solved unaided, outcome rewards have nothing to reinforce. Each failed attempt is met with guidance by someone who knows the answer, a plan or what went wrong but never the answer itself, and tried again with it. What then succeeds is verified as any attempt would be, and preferred to the task's failures by direct preference optimisation as if nobody had guided it, so that the policy learns to do without. Then the next round begins from the new policy.",
+    "Where tasks are too hard to be solved unaided, outcome rewards have nothing to reinforce. A critic that knows the answer gives guidance on each failed attempt: a plan or what went wrong, never the answer itself. The task is then tried again with the guidance. Successes are verified like any attempt and preferred to the task's failures by direct preference optimisation, without the guidance in context, so the policy learns to succeed unaided. The next round begins from the new policy.",
   equation: [
     "τ₀ ~ π(· | x);  where it fails: g = guide(x, τ₀), τ₁ ~ π(· | x, g)",
     "pairs: w a verified success, l a verified failure of the task; up to 4 failures for each success",
@@ -36,7 +36,7 @@ export const agentRlvr = method({
     "loss = −mean over pairs of ln σ(β h)                       β = 0.1",
   ].join("\n"),
   source:
-    "guidance, verification and preference pairs from the paper; pairing, contexts, β and epochs are ours: guidance is stripped from both sides by default (`guided` keeps it on both, never on one); no test-time reward model, and attempts that speak of the guidance are not filtered",
+    "guidance, verification and preference pairs from the paper; pairing, contexts, β and epochs are ours: guidance is stripped from both sides by default (`guided` keeps it on both, never on one); no test-time reward model, and attempts that mention the guidance are not filtered",
   defaults: { epochs: 4, minibatches: 1 },
   needs: ["freeze"],
   says: [],

@@ -2,14 +2,14 @@ import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Id, paid, succeeded, type Trajectory, type Unit } from "../../../core/types.ts";
 
 /**
- * Of the retries in each group that a rollout brings home only the best, in the place of one of the first attempts, which
- * is drawn: a group stays as large as it was sampled, with one member that the policy alone might not have found.
+ * Keeps only the best retry of each group, in place of a randomly drawn first attempt: the group keeps its sampled size,
+ * with one member that the policy alone might not have found.
  *
  *     y_1 … y_n, y′_1 … y′_n  ⟶  n − 1 of y, and y′_k with the highest return, a success before anything else
  *
- * A retry is what names another member of its group as its parent. The first of equals is kept, also where all of them
- * went wrong. Retries that are left out are handed on no more, and their tokens counted as discarded; the first attempt that
- * makes room stays among the trajectories.
+ * A retry is a trajectory whose parent is another member of its group. The first of equals is kept, even if all of them
+ * fail. The other retries are dropped, and their tokens count as discarded; the replaced first attempt stays among the
+ * trajectories.
  * Paper: "Critique-GRPO: Advancing LLM Reasoning with Natural Language and Numerical Feedback".
  */
 export function bestRetry(rollout: Rollout): Rollout {

@@ -13,11 +13,11 @@ import { drGrpo } from "../../baseline/dr-grpo/method.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { critiqueGrpo, refining } from "./method.ts";
 
-/** Eight codes of four words out of ten; only the whole code pays. */
+/** Eight codes of four words out of ten; only the whole code has a reward. */
 const environment = (seed: number) =>
   codewords({ seed, questions: 8, length: 4, vocabulary: 10, pay: "whole", remedies: 4 });
 
-/** Begins almost sure of two places of each code and at 0.1 on the other two; told the right word of a place, follows it at odds of e³. */
+/** Initially almost certain of two positions of each code, 0.1 on the other two; follows a named right word at odds of e³. */
 function engine(seed: number) {
   const codes = new Map(
     environment(seed)
@@ -59,7 +59,7 @@ const arm = (recipe: Recipe, what: string, groupSize: number) =>
     engine,
     follow,
     settings: { ...plainAscent, tasks: 8, groupSize },
-    // one code is right and nothing is noisy: answers alone learn best by steps so large that larger ones change nothing
+    // one code is right and there is no noise: answers alone learn best at step sizes beyond which nothing changes
     grid: [1e3, 3e3, 1e4, 1e5, 1e6, 1e7].map((learningRate) => ({ learningRate })),
     iterations: 20,
   });

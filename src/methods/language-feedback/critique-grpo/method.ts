@@ -15,7 +15,7 @@ import { shapedProbability } from "./shapedProbability.ts";
 const normaliser: Normaliser = { constant: 1 };
 const isRefined = ({ context }: RowInfo): boolean => context === "rewritten";
 
-/** Answers and their refinements after a critic's words, one refinement in each group. */
+/** Samples answers and refines each after a critique; the best refinement joins its group. */
 export const refining =
   (critic: Critic) =>
   ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => ({
@@ -42,17 +42,17 @@ export const refining =
 export const critiqueGrpo = method({
   id: "critique-grpo",
   family: "language-feedback",
-  summary: "answers are refined after a critique, and the best refinement joins the group it came from",
+  summary: "refines answers after a critique; the best refinement joins its group",
   paper: "Critique-GRPO: Advancing LLM Reasoning with Natural Language and Numerical Feedback",
   mechanism:
-    "Every sampled answer is criticised and refined with the critique in the context. In each group the best refinement takes the place of one of the answers, so that a task at which the policy alone always fails still has something to learn from. The refinement is trained as if it had been the answer to the bare question; a shaped probability stands where the ratio would, and unlikely tokens of a right refinement are pushed more than likely ones.",
+    "Every sampled answer is criticised and refined with the critique in the context. In each group the best refinement replaces one of the answers, so a task at which the policy alone always fails still gives a gradient. The refinement is trained as the answer to the bare question; a shaped probability replaces the importance ratio, so unlikely tokens of a correct refinement get larger updates than likely ones.",
   equation: [
     "group: y_1 … y_{n−1} ~ π(· | q), and the best of ỹ_i ~ π(· | q, y_i, critique of y_i)",
     "A = R − mean R",
     "y:  −Σ_t min(ρ A, clamp(ρ) A)        ỹ:  −Σ_t A · p/(p + γ),  p = π(ỹ_t | q, ỹ_{<t}),  γ = 0.1",
   ].join("\n"),
   source:
-    "γ, the group of n − 1 and 1 and the missing deviation from the paper's code; sums over a row's tokens in place of its constant divisor, GRPO's clip, and which answer makes room (drawn): ours; a wrong refinement is pushed down like any other; the critic is the environment's template with the right answer, or any other (`refining`); no entropy bonus",
+    "γ, the group of n − 1 answers and 1 refinement, and no division by the deviation, from the paper's code; sums over a row's tokens in place of its constant divisor, GRPO's clip, and replacing a random answer: ours; a wrong refinement gets a negative advantage like any other; the critic is the environment's template with the right answer, or any other (`refining`); no entropy bonus",
   says: [attemptWords],
   slots: refining(scriptedCritic({ detail: "answer" })),
 });

@@ -3,22 +3,21 @@ import { type Normaliser, scales, type Totals, totalsOf } from "../../../objecti
 
 /** Settings of {@link shapedProbability}. */
 export interface ShapedProbabilityOptions {
-  /** γ, the probability at which a token is pushed hardest. Above 0. Default 0.1. */
+  /** γ > 0, the probability at which a token's gradient is largest. Default 0.1. */
   readonly gamma?: number;
   /** Default "tokens". */
   readonly normaliser?: Normaliser;
 }
 
 /**
- * For replies that the policy did not sample in this context, a shaped probability in the place of a ratio: there is no
- * old log-probability to divide by, and none is needed.
+ * A shaped probability in place of the importance ratio, for replies that the policy did not sample in this context: no
+ * old log-probability is needed.
  *
  *     f(p) = p / (p + γ),   p[a] = exp(logp[a])
  *     loss = −Σ_a w[a]/N · A[a] · f(p[a])            ∂f/∂logp = γ p / (p + γ)²
  *
- * The slope is ¼ at p = γ, γ/(1 + γ)² for a token that is sure already, and p/γ for one far below γ: unlikely tokens of a
- * good reply are pushed more than likely ones, but hopeless ones hardly at all. A reply with a negative advantage is
- * pushed down the same way.
+ * The gradient is ¼ at p = γ, γ/(1 + γ)² at p = 1, and p/γ far below γ: unlikely tokens of a good reply get larger updates
+ * than likely ones, but extremely unlikely ones almost none. A negative advantage lowers a reply in the same way.
  *
  * Stats, as sums: tokens, probability.
  * Paper: "Critique-GRPO: Advancing LLM Reasoning with Natural Language and Numerical Feedback".

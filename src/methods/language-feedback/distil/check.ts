@@ -15,14 +15,14 @@ const environment = (seed: number) => crossroads({ seed, steps: 5 });
 const replied = (context: readonly string[]): readonly string[] =>
   context.slice(context.lastIndexOf("<assistant>") + 1);
 
-/** Who was told the way takes its steps with a probability of 0.99, from an even start; of the road nothing is told. */
+/** With the path in its context the initial policy takes each step with probability 0.99, otherwise uniformly; roads get no hint. */
 const reading: Reading = {
   told: (message) => message.startsWith("way "),
   shift: (told, reply, word) =>
     reply.length > 0 && told.some((message) => message.split(" ")[reply.length] === word) ? Math.log(297) : 0,
 };
 
-/** A row for each step of each road. At first the valley is taken nearly three times in four. */
+/** A row for each step of each road. Initially the valley has a probability of nearly 0.75. */
 const engine = () =>
   tabularEngine({
     context: "message",
@@ -52,7 +52,7 @@ const arm = (what: string, recipe: Recipe, rates: readonly number[]) =>
     }),
   });
 
-/** DistIL without what later steps say about earlier ones, with another divergence if wished. */
+/** DistIL without the term from later steps, optionally with another divergence. */
 const stepByStep = (divergence: "forward" | "reverse"): Recipe => ({
   ...distil,
   build: (settings) => {

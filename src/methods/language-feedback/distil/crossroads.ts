@@ -1,4 +1,4 @@
-/** Two roads: on one the way is always the same, on the other it changes from day to day and is known only afterwards. */
+/** Two roads: one has a constant path, the other a path that changes daily and is revealed only afterwards. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
@@ -6,7 +6,7 @@ import { oneReply } from "../../../env/oneReply.ts";
 
 /** Settings of {@link crossroads}. */
 export interface CrossroadsOptions {
-  /** Days practised; as many others nobody practises. Default 64. */
+  /** Number of training days; as many others are held out. Default 64. */
   readonly days?: number;
   /** Steps of either way. Default 5. */
   readonly steps?: number;
@@ -24,9 +24,9 @@ export const waysOf = (task: Task): Readonly<Record<string, readonly string[]>> 
   task.metadata.ways as Readonly<Record<string, readonly string[]>>;
 
 /**
- * Every day is asked about in the same word, `walk`, and answered with a road and the steps along it, "ridge d2 d0 d3".
- * Who makes every step right arrives, which pays 1. Afterwards the right steps of the road that was taken are told, "way d2
- * d0 d1": along the valley, whose way is drawn anew each day, hindsight that no foresight can match.
+ * The prompt of every day is `walk`; the answer is a road and the steps along it, "ridge d2 d0 d3". The reward is 1 if
+ * every step is right. Afterwards the right steps of the chosen road are shown, "way d2 d0 d1". The valley's path is drawn
+ * anew each day, so this hindsight cannot be predicted.
  */
 export function crossroads(options: CrossroadsOptions = {}): Environment {
   const { days = 64, steps = 5, directions = 4, seed = 1 } = options;

@@ -8,23 +8,23 @@ import type { Id } from "../../../core/types.ts";
 export interface DisagreementToGoOptions {
   /** Name of the teacher's notes. Default "teacher". */
   readonly teacher?: string;
-  /** Worth of a disagreement one token later, in [0, 1]. Default 1. */
+  /** Discount γ per token, in [0, 1]. Default 1. */
   readonly discount?: number;
-  /** λ, the term's share. Default 1. */
+  /** λ, the term's weight. Default 1. */
   readonly weight?: number;
 }
 
 /**
- * How much less a student will disagree with its teacher after a token than its group does on average: the term by which
- * a sum of divergences over one's own rollouts also steers away from where they are large.
+ * An advantage from the student's later divergence from its teacher, relative to the group's mean. It is the term of the
+ * gradient of a summed divergence over on-policy rollouts that avoids states of large divergence.
  *
  *     h[a] = KL(q ‖ p) at token a,   C[a] = Σ_{j > a} discount^(j − a − 1) · h[j]        0 at the last token
  *     A[a] = −λ (C[a] − mean of C at the same token of the group)
  *
- * A divergence and no cross-entropy: the teacher's own entropy would make short rollouts cheap. In expectation the
- * baseline changes nothing, but for the rollout's own share in it. A group of one gets zeros; where some rollouts of a
- * group are shorter, the longer ones are compared with each other. The teacher's columns come along for the objective
- * that follows it token by token. A trajectory without a teacher is left out. Stats: `disagreement`, the mean h.
+ * It uses the KL divergence instead of the cross-entropy, because the teacher's entropy would favour short rollouts. The
+ * baseline does not change the expected gradient, except for the rollout's own share in it. A group of one gets zeros;
+ * beyond the end of a group's shorter rollouts, the longer ones are compared with each other. The teacher's columns are
+ * passed on for a token-level objective. A trajectory without a teacher is left out. Stats: `disagreement`, the mean h.
  *
  * Paper: "Reinforcement Learning from Rich Feedback with Distributional DAgger".
  */

@@ -13,10 +13,10 @@ import { disagreementToGo } from "./disagreementToGo.ts";
 export const distil = method({
   id: "distil",
   family: "language-feedback",
-  summary: "imitates itself shown feedback, and steers clear of where it could not have known",
+  summary: "imitates itself with feedback in context, and avoids states of large later disagreement",
   paper: "Reinforcement Learning from Rich Feedback with Distributional DAgger",
   mechanism:
-    "The policy acts; the same policy, shown the feedback, is asked at each state that was really visited what it would do now. The policy imitates that expert by forward cross-entropy summed over its own rollouts, and takes the whole gradient of the sum: beside the imitation at each step, tokens that led to states of large disagreement later on become less likely. A natural step on forward cross-entropy moves towards an expert that is better on average and so never loses; steps on the reverse or a Jensen-Shannon divergence may.",
+    "The policy acts; the same policy with the feedback in context, the expert, gives its next-token distribution at each visited state. The policy imitates the expert by forward cross-entropy summed over its own rollouts, with the full gradient of the sum: besides imitation at each step, tokens that lead to states of large later disagreement become less likely. A natural-gradient step on forward cross-entropy towards an expert that is better on average never lowers performance; steps on the reverse or a Jensen-Shannon divergence may.",
   equation: [
     "h[t] = KL(q[t] ‖ π[t])                        q: π with the feedback in its prompt, no gradient through it",
     "C[t] = Σ_{j > t} γ^(j − t − 1) h[j]            γ = 1; 0 at the last token",
@@ -24,7 +24,7 @@ export const distil = method({
     "b[t]: mean of C at token t over the task's rollouts",
   ].join("\n"),
   source:
-    "objective and gradient from the paper; γ, λ and the baseline are ours, and so is a divergence in place of the cross-entropy, which differs by the expert's own entropy and else would favour short rollouts; experts that can only be sampled are left out",
+    "objective and gradient from the paper; γ, λ and the baseline are ours, and so is the KL divergence in place of the cross-entropy, which would also contain the expert's entropy and favour short rollouts; experts that can only be sampled are left out",
   needs: ["topk", "at"],
   says: ["\n"],
   slots: {

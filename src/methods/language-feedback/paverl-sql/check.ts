@@ -13,7 +13,7 @@ import { type QuerySlots, querySlots, slots } from "./querySlots.ts";
 
 const iterations = 60;
 
-/** For each task and query, whether it reproduces every wanted cell, and whether it is the table wanted. */
+/** For each task and query, whether it matches every expected cell, and whether its table is the expected one. */
 function verdictsOf(world: QuerySlots) {
   return world.tasks("train").map((task) => {
     const want = world.wanted(task);
@@ -27,13 +27,13 @@ function verdictsOf(world: QuerySlots) {
   });
 }
 
-/** Each choice is one of its words: what else is in the lexicon is never said. */
+/** Each choice is one of its own words; other words of the lexicon are excluded. */
 const priorOf =
   ({ choices }: QuerySlots): Prior =>
   (context, word) =>
     slots.some((slot) => context.includes(slot) && choices[slot].includes(word)) ? 0 : -1e9;
 
-/** Exact probability, mean over tasks, of queries that reproduce every cell, and of those that also are the table wanted. */
+/** Exact probability, mean over tasks, of queries that match every cell, and of those whose table is the expected one. */
 async function exact(world: QuerySlots, verdicts: ReturnType<typeof verdictsOf>, policy: Model) {
   const found = await Promise.all(
     world.tasks("train").map(async (task, i) => {

@@ -2,25 +2,25 @@ import type { Feedback } from "../../../core/slots.ts";
 
 /** Settings of {@link partialMatch}. */
 export interface PartialMatchOptions {
-  /** What a query is worth that runs and reproduces nothing. Default 0.5. */
+  /** Reward of a query that runs and matches nothing. Default 0.5. */
   readonly runs?: number;
-  /** What one is worth that reproduces everything. Default 10. */
+  /** Reward of a full match. Default 10. */
   readonly full?: number;
-  /** Names of the environment's rewards: whether it ran, 1 or 0, and the share of wanted cells reproduced. */
+  /** Names of the environment's rewards: whether the query ran, 1 or 0, and the share of expected cells matched. */
   readonly names?: { readonly runs: string; readonly match: string };
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * What an episode's last query is worth, where part of the wanted table is worth part of the reward:
+ * Rewards an episode's last query, with partial credit for part of the expected table:
  *
  *     R = 0                          where it does not run
  *     R = max(runs, full · match)    where it does         match in [0, 1]: `cellMatch` of the two tables
  *
- * The paper pays `runs` at match 0 alone, so that a little of the table (below 0.05) would be worth less than nothing of
- * it; with the larger of the two the reward never falls as the match rises. One signal for each trajectory; none for a
- * failed one, nor where the last turn that was paid anything lacks either number.
+ * The paper gives `runs` only at match 0, so a match below 0.05 would earn less than none; with the larger of the two the
+ * reward is monotone in the match. One signal per trajectory; none for a failed one, nor if the last rewarded turn lacks
+ * either number.
  * Paper: "PaVeRL-SQL: Text-to-SQL via Partial-Match Rewards and Verbal Reinforcement Learning".
  */
 export function partialMatch(options: PartialMatchOptions = {}): Feedback {

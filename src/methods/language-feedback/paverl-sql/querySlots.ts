@@ -1,4 +1,4 @@
-/** Queries of four choices over small tables of numbers: where part of a table shows what part of a query is right. */
+/** Queries of four choices over small tables of numbers; a partly right table shows which part of a query is right. */
 
 import { cellMatch, type Table } from "../../../common/text/tables.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
@@ -8,13 +8,13 @@ import { machine, type Rules } from "../../../env/machine.ts";
 
 /** Settings of {@link querySlots}. */
 export interface QuerySlotsOptions {
-  /** Tables practised, each with a question of its own; as many others nobody practises. Default 6. */
+  /** Number of training tables, each with its own question; as many others are held out. Default 6. */
   readonly tables?: number;
   /** Default 14. */
   readonly rows?: number;
-  /** Of numbers 0 to 9, but for the first, which counts the rows. Default 6. */
+  /** Columns of numbers 0 to 9, except the first, which numbers the rows. Default 6. */
   readonly columns?: number;
-  /** Pay `match` and `runs` beside the outcome. Default false. */
+  /** Emit the rewards `match` and `runs` in addition to the outcome. Default false. */
   readonly partial?: boolean;
   /** Default 1. */
   readonly seed?: number;
@@ -33,9 +33,9 @@ export interface QuerySlots extends Environment {
   readonly queries: readonly (readonly string[])[];
   /** What is seen before each choice. */
   view(task: Task, slot: (typeof slots)[number]): string;
-  /** The table that a query makes. Undefined where a word is no choice. */
+  /** The result of a query. Undefined if a word is not a valid choice. */
   result(task: Task, query: readonly string[]): Table | undefined;
-  /** The table wanted. */
+  /** The expected table. */
   wanted(task: Task): Table;
 }
 
@@ -45,9 +45,9 @@ interface State {
 }
 
 /**
- * A turn for each choice; then `SELECT c0, FIRST, SECOND FROM table WHERE FILTER > THRESHOLD` is compared with the table
- * wanted. At the end `outcome` is 1 where every wanted cell is reproduced, else 0; where asked for, `match` is their share
- * (`cellMatch`) and `runs` 1 or 0. In words: how many rows came and how many were wanted.
+ * One turn per choice; then the result of `SELECT c0, FIRST, SECOND FROM table WHERE FILTER > THRESHOLD` is compared with
+ * the expected table. At the end `outcome` is 1 if every expected cell is matched, else 0; on request, `match` is the
+ * share of matched cells (`cellMatch`) and `runs` is 1 or 0. A message gives the number of rows returned and expected.
  */
 export function querySlots(options: QuerySlotsOptions = {}): QuerySlots {
   const { tables = 6, rows = 14, columns = 6, partial = false, seed = 1 } = options;
@@ -114,7 +114,7 @@ export function querySlots(options: QuerySlotsOptions = {}): QuerySlots {
       metadata: { table, query },
       seed: stream.seed,
     });
-    // a question whose answer is no empty table
+    // a question with a non-empty answer table
     const fitting = queries.map(task).filter((t) => wanted(t).rows.length > 0);
     return fitting[stream.below(fitting.length)]!;
   };

@@ -12,19 +12,21 @@ import type { Id } from "../../../core/types.ts";
 export interface AmplifiedOptions extends ChannelOptions {
   /** Least return of a success, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
-  /** What a return above its group's mean, but no success, is multiplied by. Default 3. */
+  /** Factor on returns above their group's mean that are not successes. Default 3. */
   readonly factor?: number;
 }
 
 /**
- * Positive amplification: successes count fully, however common they are, so that rare ones are not drowned by failures.
+ * Positive amplification: successes get full weight, however common they are, so that rare ones are not outweighed by
+ * failures.
  *
  *     s[i] = R[i] − mean(R)           over the group; R[i] in a group of one
  *     A[i] = 1              where R[i] ≥ threshold
  *            factor · s[i]  where s[i] ≥ 0
  *            s[i]           elsewhere
  *
- * A group of successes alone is still pushed, one of equal failures is not. Without feedback there is no advantage.
+ * A group of only successes still has a gradient; a group of equal failures has none. Without feedback there is no
+ * advantage.
  * Paper: "R^3L: Reflect-then-Retry Reinforcement Learning with Language-Guided Exploration, Pivotal Credit, and Positive
  * Amplification".
  */

@@ -15,13 +15,13 @@ import { r3l, reflecting } from "./method.ts";
 const wheels = 10;
 const environment = (seed: number) => lock({ locks: 6, wheels, settings: 4, seed });
 
-/** "wheel 4 not s2" takes three nats from that setting where the wheel is set, whatever has been learnt of it. */
+/** "wheel 4 not s2" lowers that setting's logit by three nats at that wheel, independent of training. */
 const reading: Reading = {
   told: (message) => message.startsWith("wheel "),
   shift: (told, _reply, word, context) => (told.includes(`wheel ${context[4]} not ${word}`) ? -3 : 0),
 };
 
-/** The right setting begins with a chance of 0.676 at each wheel: a lock opens in 2 % of the attempts. */
+/** Initially the right setting has probability 0.676 at each wheel: a lock opens in 2 % of the attempts. */
 const start = Math.log((0.676 * 3) / 0.324);
 
 const engine = (seed: number) => {
@@ -40,7 +40,7 @@ const engine = (seed: number) => {
   });
 };
 
-/** Chance to open a lock, exactly; mean over the locks. */
+/** Exact probability of opening a lock; mean over the locks. */
 const opens = (policy: Model, tasks: readonly Task[]): Promise<number> =>
   meanOver(tasks, async (task) => {
     let chance = 1;
@@ -52,7 +52,7 @@ const opens = (policy: Model, tasks: readonly Task[]): Promise<number> =>
     return chance;
   });
 
-/** Blames the first wrong setting with this chance, else one of a random wheel. */
+/** Names the first wrong setting with this probability, otherwise that of a random wheel. */
 const critic =
   (accuracy: number): Critic =>
   async (ctx, { task, turns }, random) => {
@@ -64,7 +64,7 @@ const critic =
     return { text: `wheel ${turn} not ${set[turn]}`, verdict: "failure", turn };
   };
 
-/** Turns that the policy makes, at the most. Replayed ones are not made again. */
+/** Budget of generated turns. Replayed turns do not count. */
 const budget = 9600;
 const target = 0.9;
 

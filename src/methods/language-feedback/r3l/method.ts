@@ -10,7 +10,7 @@ import { amplified } from "./amplified.ts";
 import { pivots } from "./pivots.ts";
 import { reflectThenRetry } from "./reflectThenRetry.ts";
 
-/** Half of each group's budget is first attempts, the other half what comes of reflecting on them. */
+/** Half of each group's budget goes to first attempts, the other half to retries after reflection. */
 export const reflecting =
   (critic: Critic) =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
@@ -26,11 +26,11 @@ export const reflecting =
 export const r3l = method({
   id: "r3l",
   family: "language-feedback",
-  summary: "reflects on each attempt, goes back to where it went wrong and tries again with advice",
+  summary: "reflects on each attempt, returns to the turn where it went wrong and retries with advice",
   paper:
     "R^3L: Reflect-then-Retry Reinforcement Learning with Language-Guided Exploration, Pivotal Credit, and Positive Amplification",
   mechanism:
-    "A reflection on each attempt says how it went, gives advice, and names the turn from which to do otherwise; the attempt is replayed up to there and goes on with the advice in its context. The retry is learnt from as if nobody had advised it, so that the plain policy does what advice had to tell it, and where it improved once more with the advice, together with the reflection. Turns before the pivot teach nothing in either of the two, and successes count fully, so that rare ones are not drowned by failures.",
+    "A reflection on each attempt gives a verdict and advice, and names the pivot: the turn from which to act differently. The attempt is replayed up to the pivot and continues with the advice in its context. The retry is trained on without the advice in context, so the policy learns to do without it; a retry that improved is also trained on with the advice, together with the reflection. Turns before the pivot are masked in both attempts, and successes get full weight, so that rare ones are not outweighed by failures.",
   equation: [
     "y ~ π,  f = (verdict, advice, k) of y,  y′ ~ π(· | y[0 … k − 1], advice)",
     "s = R − mean R        over y and y′ without the advice of a task; R itself for y′ with it, and for f",

@@ -8,7 +8,7 @@ export interface PivotsOptions {
 }
 
 /**
- * Where an attempt and what was made of it part: 0 for the turns that they share, 1 from the pivot on.
+ * Marks where an attempt and its derived trajectory diverge: 0 for the shared turns, 1 from the pivot on.
  *
  *     note[t] = 1[t ≥ k]        k: turn of the lineage, for the retry, branch or rewrite, and for its parent
  *

@@ -6,21 +6,21 @@ import { reviewed, withReviews } from "../../../rollout/retried.ts";
 
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {
-  /** Says how it went, what to do otherwise, and from which turn on; the policy itself, or another. */
+  /** Gives the verdict, the advice and the pivot turn; the policy itself or another critic. */
   readonly critic: Critic;
-  /** What is said at the pivot. Default: the critique's text. */
+  /** Message inserted at the pivot. Default: the critique's text. */
   readonly advice?: (critique: Critique, first: Trajectory) => string | readonly Message[];
   /** Least return of a success, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
-  /** Whether retries that improved count a second time, with the advice in their context, and reflections that helped as well. Default true. */
+  /** Whether improved retries are also trained with the advice in context, and helpful reflections too. Default true. */
   readonly positives?: boolean;
   /** Default 1. */
   readonly temperature?: number;
 }
 
 /**
- * Each attempt that a rollout brings home is reflected upon. Where the verdict is not success, its turns before the
- * pivot are replayed, and the policy goes on with the advice in its context.
+ * The critic reflects on each attempt of the rollout. Unless the verdict is success, the attempt's turns before the pivot
+ * are replayed, and the policy continues with the advice in its context.
  *
  *     y = (u[0] … u[k − 1], u[k] …),  f = (verdict, advice, k),  y′ = (u[0] … u[k − 1], u′[k] …) ~ π(· | advice)
  *     explore:   y and y′ without the advice           in the group of y
@@ -29,8 +29,8 @@ export interface ReflectThenRetryOptions {
  *                f alone where the verdict is success, and R(y) ≥ threshold
  *
  * y′ names y as its parent and k as its turn, so that credit can begin at the pivot for both. Where a critique names no
- * turn, k = 0. An attempt without a critique, or whose retry failed, stays alone. A reflection is learnt from where the critic
- * says which of the run's models wrote it; it is paid `reflection` 1. Needs an environment that can replay.
+ * turn, k = 0. An attempt without a critique, or whose retry failed, has no retry. A reflection is trained on if the critic
+ * names the model of the run that wrote it; its reward `reflection` is 1. Needs an environment that can replay.
  *
  * Stats: retries per attempt; improved and pivot (the mean k), over retries.
  * Paper: "R^3L: Reflect-then-Retry Reinforcement Learning with Language-Guided Exploration, Pivotal Credit, and Positive

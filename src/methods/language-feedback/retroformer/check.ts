@@ -9,7 +9,7 @@ import { faults } from "./faults.ts";
 import { reflecting, retroformer } from "./method.ts";
 import type { RetrospectiveOptions } from "./retrospective.ts";
 
-/** An actor that follows a reflection naming one of eight repairs with a probability of 0.8, from an even start. */
+/** An actor that follows a reflection naming one of eight repairs with probability 0.8; otherwise uniform. */
 const reading: Reading = {
   told: (message) => /^r\d$/.test(message),
   shift: (told, _reply, word) => (told.at(-1) === word ? Math.log(28) : 0),
@@ -26,7 +26,7 @@ const engine = () =>
     },
   });
 
-/** Retroformer with other settings of its rollout, and another estimator if wished. */
+/** Retroformer with other rollout settings, and optionally another estimator. */
 const variant = (options: Omit<RetrospectiveOptions, "writer">, advantage?: Advantage): Recipe => ({
   ...retroformer,
   build: (settings) => {
@@ -39,7 +39,7 @@ const variant = (options: Omit<RetrospectiveOptions, "writer">, advantage?: Adva
   },
 });
 
-/** @param tasks tried in each iteration, with so many reflections on each failure that there are 32 in all. */
+/** @param tasks per iteration; the number of reflections per failure is chosen so that there are 32 in total. */
 const arm = (what: string, recipe: Recipe, rates: readonly number[], tasks = 32) =>
   armOf({
     what,

@@ -1,4 +1,4 @@
-/** Machines that do not say what is wrong with them until a repair was tried. */
+/** Machines that show their symptom only after a wrong repair. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
@@ -6,13 +6,13 @@ import { oneReply } from "../../../env/oneReply.ts";
 
 /** Settings of {@link faults}. */
 export interface FaultsOptions {
-  /** Machines practised; as many others nobody practises. Default 32. */
+  /** Number of training machines; as many others are held out. Default 32. */
   readonly machines?: number;
   /** Kinds of fault, each with its own symptom and its own repair. Default 8. */
   readonly kinds?: number;
-  /** Largest amount that a machine pays whatever is done to it; each has its own. Default 0. */
+  /** Largest constant reward of a machine, independent of the repair; each has its own. Default 0. */
   readonly worth?: number;
-  /** What the right repair adds. Default 1. */
+  /** Reward added by the right repair. Default 1. */
   readonly gain?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -25,8 +25,8 @@ export const faultOf = (task: Task): { readonly symptom: string; readonly repair
 });
 
 /**
- * All machines look alike, `machine`, and one word repairs one, `r3`. The right one is the success. After any other the
- * machine shows its symptom, "symptom s5": which repair a symptom asks for is to be found out, and never told.
+ * All machines look alike, `machine`, and a repair is one word, `r3`. The right repair is the success. After a wrong one
+ * the machine shows its symptom, "symptom s5". The right repair for a symptom must be learnt; it is never shown.
  *
  *     outcome = worth of the machine + gain · [right repair]
  */

@@ -8,11 +8,11 @@ import { selfCritique } from "./self.ts";
 
 const question = "it failed . what to do otherwise ?";
 
-/** What the environment said of the attempt, and the question. */
+/** The environment's messages during the attempt, followed by the question. */
 const asks = ({ turns }: Trajectory): string =>
   [...turns.flatMap(({ text }) => text ?? []), question].join("\n");
 
-/** Reflections by a model of their own, rated by what they change. */
+/** A separate model writes reflections, which are rewarded by the change of return. */
 export const reflecting =
   (options: Omit<RetrospectiveOptions, "writer"> = {}) =>
   ({ groupSize, temperature }: Settings): SlotChoices => ({
@@ -32,17 +32,17 @@ export const reflecting =
 export const retroformer = method({
   id: "retroformer",
   family: "language-feedback",
-  summary: "a model of its own learns to write reflections that help a frozen actor do better next time",
+  summary: "trains a separate model to write reflections that improve a frozen actor's next attempt",
   paper: "Retroformer: Retrospective Large Language Agents with Policy Gradient Optimization",
   mechanism:
-    "An actor whose weights stay as they are tries a task several times. After each failure another model reads the attempt and what came of it, and writes a reflection that goes into the actor's prompt. How much the return rises from the attempt before to the attempt after is the reflection's reward, and the writer learns from it by policy gradient. The difference takes out what the task was worth anyway, which a baseline shared by all tasks cannot.",
+    "A frozen actor tries a task several times. After each failure another model reads the attempt and its result and writes a reflection, which goes into the actor's prompt. The reflection's reward is the increase of the return from the attempt before to the attempt after, and the reflection model learns from it by policy gradient. The difference removes the task's difficulty, which a baseline shared by all tasks cannot.",
   equation: [
     "y[k] ~ M_r(· | task, attempt k),   attempt k + 1 ~ actor(· | task, last 3 reflections)",
     "r(y[k]) = G[k + 1] − G[k]",
     "A = r − b,   b ← 0.9 b + 0.1 mean r               on every token of the reflection",
   ].join("\n"),
   source:
-    "rewards, memory and the shared baseline from the paper's code; learnt while practising and from the ratings themselves (the variant without a reward model), so neither its imitation of helpful reflections beforehand nor the penalty towards what came of that; three retries are ours",
+    "rewards, memory and the shared baseline from the paper's code; trained online and on the ratings themselves (the variant without a reward model), so without its initial imitation of helpful reflections and without the KL penalty towards the imitated model; three retries are ours",
   needs: ["fork"],
   models: { reflector: { from: "policy" } },
   says: [`\n${question}`],

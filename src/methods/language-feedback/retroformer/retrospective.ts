@@ -5,30 +5,30 @@ import { type Message, paid, succeeded, type Trajectory } from "../../../core/ty
 
 /** Settings of {@link retrospective}. */
 export interface RetrospectiveOptions {
-  /** Writes a reflection on a failed attempt; one of the run's models, so that what it wrote can be learnt from. */
+  /** Writes a reflection on a failed attempt; one of the run's models, so that it can be trained. */
   readonly writer: Critic;
   /** Reflections on each failed attempt, compared with each other. Default 1. */
   readonly reflections?: number;
   /** Attempts with each reflection; its rating is their mean. Default 1. */
   readonly runs?: number;
-  /** How often a task is tried again. Default 1. */
+  /** Number of retries per task. Default 1. */
   readonly retries?: number;
-  /** How many of the last reflections are said to the actor. Default 3. */
+  /** Number of latest reflections in the actor's prompt. Default 3. */
   readonly memory?: number;
-  /** What a reflection is paid: the rise of the return from the attempt that it is about to the next one, or that one's return. Default "difference". */
+  /** Reward of a reflection: the increase of the return over the attempt it is about, or the next attempt's return. Default "difference". */
   readonly rating?: "difference" | "after";
 }
 
 /**
- * Reflections as actions: attempts that failed are reflected upon by a writer and tried again with its words in the
- * prompt, and the writer is paid for what that changed. Who acts learns nothing; who writes does.
+ * Reflections as actions: a writer reflects on failed attempts, the actor tries again with the reflection in its prompt,
+ * and the writer is rewarded by the change. Only the writer is trained, not the actor.
  *
  *     y[k] ~ writer(· | attempt k),   attempt k + 1 ~ actor(· | task, the last reflections, y[k])
- *     r(y[k]) = G[k + 1] − G[k]         G: what the environment paid in all; of several runs their mean
+ *     r(y[k]) = G[k + 1] − G[k]         G: the environment's return; the mean of several runs
  *
- * Units are the reflections, a reward `rating` on each; those on one attempt are a group. Tasks that are solved are left,
- * and the next retry goes on from the first reflection's first run. A reflection that cannot be read, or after which every
- * episode failed, is no unit. Attempts stay among the trajectories.
+ * Units are the reflections, each with a reward `rating`; those on one attempt form a group. Solved tasks are not tried
+ * again, and the next retry continues from the first reflection's first run. A reflection that cannot be parsed, or after
+ * which every episode failed, is not a unit. Attempts stay among the trajectories.
  *
  * Stats: reflections per attempt of the rollout; over reflections, rating and repaired (the share of retries that
  * succeeded). Paper: "Retroformer: Retrospective Large Language Agents with Policy Gradient Optimization".
@@ -65,7 +65,7 @@ export function retrospective(rollout: Rollout, options: RetrospectiveOptions): 
   };
 }
 
-/** A reflection with what it is paid. */
+/** A reflection with its reward. */
 interface Rated {
   readonly about: Trajectory;
   readonly text: string;
@@ -100,7 +100,7 @@ async function tryAgain(
   return out;
 }
 
-/** The g-th reflection on an attempt, and what came of it. */
+/** The g-th reflection on an attempt, and its result. */
 async function rate(
   ctx: Ctx,
   about: Trajectory,
@@ -127,7 +127,7 @@ async function rate(
   return { about, text: critique.text, reflection, runs: again, rating: value };
 }
 
-/** What was written, with its pay on the last turn. */
+/** The reflection's trajectory, with its reward on the last turn. */
 const rewarded = (written: Trajectory, id: string, rating: number): Trajectory => ({
   ...written,
   id,

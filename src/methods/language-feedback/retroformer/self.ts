@@ -8,9 +8,9 @@ import { critiqueQuestion, readCritique } from "./written.ts";
 export interface SelfCritiqueOptions {
   /** Which of the run's models writes. Default "policy". */
   readonly model?: ModelId;
-  /** What it is asked after the attempt, which may say more of it. Default: {@link critiqueQuestion}. */
+  /** The question after the attempt, which may add information about it. Default: {@link critiqueQuestion}. */
   readonly question?: string | ((t: Trajectory) => string);
-  /** What it wrote, as a critique; undefined where that makes none. Default: {@link readCritique}, of what was not cut off. */
+  /** Parses the reply as a critique; undefined if it is none. Default: {@link readCritique}, of replies that were not truncated. */
   readonly read?: (text: string, t: Trajectory, stop: StopReason) => Critique | undefined;
   /** Longest reply. Default 128. */
   readonly maxTokens?: number;
@@ -20,11 +20,11 @@ export interface SelfCritiqueOptions {
 
 /**
  * The policy, or another of the run's models, criticises an attempt in its own words: it reads the attempt's last prompt
- * and action, and a question. The critique holds what it wrote with its exact tokens, as a trajectory of the role
- * "critic", so that writing critiques can be learnt.
+ * and action, and a question. The critique holds the reply with its exact tokens, as a trajectory of the role "critic", so
+ * that writing critiques can be trained.
  *
- * What cannot be read, or has no room in the context, is no critique: counted under "judge.failures", its tokens as
- * discarded. Counts judge.calls, generations, tokens.sampled. An attempt in which nobody acted is not looked at.
+ * A reply that cannot be parsed, or does not fit the context, is not a critique: it counts as "judge.failures", its tokens
+ * as discarded. Counts judge.calls, generations, tokens.sampled. An attempt without actions is skipped.
  */
 export function selfCritique(options: SelfCritiqueOptions = {}): Critic {
   const { model: id = "policy", question = critiqueQuestion, maxTokens = 128, temperature } = options;

@@ -1,4 +1,4 @@
-/** The form in which a model writes a critique, and how strictly it is read. */
+/** The format in which a model writes a critique, and its strict parser. */
 
 import { marksOf, type Quote } from "../../../common/text/quotedSpans.ts";
 import type { Critique } from "../../../core/critique.ts";
@@ -15,10 +15,9 @@ advice: one line on what to do otherwise`;
 const verdicts = ["success", "inefficient", "failure"] as const;
 
 /**
- * A critique from text in the lines that {@link critiqueQuestion} asks for. The verdict must be there, once; a turn must
- * be one of the attempt's; a line of any other kind, or a second verdict, turn or advice, makes all of it unintelligible.
- * Quotes that stand nowhere in the attempt are dropped. What is said to a policy is the advice, or all of it where there
- * is none.
+ * Parses a critique from text in the line format of {@link critiqueQuestion}. It must have exactly one verdict; a turn must
+ * be one of the attempt's; a line of any other kind, or a second verdict, turn or advice, makes the critique invalid.
+ * Quotes that do not occur in the attempt are dropped. The text for a policy is the advice, or the whole reply without one.
  */
 export function readCritique(text: string, { turns }: Trajectory): Critique | undefined {
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -17,7 +17,7 @@ import { mistaught } from "./mistaught.ts";
 const numbers = 8;
 const answers = 4;
 
-/** Numbers as replies, with equal chances; of what the teacher says, any word. */
+/** Initially replies are uniform over numbers; teacher texts are uniform over words. */
 const prior: Prior = (context, word) => (!context.includes("<assistant>") || /^\d$/.test(word) ? 0 : -1e9);
 
 const dialogues = (seed: number, turns: number, words: (of: ReturnType<typeof hiddenNumber>) => Teacher) => {
@@ -25,10 +25,10 @@ const dialogues = (seed: number, turns: number, words: (of: ReturnType<typeof hi
   return tryAgain(single, { turns, words: words(single), lexicon: boundsLexicon });
 };
 const taught = (seed: number, turns = answers) => dialogues(seed, turns, () => bounds);
-/** What is said concerns another task. */
+/** The feedback concerns another task. */
 const shuffled = (seed: number) => dialogues(seed, answers, (of) => mistaught(bounds, of.tasks("test")));
 
-/** Share of new tasks that are answered by each turn. */
+/** Share of new tasks that are solved by each turn. */
 async function answered(policy: Model, environment: ReturnType<typeof taught>, seed: number) {
   const { trajectories } = await evaluate({
     environment,

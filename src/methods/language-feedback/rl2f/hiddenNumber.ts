@@ -1,4 +1,4 @@
-/** A hidden number to be guessed at once: small ones are likelier, and without a teacher there is nothing to go by. */
+/** A hidden number to guess in one reply: small numbers are likelier, and only a teacher gives further information. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
@@ -6,7 +6,7 @@ import type { Teacher } from "../../../worlds/tryAgain.ts";
 
 /** Settings of {@link hiddenNumber}. */
 export interface HiddenNumberOptions {
-  /** The numbers are 1 to so many. Default 8. */
+  /** Largest number; the smallest is 1. Default 8. */
   readonly numbers?: number;
   /** Tasks of each split. Default 200. */
   readonly tasks?: number;
@@ -22,8 +22,9 @@ function drawn(numbers: number, random: Random): number {
 }
 
 /**
- * Every task is asked in the same words, "guess", and hides a number of its own; the right one pays 1. What one reply
- * can come to is the chance of a 1. Made for a teacher: `tryAgain(hiddenNumber(), { words: bounds, lexicon: boundsLexicon })`.
+ * Every task has the same prompt, "guess", and its own hidden number; the right reply has reward 1. A single reply
+ * succeeds at most with the probability of number 1. For use with a teacher:
+ * `tryAgain(hiddenNumber(), { words: bounds, lexicon: boundsLexicon })`.
  */
 export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
   const { numbers = 8, tasks = 200, seed = 1 } = options;
@@ -72,8 +73,8 @@ export function hiddenNumber(options: HiddenNumberOptions = {}): Environment {
 }
 
 /**
- * A teacher of numbers that sums up what the replies so far have shown, "over 2 under 5", and never says the number. What
- * was no number, or is told already, changes nothing; before any bound there is "no number".
+ * A teacher that summarises the bounds shown by the replies so far, "over 2 under 5", and never names the number. Invalid
+ * or uninformative replies do not change the bounds; before any bound it replies "no number".
  */
 export const bounds: Teacher = ({ task, replies }) => {
   const hidden = Number(task.reference);

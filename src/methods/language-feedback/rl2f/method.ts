@@ -9,10 +9,10 @@ import { withTeacherRows } from "./withTeacherRows.ts";
 export const rl2f = method({
   id: "rl2f",
   family: "language-feedback",
-  summary: "whole dialogues with a teacher who knows the answer: using what is said becomes a skill",
+  summary: "trains on dialogues with a teacher who knows the answer, so the policy learns to use feedback",
   paper: "Improving Interactive In-Context Learning from Natural Language Feedback",
   mechanism:
-    "A task with one answer becomes a dialogue (the environment tryAgain with a teacher): after each wrong answer a teacher who knows the solution says something of it without giving it away, and the policy answers again in the same context. Every answer of the dialogue is trained on whether it ended well, so that using feedback is what is learnt. The policy also learns to predict what the teacher said, and can then stand in for the teacher. Dialogues in which the teacher let the answer slip are left out, since they would teach copying.",
+    "A task with one answer becomes a dialogue (the environment tryAgain with a teacher): after each wrong answer a teacher who knows the solution gives feedback without revealing it, and the policy answers again in the same context. Every answer of the dialogue is trained on the dialogue's outcome, so the policy learns to use feedback. It also learns to predict the teacher's feedback, and can then replace the teacher. Dialogues in which the teacher leaked the answer are left out, since they would teach copying.",
   equation: [
     "R = 1 if some answer y[k] is right                  x, y[1], f[1], y[2], f[2], …; the first right one ends it",
     "A = (R − mean R) / std R                            over the dialogues of a task, on every token of every y",

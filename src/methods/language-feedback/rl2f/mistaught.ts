@@ -2,8 +2,8 @@ import type { Task } from "../../../core/types.ts";
 import type { Teacher } from "../../../worlds/tryAgain.ts";
 
 /**
- * The control for learning from words: a teacher who speaks of the same replies, but of another task, any of these. Who
- * succeeds as well with it has not made use of what was said.
+ * The control for learning from feedback: a teacher that gives feedback on the same replies for another task, drawn from
+ * these. A policy with equal success under this teacher does not use the feedback.
  * Paper: "Improving Interactive In-Context Learning from Natural Language Feedback".
  */
 export function mistaught(teacher: Teacher, tasks: readonly Task[]): Teacher {

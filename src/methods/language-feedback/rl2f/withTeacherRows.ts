@@ -7,15 +7,15 @@ import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
 export const teacherRole = "teacher";
 
 /**
- * What a rollout brings home, and a row for each thing that was said to the policy after one of its actions: the teacher's
- * words as targets, in the context in which they were said.
+ * Adds a training row to the rollout for each feedback text after one of the policy's actions: the teacher's tokens as
+ * targets, in their context.
  *
  *     row: (x, y[1], f[1], …, y[k], f[k])        targets: the tokens of the text of f[k]
  *
- * A policy that can say them is a teacher itself. The rows are of origin "demonstrated" and role "teacher", in the unit of
- * their dialogue, without log-probabilities and with advantage 1, so that a likelihood can be restricted to them and
- * ratios to what was sampled; nothing is said after the last action. Texts are found in the recorded prompt; one that a
- * tokenizer wrote otherwise there has no row.
+ * A policy trained on them can act as its own teacher. The rows have origin "demonstrated" and role "teacher", belong to
+ * the unit of their dialogue, and have no log-probabilities and advantage 1, so that a likelihood can be restricted to
+ * them and ratios to the sampled rows. There is no feedback after the last action. Texts are located in the recorded
+ * prompt; a text that is tokenised differently there has no row.
  *
  * Stats: taught, the share of texts with a row.
  * Papers: "Improving Interactive In-Context Learning from Natural Language Feedback"; "Expanding the Capabilities of
@@ -40,7 +40,7 @@ export function withTeacherRows(rollout: Rollout): Rollout {
   };
 }
 
-/** A row for each text that was said between two actions; undefined where it was not found. */
+/** A row for each text between two actions; undefined if it was not found. */
 function rowsOf(t: Trajectory, unit: Unit, codecOf: (turn: Turn) => Codec): (Row | undefined)[] {
   return t.turns.slice(1).flatMap((turn, before) => {
     const prompt = turn.tokens?.prompt;
@@ -59,7 +59,7 @@ function rowsOf(t: Trajectory, unit: Unit, codecOf: (turn: Turn) => Codec): (Row
   });
 }
 
-/** Where a part stands for the last time among the tokens before `end`. */
+/** Position of the last occurrence of a part among the tokens before `end`. */
 function lastBefore(tokens: Int32Array, part: Int32Array, end: number): number | undefined {
   for (let at = end - part.length; at > 0 && part.length > 0; at--)
     if (part.every((id, i) => tokens[at + i] === id)) return at;

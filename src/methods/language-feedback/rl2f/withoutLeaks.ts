@@ -3,11 +3,11 @@ import type { Rollout } from "../../../core/slots.ts";
 import { actionTokens, type Trajectory } from "../../../core/types.ts";
 
 /**
- * Leaves out dialogues in which the task's reference answer was said to the policy after its first action: whoever
- * learnt from them would learn to copy. What the policy itself said does not count, nor does the task's own prompt.
+ * Leaves out dialogues in which the policy was given the task's reference answer after its first action, because they
+ * teach copying. The policy's own words and the task's prompt do not count.
  *
- * Their trajectories stay in the experience and out of the units; a unit goes with any of its members. Tasks without a
- * reference have nothing to leak. Counts tokens.discarded. Stats: leaked, per trajectory of a unit.
+ * Their trajectories stay in the experience but not in the units; a unit is dropped if any of its members leaks. Tasks
+ * without a reference cannot leak. Counts tokens.discarded. Stats: leaked, per trajectory of a unit.
  * Paper: "Improving Interactive In-Context Learning from Natural Language Feedback".
  */
 export function withoutLeaks(rollout: Rollout): Rollout {
@@ -29,7 +29,7 @@ export function withoutLeaks(rollout: Rollout): Rollout {
   };
 }
 
-/** What was said to the policy once it had acted. */
+/** The messages to the policy after its first action. */
 function saidTo({ turns }: Trajectory): readonly string[] {
   const heard = turns.at(-1)?.prompt.slice(turns[0]?.prompt.length ?? 0) ?? [];
   return heard.flatMap(({ role, content }) => (role === "assistant" ? [] : [content]));

@@ -3,15 +3,15 @@ import type { Advantage } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
 
 /**
- * Retries that are learnt from as if nobody had advised them, against what the bare policy earned: their return less the
- * mean return of the first attempts at the same task.
+ * Advantages of retries that are trained without their advice in context: their return minus the mean return of the first
+ * attempts at the same task.
  *
  *     A[i] = R(y′[i]) − mean_j R(y[j])          j over the group of the attempt that y′[i] retries
  *
- * So a retry still teaches where advice makes every retry right: the group of the retries themselves has nothing to
- * compare then. Only units whose trajectory is such a rewritten retry are touched, and what estimators before it made of
- * them is replaced. A group of one compares a retry with its own first attempt; retries of attempts without a return are
- * left out. Channels must not hold what a first attempt was credited for its retries.
+ * A retry thus keeps its gradient where advice makes every retry right and the group of retries has no spread. Only units
+ * of such rewritten retries are changed; the advantages of earlier estimators are replaced there. A group of one compares
+ * a retry with its own first attempt; retries of attempts without a return are left out. Channels must not include the
+ * credit that first attempts get for their retries.
  * Stats: gain, the mean of A.
  * Paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback".
  */

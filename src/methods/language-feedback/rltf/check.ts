@@ -30,10 +30,10 @@ const arm = (recipe: Recipe, what: string, groupSize: number) =>
   armOf({
     recipe,
     what,
-    // three words out of six; only the whole code pays
+    // three words out of six; only the whole code has a reward
     environment: (seed) =>
       codewords({ seed, questions: 8, length: 3, vocabulary: 6, pay: "whole", remedies: 2 }),
-    // told the right word of a place, it follows at odds of e⁴ whatever it has learnt
+    // it follows a named right word at odds of e⁴, independent of training
     engine: () =>
       tabularEngine({
         context: "message",

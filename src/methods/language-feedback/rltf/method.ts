@@ -15,12 +15,12 @@ import { againstFirstAttempts } from "./againstFirstAttempts.ts";
 import { toFirstAttempt } from "./toFirstAttempt.ts";
 import { critiqueAsked, withCritiqueRows } from "./withCritiqueRows.ts";
 
-/** Weights of what is added to practice on two attempts; 0 leaves it out. */
+/** The critic and the weights of the auxiliary losses; 0 leaves a loss out. */
 export interface TextFeedback {
   readonly critic: Critic;
-  /** λ of learning second attempts as if they had been first ones. */
+  /** λ of distilling second attempts into first ones. */
   readonly distillation: number;
-  /** λ of learning to say what the critic said. */
+  /** λ of learning to predict the critique. */
   readonly modelling: number;
 }
 
@@ -28,7 +28,7 @@ const isCritique = ({ origin }: RowInfo): boolean => origin === "demonstrated";
 const isDistilled = ({ context, origin }: RowInfo): boolean =>
   context === "rewritten" && origin !== "demonstrated";
 
-/** An attempt, a critique, a second attempt: practice on both, and what the critique teaches beside it. */
+/** An attempt, a critique, a second attempt: RL on both attempts, with the auxiliary losses. */
 export const textFeedback =
   ({ critic, distillation, modelling }: TextFeedback) =>
   ({ groupSize, temperature, clipLow, clipHigh }: Settings): SlotChoices => {
@@ -60,18 +60,18 @@ export const textFeedback =
 export const rltf = method({
   id: "rltf",
   family: "language-feedback",
-  summary: "second attempts after a critique are distilled into first ones, against what first ones earn",
+  summary: "distils second attempts after a critique into first ones, with first-attempt rewards as baseline",
   paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback",
   mechanism:
-    "Every task is tried, criticised and tried again with the critique in the context; practice is on both attempts. The second one is also learnt from as if it had been the first, with the first attempts' mean reward as the baseline: where a critique makes every second try right, their own group has nothing left to compare, and this still says how much better they are. The policy may also learn to say what the critic said of its attempt.",
+    "Every task is tried, criticised and tried again with the critique in the context; both attempts are trained by RL. The second one is also trained as if it were the first, with the first attempts' mean reward as the baseline: where a critique makes every second attempt correct, their own group has no spread, but this baseline still measures the improvement. Optionally the policy also learns to predict the critique of its attempt.",
   equation: [
     "y0 ~ π(· | x),  c: critique of y0,  y1 ~ π(· | x, y0, c)",
-    "practice: GRPO with returns r0 + r1 on y0 and r1 on y1, each in a group of its own",
+    "RL: GRPO with returns r0 + r1 on y0 and r1 on y1, each in a group of its own",
     "distillation: A = r1 − mean r0,   −λ mean over tokens of A · log π(y1 | x)          λ = 1",
-    "modelling: −λ mean over critiques and their tokens of log π(c | x, y0)              λ = 0 unless told",
+    "modelling: −λ mean over critiques and their tokens of log π(c | x, y0)              λ = 0 by default",
   ].join("\n"),
   source:
-    "both terms and the baseline from the paper; the returns of practice, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critic is the environment's template with the right answer, or any other (`textFeedback`)",
+    "both terms and the baseline from the paper; the returns of the RL term, no discount between the attempts, means over tokens in place of sums and λ: ours; no importance ratio, as in the paper, so the term is biased; the critic is the environment's template with the right answer, or any other (`textFeedback`)",
   says: [attemptWords, critiqueAsked],
   slots: textFeedback({ critic: scriptedCritic({ detail: "answer" }), distillation: 1, modelling: 0 }),
 });

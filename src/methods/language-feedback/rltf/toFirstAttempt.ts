@@ -3,19 +3,19 @@ import type { Credit, Credited } from "../../../core/slots.ts";
 
 /** Settings of {@link toFirstAttempt}. */
 export interface ToFirstAttemptOptions {
-  /** γ, worth of the retry's reward to the first attempt. Default 1. */
+  /** γ, discount of the retry's reward for the first attempt. Default 1. */
   readonly discount?: number;
-  /** A channel of its own, so that what the first attempt earned by itself can still be told apart. Default "retry". */
+  /** A separate channel, so that the first attempt's own reward stays distinguishable. Default "retry". */
   readonly channel?: string;
 }
 
 /**
- * What a retry was paid counts for the attempt that it retries as well, as in an episode of two turns:
+ * Credits a retry's reward to its first attempt as well, as in an episode of two turns:
  *
  *     return of the first attempt = r0 + γ r1        the first term from another credit, such as `toTrajectory`
  *
- * Every signal that carries a number counts; preferences carry none. Of a retry as it was played and the same retry
- * without its advice only the first counts. A first attempt that was not tried again gets nothing.
+ * Every signal with a value counts; preferences have none. If a retry occurs both with and without its advice, only the
+ * one with advice, as played, counts. A first attempt without a retry gets no such credit.
  * Paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback".
  */
 export function toFirstAttempt({ discount = 1, channel = "retry" }: ToFirstAttemptOptions = {}): Credit {

@@ -9,18 +9,18 @@ export const criticRole = "critic";
 
 /** Settings of {@link withCritiqueRows}. */
 export interface WithCritiqueRowsOptions {
-  /** What the policy is asked after the attempt. Default "How did this attempt go?". */
+  /** The question to the policy after the attempt. Default "How did this attempt go?". */
   readonly question?: string;
 }
 
 /**
- * What a rollout brings home, and for each critique in it a row in which the policy itself writes that critique:
+ * Adds a training row to the rollout for each of its critiques, in which the policy itself writes that critique:
  *
  *     row: (x, y, question, c)          targets: the tokens of c and its end
  *
- * Learning to say what will be said of an attempt is learning what was wrong with it, and makes a critic of the policy.
- * The rows are of origin "demonstrated" and role "critic", in the unit of the attempt, without log-probabilities and with
- * advantage 1, so that a likelihood can be restricted to them and ratios to what was sampled.
+ * Predicting critiques teaches the policy what was wrong with an attempt and makes it a critic. The rows have origin
+ * "demonstrated" and role "critic", belong to the unit of the attempt, and have no log-probabilities and advantage 1, so
+ * that a likelihood can be restricted to them and ratios to the sampled rows.
  * Paper: "Expanding the Capabilities of Reinforcement Learning via Text Feedback".
  */
 export function withCritiqueRows(rollout: Rollout, options: WithCritiqueRowsOptions = {}): Rollout {

@@ -20,14 +20,14 @@ import { scoreSelfCorrect } from "./method.ts";
 const modulus = 7;
 const environment = (seed: number) => inverses({ modulus, seed, each: 40 });
 
-/** Any first answer; then, with a chance of 0.9, what was read of it once more. */
+/** Initially a uniform first answer; then, with probability 0.9, the first answer as read, repeated. */
 const prior: Prior = (context, word) => {
   if (!/^[1-9]\d*$/.test(word) || Number(word) >= modulus) return -1e9;
   const read = context.includes("times") ? context[3] : undefined;
   return word === read ? Math.log((0.9 / 0.1) * (modulus - 2)) : 0;
 };
 
-/** What a policy's two answers come to, over test tasks. */
+/** Statistics of a policy's two answers, over test tasks. */
 function answered(episodes: readonly Trajectory[]) {
   const pairs = episodes.map(({ turns }) => turns.map(({ rewards }) => rewards.outcome ?? 0));
   const share = (right: (first: number, second: number) => boolean): number =>
@@ -73,13 +73,13 @@ const arm = (recipe: Recipe, what: string): Arm => ({
   },
 });
 
-/** What the bonus does where it is credited to the first answer as well. */
+/** Ablation: the bonus is credited to the first answer as well. */
 const misrouted = method({
   ...scoreSelfCorrect,
   slots: { feedback: [turnRewards(), improvement()], objective: policyGradient() },
 });
 
-/** Its credit and its baseline, with neither the first stage nor the bonus: what is left is what those two bring. */
+/** SCoRe's credit and baseline without the first stage and the bonus, to isolate the effect of those two. */
 const credited = method({
   ...scoreSelfCorrect,
   phases: [],

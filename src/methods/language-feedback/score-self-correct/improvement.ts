@@ -4,22 +4,22 @@ import type { Turn } from "../../../core/types.ts";
 
 /** Settings of {@link improvement}. */
 export interface ImprovementOptions {
-  /** α, what a difference is multiplied by. Default 10. */
+  /** α, factor on the difference. Default 10. */
   readonly factor?: number;
-  /** Which of the environment's named rewards an answer is worth. Default: all. */
+  /** The environment's named rewards that score an answer. Default: all. */
   readonly rewards?: readonly string[];
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * A bonus for answers that are better than the one before, and a fine for those that are worse, so that repeating an
- * answer is worth less than mending it:
+ * A bonus for answers that are better than the previous one, and a penalty for worse ones, so that correcting an answer
+ * earns more than repeating it:
  *
  *     b[k] = α (r[k] − r[k − 1])        about turn k alone, k ≥ 1
  *
- * in the unit of the rewards. It belongs to the later answer: credited to the earlier one as well it would pay for being
- * wrong first, since 1 − α < 0. A turn that was paid nothing is worth 0; failed episodes get no signal.
+ * in the unit of the rewards. Only the later answer gets it: credited to the earlier one as well, it would reward being
+ * wrong first, since 1 − α < 0. A turn without a reward counts as 0; failed episodes get no signal.
  * Paper: "Training Language Models to Self-Correct via Reinforcement Learning".
  */
 export function improvement(options: ImprovementOptions = {}): Feedback {

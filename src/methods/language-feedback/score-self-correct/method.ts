@@ -6,7 +6,7 @@ import { method, type Phase } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { improvement } from "./improvement.ts";
 
-/** Iterations in which the second answer alone is practised, and the first one held where it began. */
+/** The initial phase: only the second answer is trained, and a KL penalty keeps the first one near the reference. */
 export const initialisation = (iterations: number): readonly Phase[] => [
   {
     name: "initialisation",
@@ -19,10 +19,10 @@ export const initialisation = (iterations: number): readonly Phase[] => [
 export const scoreSelfCorrect = method({
   id: "score-self-correct",
   family: "language-feedback",
-  summary: "learns to correct itself: two answers, a bonus for mending, the second one practised first",
+  summary: "learns self-correction over two answers, in two stages, with a bonus for improvement",
   paper: "Training Language Models to Self-Correct via Reinforcement Learning",
   mechanism:
-    "Every task is answered twice in one context, with the same instruction to revise in between and no word on whether the first answer was right (an environment that asks until the last reply). Practised on both rewards alone, a policy learns its best first answer and then repeats it. So the second answer is practised first, with the first one held where it began, and then both, with a bonus for every improvement: repeating a right answer earns nothing more, mending a wrong one much.",
+    "Every task is answered twice in one context, with a fixed instruction to revise in between and no information on whether the first answer was right (an environment that asks until the last reply). Trained on both rewards only, a policy learns its best first answer and then repeats it. So the first stage trains the second answer, with a KL penalty that keeps the first one near the reference; the second stage trains both, with a bonus for every improvement: repeating a right answer earns no bonus, correcting a wrong one a large one.",
   equation: [
     "first:  R[0] = −β₂ KL,                              R[1] = r[1] − β₁ KL          β₂ = 0.1, β₁ = 0.01",
     "then:   R[0] = r[0] − β₁ KL,                        R[1] = r[1] + α (r[1] − r[0]) − β₁ KL    α = 10",
@@ -30,7 +30,7 @@ export const scoreSelfCorrect = method({
     "loss = −mean over tokens of A · ln π                KL: ln π_old − ln π_ref of the answer's tokens, as sampled",
   ].join("\n"),
   source:
-    "the two stages, the bonus and the places of the penalties from the paper, α and β from its description at second hand; standardising each answer's return over the batch (which takes the weight β₂ out of the first stage, where the first answer earns nothing else), and 45 iterations of that stage: ours",
+    "the two stages, the bonus and the positions of the penalties from the paper, α and β from second-hand descriptions; standardising each answer's return over the batch (which takes the weight β₂ out of the first stage, where the first answer earns nothing else), and 45 iterations of that stage: ours",
   frozen: { reference: {} },
   needs: ["freeze"],
   defaults: { minibatches: 1 }, // no ratio: every step must see its own policy's samples

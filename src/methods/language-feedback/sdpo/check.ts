@@ -7,10 +7,10 @@ import { armOf, plainAscent } from "../../../train/trainingArm.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
 import { sdpo } from "./method.ts";
 
-/** Nats by which a word rises that a sibling's solution has at this place, and falls that was named as wrong there. */
+/** Nats added to a word that a sibling's solution has at this position, and subtracted from a word named as wrong there. */
 const obedience = 2;
 
-/** A model that can read: what it is told beside the question moves what it would have said anyway. */
+/** A model that can read: additional context shifts the logits that it has without it. */
 const reading: Reading = {
   told: (message) => !/^q\d+$/.test(message),
   shift: (told, reply, word) =>
@@ -37,13 +37,13 @@ const arm = (what: string, recipe: Recipe, rates: readonly number[]) =>
     grid: rates.map((learningRate) => ({ learningRate })),
   });
 
-/** SDPO whose teacher is the policy of the day. */
+/** SDPO with the current policy as the teacher. */
 const itself: Recipe = {
   ...sdpo,
   build: (settings) => ({ ...sdpo.build(settings), frozen: { teacher: { blend: 1 } } }),
 };
 
-/** SDPO that weighs each token written by the teacher's gap alone. */
+/** SDPO that weights each sampled token only by the teacher's log-ratio. */
 const sampled: Recipe = {
   ...sdpo,
   build: (settings) => {

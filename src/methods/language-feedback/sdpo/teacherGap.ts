@@ -7,18 +7,18 @@ import type { Id } from "../../../core/types.ts";
 export interface TeacherGapOptions {
   /** Name of the teacher's notes. Default "teacher". */
   readonly teacher?: string;
-  /** Multiplies the result: this estimator's share where several stand in a list. Default 1. */
+  /** Factor on the result: this estimator's weight in a list of several. Default 1. */
   readonly weight?: number;
 }
 
 /**
- * How much likelier a teacher finds each token written than the student does:
+ * Log-ratio of the teacher's to the student's probability of each sampled token:
  *
  *     A[a] = ln q(y[a]) − ln p(y[a])        p: as sampled
  *
  * With a policy gradient this is the sampled form of the reverse divergence, Σ_a KL(p ‖ q), and in expectation has its
- * gradient as long as what the teacher was told does not depend on the tokens written; where it does, the two are
- * different estimators. The teacher's columns come along for objectives that follow its whole distribution.
+ * gradient as long as the teacher's privileged context does not depend on the sampled tokens; otherwise the two are
+ * different estimators. The teacher's columns are passed on for objectives that use its whole distribution.
  *
  * A trajectory without a teacher is left out. Stats: `taught`, the share of trajectories with one.
  * Paper: "Reinforcement Learning via Self-Distillation".

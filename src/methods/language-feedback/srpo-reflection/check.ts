@@ -14,27 +14,27 @@ import { reflection } from "./reflection.ts";
 const modulus = 7;
 const slip = 0.3;
 const numbers = Array.from({ length: modulus - 1 }, (_, i) => `${i + 1}`);
-/** @param lost share of the wrong first answers that no second one makes up for. */
+/** @param lost share of wrong first answers that cannot be corrected. */
 const environment = (seed: number, lost: number) =>
   inverses({ modulus, seed, slip, lost, luck: "episode", each: 1 });
 
-/** Any first answer; then, with a chance of 0.5, what was read of it once more. */
+/** Initially a uniform first answer; then, with probability 0.5, the first answer as read, repeated. */
 const prior: Prior = (context, word) => {
   if (!numbers.includes(word)) return -1e9;
   const read = context.includes("times") ? context[3] : undefined;
   return word === read ? Math.log(modulus - 2) : 0;
 };
 
-/** What a policy's two answers come to, exactly. A second one is right by itself, whether it counted or not. */
+/** Exact statistics of a policy's two answers. A second answer's correctness does not depend on whether it counted. */
 async function answered(policy: Model, tasks: readonly Task[]) {
   const chances = async (task: Task, content: string): Promise<Float64Array> =>
     replyProbabilities(policy, { ...task, prompt: [{ role: "user", content }] }, numbers);
   const share = (of: (task: Task, right: number) => Promise<number>): Promise<number> =>
     meanOver(tasks, (task) => of(task, inverseOf(task) - 1));
-  /** Chance that number i is read of the first answer. */
+  /** Probability that the first answer is read as i. */
   const read = async (task: Task, i: number): Promise<number> =>
     (1 - slip) * (await chances(task, `invert ${task.metadata.asked}`))[i]! + slip / numbers.length;
-  /** Chance that i is read, and that the second answer is right then. */
+  /** Probability that i is read and that the second answer is then right. */
   const both = async (task: Task, i: number, right: number): Promise<number> =>
     (await read(task, i)) * (await chances(task, `${task.metadata.asked} times ${i + 1} : revise`))[right]!;
   const first = await share(read);
@@ -75,7 +75,7 @@ const arm = (recipe: Recipe, what: string, lost = 0.5): Arm => ({
   },
 });
 
-/** Neither imitation nor form and length: answers in turns, from a policy that has been shown how. */
+/** Without imitation, format and length: answers in turns, from a policy that already knows the format. */
 const reflective = method({
   ...srpoReflection,
   slots: { feedback: reflection({ answers: "turns" }) },

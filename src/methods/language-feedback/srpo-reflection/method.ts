@@ -4,7 +4,7 @@ import { likelihood } from "../../../objective/likelihood.ts";
 import { demonstrated } from "../../../rollout/demonstrated.ts";
 import { reflection } from "./reflection.ts";
 
-/** Iterations of imitating demonstrated reflections before practice begins. */
+/** The imitation phase on demonstrated reflections, which precedes RL. */
 export const shownReflections = (iterations: number): readonly Phase[] => [
   {
     name: "imitation",
@@ -17,17 +17,17 @@ export const shownReflections = (iterations: number): readonly Phase[] => [
 export const srpoReflection = method({
   id: "srpo-reflection",
   family: "language-feedback",
-  summary: "answers, reflects and answers again in one reply; mending a wrong first answer pays most",
+  summary: "answers, reflects and answers again in one reply; correcting a wrong first answer earns most",
   paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning",
   mechanism:
-    "A reply holds an attempt, a reflection on it and a revised attempt (the environment secondThoughts). Demonstrations of such replies, most of them mending a wrong first answer, are imitated first. Practice then rewards both answers: mending pays most, keeping a right one some, breaking one little, beside a term for the form and a bell over the length that makes padding the reflection useless. Where mending has become easy, right first answers no longer pay: their share is to be watched.",
+    "A reply holds an attempt, a reflection on it and a revised attempt (the environment secondThoughts). Demonstrations of such replies, most of which correct a wrong first answer, are imitated first. RL then rewards both answers: correcting earns most, keeping a right answer less, breaking one little. A format term and a Gaussian term over the length are added; the latter makes padding the reflection useless. Once correcting is easy, right first answers no longer earn more, so monitor their share.",
   equation: [
     "R = R_acc + 0.5 · [the form holds] + 0.1 · exp(−(|L − 2n| / 0.5n)²)      L: tokens, n: those of the first attempt",
-    "R_acc = 1 wrong then right, 0.75 right twice, 0.25 right then wrong, 0 wrong twice, half of its worth for one answer alone",
+    "R_acc = 1 wrong then right, 0.75 right twice, 0.25 right then wrong, 0 wrong twice, half its value for a single answer",
     "A = (R − mean R) / std R                                                   over the group, on every token of the reply",
   ].join("\n"),
   source:
-    "rewards and their constants from the paper's code; 15 iterations of imitation, and lengths in tokens of the text between the tags: ours; of pictures nothing is left",
+    "rewards and their constants from the paper's code; 15 iterations of imitation, and lengths in tokens of the text between the tags: ours; images are left out",
   slots: { feedback: reflection() },
   phases: shownReflections(15),
 });

@@ -7,33 +7,33 @@ import type { Trajectory, Turn } from "../../../core/types.ts";
 /** Settings of {@link reflection}. */
 export interface ReflectionOptions {
   /**
-   * Where the two answers are: in tags in the last action, each verified by the environment as if it were the whole
-   * reply; or in the first and the last turn, as they were paid. Default "tags".
+   * Location of the two answers: in tags in the last action, each verified by the environment as if it were the whole
+   * reply; or in the first and the last turn, with their rewards. Default "tags".
    */
   readonly answers?: "tags" | "turns";
-  /** Least worth of a right answer, in the unit of the rewards. Default 1. */
+  /** Least reward of a right answer, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
-  /** What a right answer kept is worth; a wrong one mended is worth 1. At 1 nothing is gained by a wrong first answer. Default 0.75. */
+  /** Reward of keeping a right answer; correcting a wrong one gets 1. At 1 a wrong first answer has no benefit. Default 0.75. */
   readonly kept?: number;
-  /** What a reply in the right form is worth. Default 0.5. */
+  /** Reward of a well-formed reply. Default 0.5. */
   readonly format?: number;
-  /** What a reply of the right length is worth. Default 0.1. */
+  /** Reward of a reply of the ideal length. Default 0.1. */
   readonly length?: number;
 }
 
 /**
  * Rewards for a reply that answers, reflects and answers again:
  *
- *     accuracy   1 wrong and mended, `kept` right both times, 0.25 right and broken, 0 wrong both times;
- *                half of its worth for one answer alone
+ *     accuracy   1 wrong then right, `kept` right both times, 0.25 right then wrong, 0 wrong both times;
+ *                half its value for a single answer
  *     format     0.5 if the tags are think, answer, reflection, think, answer, and nothing else
  *     length     0.1 · exp(−(|L − 2n| / 0.5n)²)      L: tokens of the action, n: those of the first thought and answer, at least 1
  *
- * In three channels of these names, so that each is logged by itself; estimators add them up. The form and the length are
- * those of a reply in tags: answers in turns have neither. Where the tags are missing there is no length to reward. With
- * keep rate κ and repair rate q a right first answer is worth 0.25 + (kept − 0.25) κ and a wrong one q: once repair is
- * easy, right first answers do not pay, so look at the share of them. Failed episodes get no signal, nor, for its
- * accuracy, what the environment could not verify.
+ * Three channels with these names, so that each is logged separately; estimators sum them. Format and length apply to
+ * replies in tags; answers in turns have neither. Without the tags there is no length reward. With keep rate κ and repair
+ * rate q a right first answer earns 0.25 + (kept − 0.25) κ and a wrong one q: once repair is easy, right first answers no
+ * longer earn more, so monitor their share. Failed episodes get no signal; answers that the environment could not verify
+ * get no accuracy.
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
  */
 export function reflection(options: ReflectionOptions = {}): Feedback {
@@ -61,7 +61,7 @@ export function reflection(options: ReflectionOptions = {}): Feedback {
 /** Which of up to two answers are right. */
 type Right = readonly boolean[];
 
-/** @param kept what two right answers are worth. */
+/** @param kept reward of two right answers. */
 export function accuracy([first, second]: Right, kept = 0.75): number {
   if (first === undefined) return 0;
   if (second === undefined) return first ? 0.5 : 0;
@@ -89,7 +89,7 @@ async function verified(ctx: Ctx, t: Trajectory, threshold: number): Promise<Rig
   return verdicts.some((v) => v === undefined) ? undefined : verdicts.map((v) => v! >= threshold);
 }
 
-/** What form and length of a reply are worth. */
+/** Format and length rewards of a reply. */
 function written(ctx: Ctx, turn: Turn, worth: { readonly format: number; readonly length: number }) {
   const { formed, thought, answers } = readTwoAnswers(turn.action.content);
   if (!formed) return { format: 0, length: 0 };

@@ -8,20 +8,20 @@ import type { Ref, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link critiques}. */
 export interface CritiquesOptions {
-  /** Asked about every trajectory that the rollout has no critique of. Default: nobody. */
+  /** Criticises every trajectory without a critique from the rollout. Default: none. */
   readonly critic?: Critic;
   /** Default "critique". */
   readonly channel?: string;
 }
 
 /**
- * What critics say of each trajectory, as up to three signals:
+ * Critiques of each trajectory, as up to three signals:
  *
- *     the text, about the turn that it would do otherwise, or about the whole; without a value
- *     +1 about all spans that it praises, −1 about all that it blames
+ *     the text, about the turn to change, or about the whole trajectory; without a value
+ *     +1 about all praised spans, −1 about all blamed spans
  *
- * Marks without tokens of their own are dropped. Where nothing intelligible was said there is no signal; failed episodes,
- * and those in which nobody acted, are not criticised.
+ * Spans without tokens are dropped. An invalid critique gives no signal; failed episodes, and those without actions, are
+ * not criticised.
  */
 export function critiques({ critic, channel = "critique" }: CritiquesOptions = {}): Feedback {
   return async (ctx, { trajectories, critiques: known }) => {

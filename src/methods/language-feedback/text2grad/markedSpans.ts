@@ -6,19 +6,19 @@ import type { Id, Ref, Span } from "../../../core/types.ts";
 export interface MarkedSpansOptions {
   /** Default "critique". */
   readonly channel?: string;
-  /** α, how fast what runs on past the usual length loses its worth, per token. Default 0: not at all. */
+  /** α, decay per token of spans beyond the usual length. Default 0: no decay. */
   readonly slope?: number;
 }
 
 /**
- * Pseudo-rewards from a critic's marks: every token of a span gets the span's value, every other token nothing.
+ * Pseudo-rewards from a critic's spans: every token of a span gets the span's value, every other token 0.
  *
  *     δ[t] = w(n) · (+1 praised, −1 blamed)                  w = 1 without a slope
  *     w(n) = 1 / (1 + exp(clamp(α (n − L) − 6, −10, 6)))
  *
- * n counts a turn's tokens from the first one marked, L is the median length of its marked spans times their number: marks
- * that lie apart lose. A trajectory that was criticised with nothing marked in it is credited 0; one that was not
- * criticised is not credited.
+ * n counts a turn's tokens from the first marked one; L is the median length of its marked spans times their number, so
+ * scattered spans lose weight. A criticised trajectory without marked spans gets credit 0; one without a critique gets no
+ * credit.
  * Paper: "Text2Grad: Reinforcement Learning from Natural Language Feedback".
  */
 export function markedSpans({ channel = "critique", slope = 0 }: MarkedSpansOptions = {}): Credit {

@@ -6,7 +6,7 @@ import { critiques } from "./critiques.ts";
 import { markedSpans } from "./markedSpans.ts";
 import { tokenReturns } from "./tokenReturns.ts";
 
-/** Learns from what a critic marks, and from nothing else. @param discount γ of the return that follows a token. */
+/** Learns only from the spans that a critic quotes. @param discount γ of the return from a token on. */
 export const spanRewards = (critic: Critic, discount = 0): SlotChoices => ({
   feedback: critiques({ critic }),
   credit: markedSpans(),
@@ -16,10 +16,10 @@ export const spanRewards = (critic: Critic, discount = 0): SlotChoices => ({
 export const text2grad = method({
   id: "text2grad",
   family: "language-feedback",
-  summary: "a critic quotes what is good and what is poor; exactly those tokens are rewarded and punished",
+  summary: "a critic quotes good and poor spans; exactly their tokens get reward +1 or −1",
   paper: "Text2Grad: Reinforcement Learning from Natural Language Feedback",
   mechanism:
-    "A critique comes with literal quotes of the answer, good ones and poor ones. Each quote is found in the answer, word for word or nearly, and its tokens get +1 or −1; all others get 0, and there is no reward for the answer as a whole. What the critic located is what is pushed, so that a long answer's right parts are not punished for its wrong ones. A critique that could not be read drops its answer.",
+    "A critique comes with literal quotes of the answer, good ones and poor ones. Each quote is located in the answer, exactly or approximately, and its tokens get +1 or −1; all others get 0, and there is no reward for the answer as a whole. Only located spans are updated, so the right parts of a long answer are not penalised for its wrong ones. An answer whose critique cannot be parsed is dropped.",
   equation: [
     "δ[t] = +1 in a good span, −1 in a poor one, 0 elsewhere",
     "A[t] = Σ_{l ≥ 0} γ^l δ[t + l],  whitened over all tokens of the batch        γ = 0",

@@ -4,11 +4,11 @@ import type { Critic } from "../../../core/critic.ts";
 export interface SpottyOptions {
   /** Share of the marks that is given. Default 1. */
   readonly given?: number;
-  /** Share of the marks given that praise what should be blamed, and the other way round. Default 0. */
+  /** Share of the given marks with the wrong sign. Default 0. */
   readonly flipped?: number;
 }
 
-/** A critic that overlooks parts and errs on others, mark by mark; what it says in words stays. */
+/** Degrades a critic: omits some marks and flips the sign of others; its text is unchanged. */
 export function spotty(critic: Critic, { given = 1, flipped = 0 }: SpottyOptions = {}): Critic {
   return async (ctx, trajectory, random) => {
     const critique = await critic(ctx, trajectory, random.split("critic"));

@@ -4,18 +4,18 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link tokenReturns}. */
 export interface TokenReturnsOptions extends ChannelOptions {
-  /** γ, worth of a credit one action token later, in [0, 1]; at 0 each token stands for itself. Default 1. */
+  /** γ, discount per action token, in [0, 1]; at 0 each token has only its own credit. Default 1. */
   readonly discount?: number;
 }
 
 /**
- * The discounted return that follows each action token, compared with nothing: a critic's marks are signed already, and
- * `whitened` may follow.
+ * The discounted return from each action token on, without a baseline: a critic's marks are already signed, and `whitened`
+ * may follow.
  *
- *     A[a] = Σ_{l ≥ 0} γ^l · r[a + l]            observations in between are no steps
+ *     A[a] = Σ_{l ≥ 0} γ^l · r[a + l]            observations in between do not count as steps
  *
- * A credit counts at the last token of the place that it is about. A trajectory without any credit is left out, one whose
- * credits are all 0 gets zeros.
+ * A credit counts at the last token of its range. A trajectory without any credit is left out; one whose credits are all
+ * 0 gets zeros.
  * Paper: "Text2Grad: Reinforcement Learning from Natural Language Feedback" (its return without a value head).
  */
 export function tokenReturns({ discount = 1, ...channels }: TokenReturnsOptions = {}): Advantage<null> {

@@ -13,17 +13,17 @@ import { grpo } from "../../baseline/grpo/method.ts";
 import { ufoTryAgain } from "./method.ts";
 import { repeatedShare } from "./retries.ts";
 
-/** Eight questions that each stand for three: no first answer is right for all, so a second one is wanted. */
+/** Eight questions with three variants each: no first answer is right for all, so a second one is needed. */
 const environment = (seed: number, turns: number) =>
   tryAgain(answers({ seed, questions: 24, variants: 3, vocabulary: 8, right: 2 }), { turns, words: "wrong" });
 
-/** A habit of language models: what was said before is likelier to be said again, by two nats each time. */
+/** The repetition habit of language models: each earlier occurrence raises an answer by two nats. */
 const prior: Prior = (context, word) =>
   /^a\d+$/.test(word) ? 2 * context.filter((said) => said === word).length : -1e9;
 
 const tries = 5;
 
-/** Five tries at every question, six times over: what the trained policy does of each. */
+/** Evaluates the trained policy with five tries at every question, six times. */
 async function tried(policy: Parameters<typeof evaluate>[0]["agent"], seed: number) {
   const played = await Promise.all(
     Array.from({ length: 6 }, (_, round) =>

@@ -4,13 +4,14 @@ import { retries } from "./retries.ts";
 export const ufoTryAgain = method({
   id: "ufo-try-again",
   family: "language-feedback",
-  summary: 'tries again after a bare "incorrect"; right early is worth more, an answer repeated costs',
+  summary:
+    'tries again after a bare "incorrect"; early right answers earn more, repeated answers are penalised',
   paper: 'A Simple "Try Again" Can Elicit Multi-Turn LLM Reasoning',
   mechanism:
-    "A task with one answer to verify becomes an episode of several tries: after each wrong answer all that is seen is the same sentence, and the first right answer ends it (the environment tryAgain). Every try of the episode is trained on its return. Rewards that decay with the turn keep the first answer worth getting right, and a penalty on answers given twice makes the policy vary after a failure.",
+    "A task with one answer to verify becomes an episode of several tries: after each wrong answer the policy sees only one fixed sentence, and the first right answer ends the episode (the environment tryAgain). Every try of the episode is trained on its return. Rewards that decay with the turn keep the first answer worth getting right, and a penalty on answers given twice makes the policy vary after a failure.",
   equation: [
     "R = Σ_t γ^t r_t − λ (1 − E/T)                γ = λ = 0.5, t = 0, 1, …",
-    "r_t: what the answer of turn t is paid, T: answers given, E: different ones (lower case, without blanks)",
+    "r_t: reward of the answer of turn t, T: answers given, E: different ones (lower case, without blanks)",
     "A = (R − mean R) / std R                     over the group, on every token of every try",
   ].join("\n"),
   source:

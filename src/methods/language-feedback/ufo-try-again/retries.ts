@@ -5,24 +5,23 @@ import type { Trajectory, Turn } from "../../../core/types.ts";
 export interface RetriesOptions {
   /** Which of the environment's named rewards to add up. Default: all. */
   readonly rewards?: readonly string[];
-  /** γ, what a reward is multiplied by for each turn that went before. Default 0.5. */
+  /** γ, discount per earlier turn. Default 0.5. */
   readonly decay?: number;
-  /** λ, what is paid where nearly every answer was a repetition. Default 0.5. */
+  /** λ, penalty in the limit where every answer is a repetition. Default 0.5. */
   readonly penalty?: number;
-  /** The answer that a turn gave, equal texts being equal answers; undefined where it gave none. Default: {@link plainAnswer}. */
+  /** The answer of a turn, compared as text; undefined without one. Default: {@link plainAnswer}. */
   readonly answer?: (turn: Turn) => string | undefined;
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * What an episode of repeated tries is worth: right early is worth more, and an answer given twice costs.
+ * The reward of an episode of repeated tries: early right answers earn more, and repeated answers are penalised.
  *
  *     R = Σ_t γ^t Σ_names reward[t, name] − λ (1 − E/T)          t = 0, 1, …
  *
- * in the unit of the rewards, with T answers given, E of them different. One signal for each trajectory, none for a
- * failed one. Turns that gave no answer count as time but not in T; without any answer the penalty is 0, as it is after
- * a first answer that was right.
+ * in the unit of the rewards, with T answers given, E of them different. One signal per trajectory, none for a failed one.
+ * Turns without an answer count in t but not in T; without any answer, or with a right first answer, the penalty is 0.
  * Paper: "A Simple "Try Again" Can Elicit Multi-Turn LLM Reasoning".
  */
 export function retries(options: RetriesOptions = {}): Feedback {
@@ -41,7 +40,7 @@ export function retries(options: RetriesOptions = {}): Feedback {
       });
 }
 
-/** The whole action in lower case without blanks; none where nothing is left. */
+/** The whole action in lower case without blanks; undefined if empty. */
 export function plainAnswer({ action }: Turn): string | undefined {
   return action.content.toLowerCase().replace(/\s+/g, "") || undefined;
 }

@@ -1,4 +1,4 @@
-/** A memory of cases in place of learning by gradients: looked up before acting, written to afterwards. */
+/** A case memory in place of gradient updates: read before an episode, written after it. */
 import { z } from "zod";
 import { writtenBy } from "../../../common/artefacts/origins.ts";
 import type { Case, CaseMemory } from "../../../core/artefact.ts";
@@ -13,15 +13,15 @@ import { noteLibrary } from "../../../memory/notedLibrary.ts";
 export interface WithCasesOptions {
   /** K, cases that are shown. Default 4. */
   readonly cases?: number;
-  /** "cosine": the most alike. "value": those that a helper thinks likeliest to help, see {@link CaseQuestion}. Default "value". */
+  /** "cosine": the most similar cases. "value": by a helper's predicted success, see {@link CaseQuestion}. Default "value". */
   readonly by?: "cosine" | "value";
-  /** α ≥ 0 of the policy that retrieves by value: 0 takes the best ones, more tries others too. Default 0.02. */
+  /** α ≥ 0, temperature of retrieval by value: 0 takes the best cases, larger values explore. Default 0.02. */
   readonly temperature?: number;
   /** Name of the helper. Default "retriever". */
   readonly helper?: string;
 }
 
-/** What the helper is asked: how likely does showing this case help? */
+/** The helper's query: the probability of success if this case is shown. */
 export interface CaseQuestion {
   readonly query: string;
   readonly situation: string;
@@ -29,7 +29,7 @@ export interface CaseQuestion {
   readonly cosine: number;
 }
 
-/** Texts that are said about cases. */
+/** Texts around the cases in the prompt. */
 export const caseWords = ["These went well :", "These went badly :", "case :", "plan :", "\n"] as const;
 const [wentWell, wentBadly, caseMark, planMark] = caseWords;
 
@@ -39,7 +39,7 @@ const [wentWell, wentBadly, caseMark, planMark] = caseWords;
  *
  *     μ(c | s) = exp(Q(s, c) / α) / Σ_c' exp(Q(s, c') / α)
  *
- * by taking the K greatest Q/α + g, g from a standard Gumbel distribution. The memory is that of before the iteration: no
+ * by taking the K greatest Q/α + g, g from a standard Gumbel distribution. The memory is that before the iteration, so no
  * episode sees itself. Stats: `cases.shown` per episode, `cases.good`, the share of them that had succeeded.
  * Paper: "AgentFly: Fine-tuning LLM Agents without Fine-tuning LLMs".
  */
@@ -93,7 +93,7 @@ export function withCases(rollout: Rollout, options: WithCasesOptions = {}): Rol
 
 type Vectors = ReadonlyMap<string, Float32Array>;
 
-/** Vectors of these texts and of no others; one that is known already is not asked for, nor any twice. */
+/** Embeddings of exactly these texts; known ones are reused, and duplicates are computed once. */
 async function vectorsOf({ embed }: Ctx, texts: readonly string[], known: Vectors): Promise<Vectors> {
   const all = [...new Set(texts)];
   const fresh = all.filter((text) => !known.has(text));
@@ -104,13 +104,13 @@ async function vectorsOf({ embed }: Ctx, texts: readonly string[], known: Vector
 
 /** Settings of {@link rememberCases}. */
 export interface RememberCasesOptions {
-  /** Cases that are kept, the last ones. Default 2000. */
+  /** Capacity of the memory; the latest cases are kept. Default 2000. */
   readonly keep?: number;
-  /** Pairs of situations and cases shown that the helper is fitted to, the last ones. Default 4000. */
+  /** Most pairs of situation and shown case that the helper is fitted to, the latest ones. Default 4000. */
   readonly rows?: number;
-  /** What was done, in words. Default: the replies, one a line. */
+  /** Text of the actions. Default: the replies, one per line. */
   readonly plan?: (t: Trajectory) => string;
-  /** Whether it went well. Default: as the environment says. */
+  /** Whether the episode succeeded. Default: the environment's verdict. */
   readonly judge?: (t: Trajectory) => boolean;
   /** Iterations between versions of the memory as an artefact; the last one makes one as well. Default 10. */
   readonly versionEvery?: number;
@@ -119,9 +119,9 @@ export interface RememberCasesOptions {
 }
 
 /**
- * Writes each finished episode into the memory as a case, with whether it succeeded, and fits the helper to what came of
- * showing what: one row for every case shown, r = 1 or 0 for all of an episode's. Weights stay as they are. Episodes that
- * failed to run are no cases. Every so often the memory is noted as a version of an artefact, "cases". Stats: `cases`,
+ * Writes each finished episode into the memory as a case, with its success, and fits the helper to the outcomes: one row
+ * per shown case, r = 1 or 0 for all cases of an episode. Weights do not change. Failed episodes are not stored. At
+ * intervals the memory is recorded as a version of an artefact, "cases". Stats: `cases`,
  * `cases.success`, and those of the fit.
  */
 export function rememberCases(options: RememberCasesOptions = {}): Update {
@@ -135,7 +135,7 @@ export function rememberCases(options: RememberCasesOptions = {}): Update {
     });
     const cases = [...readCases(ctx.memory), ...fresh].slice(-keep);
     ctx.memory.set(casesKey, cases);
-    // told to nobody here: cases are shown where they help
+    // not applied here: the rollout shows cases where they help
     noteLibrary(ctx, "cases", () => caseMemoryOf(ctx.memory), versionEvery);
     const told = finished.flatMap((t) => (shown[t.id] ?? []).map((x) => ({ x, y: Number(judge(t)) })));
     const rows = [...rowsShape.parse(ctx.memory.get(rowsKey) ?? []), ...told].slice(-kept);
@@ -149,7 +149,7 @@ export function rememberCases(options: RememberCasesOptions = {}): Update {
   };
 }
 
-/** What a run remembers, as an artefact that can be read, edited, and applied to any model. */
+/** The run's memory as an artefact that can be read, edited, and applied to any model. */
 export function caseMemoryOf(memory: Pick<Memory, "get">): CaseMemory {
   const cases = readCases(memory).map(({ id, ...one }): Case => {
     return { id, ...one, origins: { ...writtenBy("rollout"), trajectories: [id] } };
@@ -176,7 +176,7 @@ const rowsShape = z.array(z.object({ x: question, y: z.number() }));
 const readCases = (memory: Pick<Memory, "get">): readonly Kept[] =>
   z.array(keptShape).parse(memory.get(casesKey) ?? []);
 
-/** What is asked, in words: of the task's prompt what is not the system's. */
+/** Text of the task: its prompt without system messages. */
 const queryOf = ({ prompt }: Task): string =>
   prompt.flatMap(({ role, content }) => (role === "system" ? [] : [content])).join("\n");
 

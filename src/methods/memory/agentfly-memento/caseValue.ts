@@ -1,4 +1,4 @@
-/** How likely an agent succeeds that is shown a case: what a retrieval policy is trained by. */
+/** Probability that an agent succeeds when a case is shown: the value that a retrieval policy learns. */
 
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
@@ -13,26 +13,26 @@ import {
 } from "../../../helper/logisticRegression.ts";
 import type { Features } from "../../../helper/ridge.ts";
 
-/** A case beside what is to be done now. */
+/** A case and the current situation. */
 export interface CasePair {
-  /** What is to be done now, in words. */
+  /** Text of the current task. */
   readonly query: string;
-  /** What was to be done then. */
+  /** Text of the case's task. */
   readonly situation: string;
-  /** Whether it succeeded then. */
+  /** Whether the case succeeded. */
   readonly success: boolean;
   /** Cosine of the two texts' vectors. */
   readonly cosine: number;
 }
 
 /**
- * Q(s, c) = P(success | s, c shown) = σ(θ · x), a logistic model of what a situation and a case have in common:
+ * Q(s, c) = P(success | s, c shown) = σ(θ · x), a logistic model of the features shared by a situation and a case:
  *
- *     x = 1, cosine(s, c), and 1 for every word in both texts, apart for cases that succeeded and that failed
- *     θ minimises the mean of −r ln Q − (1 − r) ln(1 − Q) + λ/2 |θ|²         over all pairs ever shown, r: what came of it
+ *     x = 1, cosine(s, c), and 1 for every word in both texts, separately for successful and failed cases
+ *     θ minimises the mean of −r ln Q − (1 − r) ln(1 − Q) + λ/2 |θ|²         over all pairs ever shown, r: the outcome
  *
- * so that words which matter are told from words which happen to be shared. Before the first fit Q grows with the cosine.
- * Each fit goes on from the last; it reports `loss` and `accuracy`.
+ * so that relevant words get more weight than incidental ones. Before the first fit Q increases with the cosine. Each fit
+ * starts from the last one and reports `loss` and `accuracy`.
  * Paper: "AgentFly: Fine-tuning LLM Agents without Fine-tuning LLMs", with a network over sentence vectors.
  */
 export function caseValue(options: LogisticOptions = {}): () => StatefulHelper<CasePair, number, number> {
@@ -60,7 +60,7 @@ export function caseValue(options: LogisticOptions = {}): () => StatefulHelper<C
   };
 }
 
-/** What the two have in common, by name. */
+/** Shared features, by name. */
 function commonOf(
   { query, situation, success, cosine }: CasePair,
   wordsOf: (text: string) => readonly string[],

@@ -7,13 +7,13 @@ import { caseWords, type WithCasesOptions } from "./caseMemory.ts";
 import { agentflyMementoWith } from "./method.ts";
 
 const options = { faults: 30, plans: 10, writers: 15 };
-/** Episodes of an iteration, and iterations. */
+/** Episodes per iteration, and number of iterations. */
 const [episodes, iterations] = [10, 60];
 
-/** A frozen model: it does what was done in one of the cases shown that went well, 4 times of 5, else what comes to mind. */
+/** A frozen model: with probability 0.8 it copies the plan of one of the successful cases shown, otherwise a random plan. */
 const copying = 0.8;
 
-/** The plans of cases that went well, in a message that shows cases. */
+/** The plans of the successful cases in a case message. */
 function goodPlans(message: string): readonly string[] {
   const [good = ""] = message.split(caseWords[1]);
   return [...good.matchAll(/plan : (\S+)/g)].map((found) => found[1]!);

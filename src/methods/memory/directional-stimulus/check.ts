@@ -14,10 +14,10 @@ import { directionalStimulus, pseudoHints } from "./method.ts";
 const [questions, keywords] = [12, 20];
 /** Questions with a reference answer, from which hints are taken. */
 const labelled = 5;
-/** Hints in an iteration of reinforcement, and iterations. */
+/** Hints per RL iteration, and number of iterations. */
 const [tasks, groupSize, iterations] = [8, 8, 40];
 
-/** A frozen model: right 9 times of 10 under the right keyword, 3 times without a hint, once under a wrong one. */
+/** A frozen model: right with probability 0.9 under the right keyword, 0.3 without a hint, 0.1 under a wrong one. */
 const frozen: BlackBox = ({ task, hint, seed }) => {
   const [right = ""] = rightOf(task);
   const chance = hint === right ? 0.9 : hint === "" ? 0.3 : 0.1;
@@ -39,7 +39,7 @@ const imitation = method({
   slots: pseudoHints(),
 });
 
-/** Success under the hints that are written after practice: every question 40 times. */
+/** Success with the trained policy's hints: every question 40 times. */
 async function success(agent: EvaluateOptions["agent"], random: Random, environment: Environment) {
   const rounds = Array.from({ length: 40 }, (_, round) =>
     evaluate({

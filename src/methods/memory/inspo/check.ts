@@ -13,14 +13,14 @@ const length = 4;
 const words = ["w0", "w1", "w2", "w3", "w4", "w5"];
 const iterations = 80;
 
-/** Four questions that want one code of four words, and pay for all of it or nothing. */
+/** Four questions with the same code of four words; only the whole code has a reward. */
 const world = (seed: number) =>
   codewords({ questions: 4, same: true, length, vocabulary: words.length, pay: "whole", seed });
 
-/** Everything that a line of an instruction can say: a word at a place. */
+/** All possible instruction lines: a word at a position. */
 const stock = words.flatMap((word) => Array.from({ length }, (_, place) => `${word} at ${place + 1} .`));
 
-/** Each line makes its word likelier at its place, by 2 nats; what is learnt is learnt under all instructions. */
+/** Each line raises its word at its position by 2 nats; learnt weights are shared by all instructions. */
 const reading: Reading = {
   told: (message) => message.includes(" at "),
   shift: (told, reply, word) =>
@@ -29,7 +29,7 @@ const reading: Reading = {
       .length,
 };
 
-/** Twelve instructions: one names the first three words rightly, each other one any word at any place. */
+/** Twelve instructions: one names the first three words correctly, the others random words at random positions. */
 function population(seed: number): readonly string[] {
   const [task] = world(seed).tasks("train");
   const right = codeOf(task!)
@@ -70,13 +70,13 @@ const arm = (
   return { what, grid, measure: (choice, seed) => made(seed).measure(choice, seed) };
 };
 
-/** The code's words alone can be said. */
+/** Only the code's words are allowed. */
 const prior = (_context: readonly string[], word: string): number => (words.includes(word) ? 0 : -1e9);
 const grid = [30, 100, 300].map((learningRate) => ({ learningRate }));
 
 const still = { every: Number.POSITIVE_INFINITY } as const;
 const evenly = { temperature: Number.POSITIVE_INFINITY } as const;
-/** Iterations that cost as much as the verification of candidates does: 32 episodes every 20 iterations. */
+/** Extra iterations equal in cost to verifying candidates: 32 episodes every 20 iterations. */
 const asMuch = iterations / 20;
 
 export default defineCheck({

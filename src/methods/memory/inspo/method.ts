@@ -4,7 +4,7 @@ import { grpoSlots } from "../../../method/baseline.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
 
-/** Lines that serve many tasks: single ones to begin with, together what evolution tries. */
+/** General-purpose lines: the initial instructions are single lines, and evolution tries combinations. */
 const lines = [
   "Answer at once.",
   "Think before you answer.",
@@ -14,7 +14,7 @@ const lines = [
   "Use as few turns as you can.",
 ];
 
-/** The method with any instructions and proposer, such as `chatInstructions`. */
+/** The slots of the method with given initial instructions and proposer, such as `chatInstructions`. */
 export const instructedBy = (
   settings: Settings,
   options: Omit<CoEvolutionOptions, "each" | "groupSize" | "temperature">,
@@ -26,10 +26,10 @@ export const instructedBy = (
 export const inspo = method({
   id: "inspo",
   family: "memory",
-  summary: "each group practises under an instruction drawn from a population, which evolves with the policy",
+  summary: "co-evolves a population of instructions with the policy; each group shares one instruction",
   paper: "Agentic Policy Optimization via Instruction-Policy Co-Evolution",
   mechanism:
-    "An instruction written before training suits the policy of then. Here each question draws one from a small population, by how well each has done of late, and its whole group practises under it: the same rewards train the policy and weigh the instruction. Now and then the worst instructions make room for new ones, written from attempts that went badly and tried under the policy of now.",
+    "An instruction written before training suits the initial policy. Here each question draws one from a small population, weighted by recent reward, and its whole group uses it: the same rewards train the policy and update the instruction's weight. Periodically the worst instruction is replaced by a new one, which is written from failed attempts and verified under the current policy.",
   equation: [
     "p(I) = (1 − f) exp(w/τ) / Σ exp(w/τ) + f/N          τ = 0.1, f = 0.1",
     "w ← (1 − η) w + η · mean reward of the group        η = 0.1",
@@ -37,7 +37,7 @@ export const inspo = method({
     "every K iterations: the worst with 3 draws or more leaves, the best of M candidates joins at the mean w     K = 20, M = 4",
   ].join("\n"),
   source:
-    "softmax, the shared instruction of a group, replay of bad attempts and verification from the paper; the weight's update, f, η, τ and the sizes are ours, and the pull to a reference is left out. By default instructions are a few lines of general advice and what proposes them edits these; `instructedBy` takes others and `chatInstructions`",
+    "softmax, the shared instruction of a group, replay of bad attempts and verification from the paper; the weight's update, f, η, τ and the sizes are ours, and the KL penalty towards a reference is left out. By default instructions are a few lines of general advice, and the proposer edits these; `instructedBy` takes others and `chatInstructions`",
   says: [...lines, "\n"],
   slots: (settings) => instructedBy(settings, { first: ["", ...lines], propose: lineEditor(lines) }),
 });

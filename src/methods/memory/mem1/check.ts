@@ -12,10 +12,10 @@ import { ledger } from "./ledger.ts";
 import { mem1 } from "./method.ts";
 import { recentHistory } from "./recentHistory.ts";
 
-/** Words of the state; a page has seven, so that two pages and what was said between them fit into the cut history. */
+/** Words of the state; a page has seven, so that two pages and the reply between them fit the truncated history. */
 const [stateWords, historyWords] = [8, 16];
 const [tasks, groupSize, iterations] = [8, 8, 20];
-/** Questions practised, and those that are measured. */
+/** Number of questions per task in training, and in evaluation. */
 const [few, many] = [2, 6];
 
 type Context = "state" | "cut" | "whole";
@@ -26,7 +26,7 @@ const world = (context: Context, questions: number, seed: number): Environment =
   return recentHistory(inner, { words: context === "cut" ? historyWords : 1000 });
 };
 
-/** What a policy that reads can point at: the word that comes next where it copies from, or all those of a page. */
+/** Words that a copying policy can point at: the next word of its copy source, or all words of a page. */
 interface Pointed {
   readonly kind: "kept" | "page" | "said" | "turn";
   readonly words: readonly string[];
@@ -38,7 +38,7 @@ interface Pointed {
 
 const isWord = (word: string): boolean => /^[vn]\d$/.test(word);
 
-/** Where the next word can come from. */
+/** Possible sources of the next word. */
 function pointedAt(context: readonly string[], remembers: boolean): Pointed {
   const starts = context.flatMap((word, i) => (/^<(user|assistant)>$/.test(word) ? [i] : []));
   const messages = starts.map((from, m) => ({
@@ -68,11 +68,11 @@ function pointedAt(context: readonly string[], remembers: boolean): Pointed {
 }
 
 /**
- * A linear policy that can point at words and begins with a bias to copy: what it kept and what it just said it writes
- * again, e³ times as likely as it stops there, and of a page any word. What is worth keeping it has to learn, word by word.
+ * A linear policy that can point at words, with an initial bias to copy: it repeats its state and its last reply, e³ times
+ * as likely as stopping, and picks any word of a page. It has to learn, word by word, which words to keep.
  */
 const reader = (remembers: boolean) => {
-  // asked for every word of a context in turn
+  // called for every word of a context in turn
   const known = new WeakMap<readonly string[], Pointed>();
   const pointed = (context: readonly string[]): Pointed => {
     const found = known.get(context) ?? pointedAt(context, remembers);
@@ -106,7 +106,7 @@ const arm = (what: string, context: Context): Arm => ({
   grid: [10, 30].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
     const { policy, counters, curve } = await practise({
-      // what the longest tasks are asked in is known, though never seen
+      // the words of the longest tasks' prompts are in the vocabulary, though never seen in training
       environment: { ...world(context, few, seed), lexicon: world(context, many, seed).lexicon! },
       engine: reader(context === "state"),
       method: mem1.build({ ...plainAscent, tasks, groupSize, learningRate: Number(choice.learningRate) }),

@@ -1,4 +1,4 @@
-/** Any environment in a context of constant length: what is older than the last turn is gone, but for what was written down. */
+/** Wraps any environment with a context of constant length: only the last turn and a written state remain. */
 import type { Random } from "../../../core/random.ts";
 import type { Message, Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
@@ -6,9 +6,9 @@ import { defineEnvironment, type Environment, type Episode, type Step } from "..
 
 /** Settings of {@link constantMemory}. */
 export interface ConstantMemoryOptions {
-  /** Words of the state that are kept; further ones are lost. Default 64. */
+  /** Most words of the state; further words are cut. Default 64. */
   readonly words?: number;
-  /** Stands between state and action in a reply. Default "|". */
+  /** Separator between state and action in a reply. Default "|". */
   readonly separator?: string;
 }
 
@@ -30,8 +30,8 @@ const firstWords = (text: string, most: number): string =>
  *
  *     c[t] = (prompt, state[t − 1] | action[t − 1], observation[t − 1], "n left")          n: turns left, this one included
  *
- * so that the state is all that it can remember by, its words are actions like others, and the exact prompt of every turn
- * is what is trained on. The environment hears the action alone.
+ * so the state is its only memory, state tokens are actions like others, and training uses the exact prompt of every turn.
+ * The environment receives only the action.
  * Paper: "MEM1: Learning to Synergize Memory and Reasoning for Efficient Long-Horizon Agents".
  */
 export function constantMemory(environment: Environment, options: ConstantMemoryOptions = {}): Environment {
@@ -102,7 +102,7 @@ function remembering(
     async act(action): Promise<Step> {
       const { state, action: content } = stateAndAction(action.content, separator);
       const written = `${firstWords(state, words)} ${separator} ${content}`.trim();
-      // what a tool answers next belongs to a call that has to be there
+      // a tool result needs its call in the context
       const { toolCalls } = action;
       last = [{ role: "assistant", content: written, ...(toolCalls && { toolCalls }) }];
       done++;

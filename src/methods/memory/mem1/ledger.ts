@@ -1,4 +1,4 @@
-/** Several questions in one task, each answered on a page of its own among chatter; all answers are due at the end. */
+/** Several questions in one task, each answered on its own page among distractor words; all answers are due at the end. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
@@ -6,9 +6,9 @@ import { alreadyOver, defineEnvironment, type Environment, type Episode } from "
 
 /** Settings of {@link ledger}. */
 export interface LedgerOptions {
-  /** Questions of a task, which is as many pages; 1 to 8. Default 2. */
+  /** Questions per task, one page each; 1 to 8. Default 2. */
   readonly questions?: number;
-  /** Words of chatter on a page, 0 to 8. Default 6. */
+  /** Distractor words on a page, 0 to 8. Default 6. */
   readonly noise?: number;
   /** Tasks per split. Default 64. */
   readonly tasks?: number;
@@ -23,7 +23,7 @@ const kinds = 8;
 const values = Array.from({ length: kinds }, (_, i) => `v${i}`);
 const chatter = Array.from({ length: kinds }, (_, i) => `n${i}`);
 
-/** Share of the values asked for that stand among an answer's first words, as many as there are questions. */
+/** Share of the requested values among an answer's first n words, n: number of questions. */
 function shareOf(task: Task, answer: string): number {
   const asked = valuesAsked(task);
   const said = new Set(answer.trim().split(/\s+/).slice(0, asked.length));
@@ -31,10 +31,10 @@ function shareOf(task: Task, answer: string): number {
 }
 
 /**
- * `next` turns to the next page, which holds one value out of eight (`v0`…`v7`, none twice in a task) among words of
- * chatter (`n0`…`n7`), in a random order. Anything else is the answer: a list of values, in any order, which pays `outcome`,
- * the share of the values of all pages that it names with as many words as there are questions, and ends the episode. After
- * the last page `next` shows nothing more.
+ * `next` turns to the next page, which holds one value out of eight (`v0`…`v7`, none twice in a task) among distractor
+ * words (`n0`…`n7`), in a random order. Any other action is the answer, a list of values in any order, and ends the
+ * episode. Its reward `outcome` is the share of all pages' values among its first words, as many as there are questions.
+ * After the last page `next` shows nothing more.
  */
 export function ledger(options: LedgerOptions = {}): Environment {
   const { questions = 2, noise = 6, tasks = 64, seed = 1 } = options;

@@ -1,17 +1,17 @@
-/** Any environment in a context that is cut: the prompt stays, and of all that was said the latest messages that fit. */
+/** Wraps any environment with a truncated context: the prompt and the latest messages that fit. */
 import type { Message, Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link recentHistory}. */
 export interface RecentHistoryOptions {
-  /** Most words of history beside the prompt; the latest observation stays whatever its length. */
+  /** Most words of history after the prompt; the latest observation always stays. */
   readonly words: number;
 }
 
 const lengthOf = ({ content }: Message): number => content.split(/\s+/).filter(Boolean).length;
 
-/** The latest messages of so many words, in their order; at least the last one. */
+/** The latest messages up to this many words, in order; at least the last one. */
 function latest(messages: readonly Message[], words: number): readonly Message[] {
   let left = words;
   let from = messages.length;

@@ -33,7 +33,7 @@ async function played(tree: Node, tasks: readonly Task[]): Promise<readonly Traj
   return (await Promise.all(episodes)).flat();
 }
 
-/** A search that stops at its budget, and what its last tree comes to where nobody practised. */
+/** Runs a search up to its budget and evaluates its last tree on held-out tasks. */
 const arm = (what: string, mends: readonly number[], keeps: SearchOptions["keeps"] & string): Arm => ({
   what,
   grid: mends.flatMap((share) => [1, 2, 3].map((edits) => ({ mends: share, edits }))),

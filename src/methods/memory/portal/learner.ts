@@ -13,21 +13,21 @@ import { type Node, showTree } from "../../../memory/behaviourTree/tree.ts";
 
 /** Settings of {@link treeSearch}. */
 export interface TreeSearchOptions extends SearchOptions, ProgramOptions {
-  /** The text of the tree to begin with. */
+  /** The text of the initial tree. */
   readonly first: string;
 }
 
-/** The tree of a run as it is now, the best of those it has tried on the seeds that they were compared on. */
+/** The run's current tree: the best of those tried, on the seeds of their comparison. */
 export const treeKey = "behaviour tree";
 const archiveKey = "behaviour tree archive";
 
 /**
- * A policy that is a tree, in the run's memory under {@link treeKey}. The rollout plays it once on every practised task;
- * there are no units, since nothing of it is trained. The update lets it be rewritten, plays the proposals on the same
- * tasks, and keeps the best; see {@link improved}. The best is in force as an artefact, so that what is measured is the
- * tree and not the run's model. An environment that declares `replay` gives all of them the same luck.
+ * A policy that is a behaviour tree, in the run's memory under {@link treeKey}. The rollout plays it once on every training
+ * task; there are no units, since no weights are trained. The update requests rewrites, plays them on the same tasks, and
+ * keeps the best; see {@link improved}. The best tree is the current artefact, so evaluation measures the tree and not
+ * the run's model. An environment that declares `replay` gives all trees the same random draws.
  *
- * Stats: utility, success and turns of the tree that goes on, trees.played.
+ * Stats: utility, success and turns of the kept tree, trees.played.
  */
 export function treeSearch(options: TreeSearchOptions): {
   readonly rollout: Rollout;
@@ -66,8 +66,7 @@ export function treeSearch(options: TreeSearchOptions): {
 }
 
 /**
- * From now on this tree acts wherever nothing else is said, as when it is measured. One with neural nodes needs code, and
- * stays here.
+ * Makes this tree the default actor, for example in evaluation. A tree with neural nodes needs code and is not recorded.
  * @param read episodes of the tree that was rewritten.
  */
 function adopt(

@@ -7,17 +7,17 @@ import { type Grammar, type Node, showTree } from "../../../memory/behaviourTree
 
 /** Settings of {@link mutator}. */
 export interface MutatorOptions {
-  /** Share of the edits that mend what the report says failed, where it says so. 0 goes by the tree alone. Default 0.6. */
+  /** Share of the edits that target failures in the report, if it has any. 0 ignores the report. Default 0.6. */
   readonly mends?: number;
   /** Largest number of edits at once. Default 2. */
   readonly edits?: number;
 }
 
 /**
- * A stochastic grammar in a language model's place: each proposal is the tree after one or a few edits. An edit inserts,
- * takes away, replaces, swaps or guards a node at random. One that mends takes a failing skill, the frequent ones more
- * often, and does something else where the lacked fact does not hold. A tree that the grammar refuses is drawn again,
- * up to 20 times, then left as it was.
+ * A stochastic grammar in place of a language model: each proposal is the tree after one or a few edits. A random edit
+ * inserts, removes, replaces, swaps or guards a node. A repair picks a failing skill, in proportion to its failures, and
+ * adds an alternative for when the missing fact does not hold. An invalid tree is drawn again, up to 20 times; then the
+ * tree stays unchanged.
  */
 export function mutator({ mends = 0.6, edits = 2 }: MutatorOptions = {}): Rewriter {
   return async ({ tree, report, grammar, count, random }) =>
@@ -40,7 +40,7 @@ function mutated(tree: Node, report: Report, grammar: Grammar, mends: number, ra
   return (failing && mended(tree, failing, grammar, random)) ?? edited(tree, grammar, random);
 }
 
-/** Where the lacked fact does not hold, something else is done in the skill's place. */
+/** If the missing fact does not hold, an alternative replaces the skill. */
 function mended(tree: Node, failing: Failing, grammar: Grammar, random: Random): Node | undefined {
   const places = placesOf(tree).filter(({ node }) => node.kind === "action" && node.skill === failing.skill);
   const place = places[random.below(places.length)];
@@ -57,7 +57,7 @@ function mended(tree: Node, failing: Failing, grammar: Grammar, random: Random):
   return put(tree, place.path, now);
 }
 
-/** One of the edits that need no reason. */
+/** A random edit that ignores the report. */
 function edited(tree: Node, grammar: Grammar, random: Random): Node {
   const places = placesOf(tree);
   const place = places[random.below(places.length)]!;
@@ -105,13 +105,13 @@ interface Place {
   readonly node: Node;
 }
 
-/** Every node with its place, parents first. */
+/** Every node with its path, parents first. */
 function placesOf(node: Node, path: readonly number[] = []): readonly Place[] {
   const below = "children" in node ? node.children.flatMap((child, i) => placesOf(child, [...path, i])) : [];
   return [{ path, node }, ...below];
 }
 
-/** The tree with another node in a place. */
+/** The tree with the node at a path replaced. */
 function put(tree: Node, [first, ...rest]: readonly number[], node: Node): Node {
   if (first === undefined || !("children" in tree)) return node;
   return {
@@ -132,7 +132,7 @@ const conditionOf = ({ facts }: Grammar, random: Random): Node => ({
 const leafOf = (grammar: Grammar, random: Random): Node =>
   random.below(2) === 0 ? conditionOf(grammar, random) : actionOf(grammar, random);
 
-/** With probability in proportion to how often it failed. */
+/** Draws a skill in proportion to its number of failures. */
 function drawn(failings: readonly Failing[], random: Random): Failing | undefined {
   let left = random.next() * failings.reduce((sum, { times }) => sum + times, 0);
   return failings.find(({ times }) => (left -= times) < 0);

@@ -1,10 +1,10 @@
-/** A guard after a thief in two rooms with a door: skills that go on for turns, facts to go by, reasons for what failed. */
+/** A guard pursues a thief in two rooms with a door: skills take several turns, facts are observed, failures have reasons. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Player, type Step } from "../../../env/environment.ts";
 import { machine, type Rules } from "../../../env/machine.ts";
 
-/** What the guard can do, a turn at a time. */
+/** The guard's skills, one turn at a time. */
 export const pursuitSkills = [
   "chase",
   "grab",
@@ -17,7 +17,7 @@ export const pursuitSkills = [
 ] as const;
 export type PursuitSkill = (typeof pursuitSkills)[number];
 
-/** What the guard can know. */
+/** The facts that the guard observes. */
 export const pursuitFacts = [
   "thief-here",
   "thief-beside",
@@ -41,10 +41,10 @@ interface State {
   /** Where it lies; absent once it was taken. */
   readonly net?: Place | undefined;
   readonly shut: boolean;
-  /** Steps of a chase that the guard still has in him. */
+  /** The guard's remaining stamina, in steps of a chase. */
   readonly breath: number;
   readonly turn: number;
-  /** What the last skill came to. */
+  /** Result of the last skill. */
   readonly said: string;
 }
 
@@ -52,7 +52,7 @@ const side = 4;
 const doorRow = 1;
 const turnLimit = 40;
 const fullBreath = 6;
-/** Share of turns in which the thief stands still, and of grabs without a net that hold him. */
+/** Probability that the thief stands still in a turn, and that a grab without a net succeeds. */
 const pauses = 0.3;
 const bareHands = 0.1;
 
@@ -74,7 +74,7 @@ function factsOf({ guard, thief, net, shut, breath }: State): readonly Fact[] {
   return pursuitFacts.filter((fact) => holds[fact]);
 }
 
-/** What must hold for a skill to work; the first that does not is what it fails for. */
+/** Preconditions of a skill; the first unmet one is the reason of its failure. */
 const needs: Readonly<Record<PursuitSkill, readonly (readonly [fact: Fact, holds: boolean])[]>> = {
   chase: [
     ["thief-here", true],
@@ -108,7 +108,7 @@ function nearer(from: Place, to: Place): Place {
 
 type Done = Partial<State> & { readonly status: "success" | "running" | "failure"; readonly lacks?: string };
 
-/** What a skill does whose needs are met. */
+/** Effect of a skill whose preconditions are met. */
 function does(skill: PursuitSkill, state: State, random: Random): Done & { readonly caught?: true } {
   const { guard, thief, net, breath } = state;
   const walk = (to: Place): Done => {
@@ -242,7 +242,7 @@ const flawed: Player = (_task, conversation) => {
   return facts.has("at-door") ? "go-through" : "go-to-door";
 };
 
-/** Plays actions, or as somebody plays who sees what is said; whether the thief was caught, and when. */
+/** Plays a list of actions or a player that sees the messages; returns whether the thief was caught, and when. */
 function pursued(
   task: Task,
   player: (view: readonly Message[], turn: number) => string | undefined,
@@ -261,7 +261,7 @@ function pursued(
 
 const sizes: Readonly<Record<string, number>> = { train: 100, validation: 50, test: 100 };
 
-/** Beginnings from which the expert catches the thief in time. */
+/** Initial states from which the expert catches the thief in time. */
 function makeTasks(split: string): readonly Task[] {
   const tasks: Task[] = [];
   for (let tried = 0; tasks.length < (sizes[split] ?? 0); tried++) {
@@ -275,11 +275,11 @@ function makeTasks(split: string): readonly Task[] {
 }
 
 /**
- * Two rooms of 4 × 4 cells with a door, a guard, a thief who runs from whoever is in his room, and a net. Each turn is one
- * skill, which ends in success, failure or running; a failure says what was lacking, as in
- * `grab : failure ; lacks has-net ; facts : thief-here thief-beside`. Catching the thief within 40 turns pays 1. With the
- * net a grab holds, without it one in ten does. What is random follows from the task's seed and the number of the turn,
- * so that any two policies can be compared on the same luck.
+ * Two rooms of 4 × 4 cells with a door, a guard, a thief who flees when the guard is in his room, and a net. Each turn is
+ * one skill with the result success, failure or running; a failure names the missing fact, as in
+ * `grab : failure ; lacks has-net ; facts : thief-here thief-beside`. Catching the thief within 40 turns has reward 1. A
+ * grab always succeeds with the net, and one in ten without it. Random draws depend only on the task's seed and the turn
+ * number, so that any two policies can be compared on the same draws.
  */
 export function pursuit(): Environment {
   const made = new Map<string, readonly Task[]>();

@@ -1,4 +1,4 @@
-/** A judge's library as an artefact: read, edited and versioned as such. */
+/** A judge's library as an artefact that can be read, edited and versioned. */
 
 import { writtenBy } from "../../../common/artefacts/origins.ts";
 import { type ArtefactVersion, artefactId, artefactVersion, type RubricSet } from "../../../core/artefact.ts";
@@ -13,8 +13,8 @@ export const rubricArtefact = ({ rubrics }: RubricLibrary, origins = writtenBy("
 });
 
 /**
- * The libraries that an evolution kept, as versions in their order, each made from the one before it and saying why. One
- * that comes back to what an earlier one said is that version.
+ * The libraries that an evolution kept, as versions in order, each derived from the previous one with a reason. A library
+ * with the same text as an earlier one is that version.
  * @param created milliseconds since 1970.
  */
 export function rubricVersions(

@@ -8,10 +8,10 @@ import { featureJudge, featureProposer } from "./features.ts";
 type Item = ReadonlyMap<string, number>;
 
 const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
-/** What people look at. */
+/** The features that decide people's preferences. */
 const wanted = names.slice(0, 5);
 
-/** Two items, and which of them somebody prefers: the sum of what is wanted decides, with some noise. */
+/** Two items and a label: the sum of these features decides, with some noise. */
 function labelled(random: Random): LabelledPair<Item> {
   const [a, b] = ["a", "b"].map((side) => {
     const luck = random.split(side);
@@ -24,7 +24,7 @@ function labelled(random: Random): LabelledPair<Item> {
 const pairs = (count: number, random: Random): readonly LabelledPair<Item>[] =>
   Array.from({ length: count }, (_, i) => labelled(random.split("pair", i)));
 
-/** Looks at places as well: without both orders it would err on that alone. */
+/** A judge with position bias: without both orders this bias alone would cause errors. */
 const judge = featureJudge<Item>((item) => item, 0.5);
 const propose = featureProposer<Item>((item) => item, { noise: 0.2, random: 0.3 });
 /** One right rubric and one wrong one. */

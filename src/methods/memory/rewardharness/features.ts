@@ -1,4 +1,4 @@
-/** A judge and a proposer whose rubrics are single features: what can be worked out without a language model. */
+/** A judge and a proposer whose rubrics are single features; they need no language model. */
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { RubricEdit, RubricJudge } from "../../../core/rubrics.ts";
 import type { Proposer } from "../../../memory/rubrics/evolve.ts";
@@ -6,7 +6,7 @@ import type { Proposer } from "../../../memory/rubrics/evolve.ts";
 /** Named numbers of an item, such as how often each word stands in a reply. An absent one is 0. */
 export type FeaturesOf<Item> = (item: Item) => ReadonlyMap<string, number>;
 
-/** @param bias added to the sum of whoever is shown first: the habit of a judge that looks at places. Default 0. */
+/** @param bias added to the score of the first item: the position bias of a judge. Default 0. */
 export function featureJudge<Item>(features: FeaturesOf<Item>, bias = 0): RubricJudge<Item> {
   return async ({ rubrics }, candidates) =>
     candidates.map((item, place) => {
@@ -18,19 +18,19 @@ export function featureJudge<Item>(features: FeaturesOf<Item>, bias = 0): Rubric
 
 /** Settings of {@link featureProposer}. */
 export interface FeatureProposerOptions {
-  /** Deviation of the normal noise on what is seen of each feature. Default 0. */
+  /** Standard deviation of the normal noise on each feature's observed effect. Default 0. */
   readonly noise?: number;
-  /** Share of the edits that put in, or take out, a feature drawn at random. Default 0. */
+  /** Share of the edits that add or delete a random feature. Default 0. */
   readonly random?: number;
 }
 
 /**
- * One edit: the feature that goes best with the errors is put in, or, where it is in and goes against them, taken out.
+ * One edit: adds the feature that best separates the wrongly judged pairs, or deletes a feature that points the wrong way.
  *
  *     g[f] = mean over wrongly judged pairs of (better[f] − worse[f]) + noise
  *     add argmax g over features outside, or delete argmin g over those inside, whichever is larger in size
  *
- * Nothing where no pair was judged wrongly, or nothing goes with the errors.
+ * Empty if no pair was judged wrongly, or no feature correlates with the errors.
  */
 export function featureProposer<Item>(
   features: FeaturesOf<Item>,

@@ -1,4 +1,4 @@
-/** A judge whose library evolves, as pieces of a method: first it learns from labels, then practice is paid by it. */
+/** A judge with an evolving library, as pieces of a method: it first learns from labels, then its scores are the reward. */
 import { z } from "zod";
 import type { Ctx, Memory } from "../../../core/context.ts";
 import type { Json } from "../../../core/json.ts";
@@ -14,13 +14,13 @@ import { rubricVersions } from "./artefact.ts";
 export interface RewardHarnessOptions extends Omit<EvolutionOptions<Candidate>, "describe"> {
   /** Default: empty. */
   readonly first?: RubricLibrary;
-  /** Labelled pairs that are gathered before the library evolves, three in five to train on. Default 100. */
+  /** Labelled pairs collected before the library evolves; three in five are for training. Default 100. */
   readonly labels?: number;
   /** Iterations of the evolution. Default 40. */
   readonly iterations?: number;
-  /** Probability that somebody prefers the first attempt. Default: the environment's preferences. */
+  /** Probability that the labeller prefers the first attempt. Default: the environment's preferences. */
   readonly prefer?: (ctx: Ctx, first: Trajectory, second: Trajectory) => Promise<number | undefined>;
-  /** How practice is learnt from once the library is there. */
+  /** The update used for training once the library exists. */
   readonly each: Update;
   /** Default "judge". */
   readonly channel?: string;
@@ -30,11 +30,12 @@ const rubricsKey = "rubrics";
 const labelsKey = "rubric labels";
 
 /**
- * Until enough pairs of attempts are labelled nothing is trained; then the library evolves against them, and from there
- * on its best snapshot judges every group: each attempt is paid its score, shown in both orders. A group that the judge
- * fails gets no signal. The libraries that were kept are versions of an artefact, "rubrics". Counts judge.calls and judge.failures.
+ * Until enough pairs of attempts are labelled nothing is trained. Then the library evolves against them, and from then on
+ * its best snapshot judges every group: each attempt's reward is its score, averaged over both orders. A group with a
+ * failed judge call gets no signal. The kept libraries are versions of an artefact, "rubrics". Counts judge.calls and
+ * judge.failures.
  *
- * Stats of the update: labels; rubrics and accuracy (of the best snapshot, on validation pairs) once they are there.
+ * Stats of the update: labels; rubrics and accuracy (of the best snapshot, on validation pairs) once they exist.
  */
 export function rewardHarness(options: RewardHarnessOptions): {
   readonly feedback: Feedback;
@@ -91,7 +92,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
       for (let i = 0; i < iterations; i++)
         state = await evolved(state, train, validation, own, ctx.random.split("rubrics", i));
       ctx.memory.set(rubricsKey, plain(state));
-      // for people: what the judge goes by is told to no policy
+      // for people only: no policy sees the judge's rubrics
       for (const { id: _, created: __, ...version } of rubricVersions(state, "rubrics", 0))
         ctx.artefacts.propose(version);
       const { library, accuracy } = state.best;
@@ -100,7 +101,7 @@ export function rewardHarness(options: RewardHarnessOptions): {
   };
 }
 
-/** What is asked of a task, and what an attempt's turns say. */
+/** The text of a task, and the text of an attempt's turns. */
 const candidateOf = (ctx: Ctx, { task, turns }: Trajectory): Candidate => ({
   asked: ctx
     .task(task)
@@ -109,7 +110,7 @@ const candidateOf = (ctx: Ctx, { task, turns }: Trajectory): Candidate => ({
   reply: turns.map(({ action }) => action.content).join("\n"),
 });
 
-/** Neighbours of each group, so that pairs are independent. The likelier one is better; a tie is no label, nor are equal replies. */
+/** Pairs of neighbours in each group, so that pairs are independent. The likelier one is better; ties and equal replies give no label. */
 async function labelsOf(
   ctx: Ctx,
   { trajectories, units }: Experience,
@@ -155,11 +156,11 @@ const evolution = z.object({
   iteration: z.number(),
 });
 
-/** The evolution that a run's memory keeps; nothing before there is one. */
+/** The evolution in the run's memory; undefined before the first. */
 export function evolutionIn(memory: Pick<Memory, "get">): Evolution | undefined {
   const kept = memory.get(rubricsKey);
   return kept === undefined ? undefined : evolution.parse(kept);
 }
 
-/** As a memory keeps it. */
+/** Its form in the run's memory. */
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value));

@@ -16,10 +16,10 @@ export const rewardedBy = (settings: Settings, options: Omit<RewardHarnessOption
 export const rewardharness = method({
   id: "rewardharness",
   family: "memory",
-  summary: "a frozen judge goes by a library of rubrics that evolves against 100 labels, then pays practice",
+  summary: "evolves a frozen judge's library of rubrics against 100 labels, then uses the judge as reward",
   paper: "RewardHarness: Self-Evolving Agentic Post-Training",
   mechanism:
-    "Instead of training a reward model, a frozen judge is told what to look at: a library of skills and tools. Where its verdicts on a hundred labelled pairs differ from people's, edits of the library are proposed; an edit stays unless held-out accuracy falls by more than a margin, and what was best on held-out pairs is deployed. Then the judge's scores are the reward of group-relative practice. A library can be read, corrected and taken back, which weights cannot.",
+    "Instead of training a reward model, a frozen judge reads a library of skills and tools. Where its preferences on a hundred labelled pairs differ from the human labels, edits of the library are proposed; an edit stays unless held-out accuracy falls by more than a margin, and the library with the best held-out accuracy is deployed. The judge's scores are then the reward of GRPO. Unlike weights, a library can be read, corrected and reverted.",
   equation: [
     "keep L' if acc(L') ≥ acc(L) − m, else restore L     acc: share of held-out pairs ranked as labelled; m = 0.075",
     "best = argmax acc over the libraries kept",
@@ -27,7 +27,7 @@ export const rewardharness = method({
     "every P edits: take out e where acc(L without e) ≥ acc(L)     P = 50",
   ].join("\n"),
   source:
-    "labels, split, m, P and both orders from the paper's code. By default skills are single words and what proposes them goes by the errors, in a language model's place; `rewardedBy` takes `chatRubricJudge` and `chatProposer`. 40 edits, which end before the first pruning, and the refusal of edits that quote an item are ours. Skills and tools are edited side by side, not one phase after the other; which of them an input needs `chatRubricJudge` asks the model",
+    "labels, split, m, P and both orders from the paper's code. By default skills are single words and the proposer derives them from the errors, in place of a language model; `rewardedBy` takes `chatRubricJudge` and `chatProposer`. 40 edits, which end before the first pruning, and the rejection of edits that quote an item are ours. Skills and tools are edited together, not in separate phases; `chatRubricJudge` asks the model which of them an input needs",
   slots: (settings) =>
     rewardedBy(settings, { judge: featureJudge(wordsOf), propose: featureProposer(wordsOf) }),
 });

@@ -8,7 +8,7 @@ import { type SleaRlOptions, sleaRlWith } from "./method.ts";
 const iterations = 60;
 const moves = ["north", "east", "south", "west"];
 
-/** A lesson about the place at hand makes its move likelier by 2 nats, or less likely, however often it was shown. */
+/** A lesson about the current place raises or lowers its move by 2 nats, however often it is shown. */
 const reading: Reading = {
   told: (message) => message.startsWith("Lessons :"),
   shift: (told, _reply, word, context) => {
@@ -21,7 +21,7 @@ const reading: Reading = {
 
 const prior = (_context: readonly string[], word: string): number => (moves.includes(word) ? 0 : -1e9);
 
-/** Places that differ in a single digit are no two of a kind, nor are moves that share letters. */
+/** Places that differ in one digit are not similar, and neither are moves that share letters. */
 const exact = { similarity: 1, alike: 0.99 } as const;
 
 const arm = (what: string, options: SleaRlOptions = {}): Arm =>

@@ -1,4 +1,4 @@
-/** A library of lessons, each kept with the kind of place that it was learnt at. All of it is pure. */
+/** A library of lessons, stored by clusters of the observations they were learnt from. All functions are pure. */
 import { z } from "zod";
 import { writtenBy } from "../../../common/artefacts/origins.ts";
 import { matchingRatio } from "../../../common/text/similarity.ts";
@@ -20,16 +20,16 @@ const lessonShape = z.object({
   shown: z.number(),
   trajectory: z.string(),
 });
-/** A library as JSON. `made` numbers what is new. */
+/** A library as JSON. `made` is the counter for new ids. */
 export const libraryShape = z.object({
   clusters: z.array(clusterShape),
   lessons: z.array(lessonShape),
   made: z.number(),
 });
 
-/** Observations that count as one: those like `text`, its first. Scopes, such as types of tasks, share none. */
+/** A cluster: observations similar to `text`, its first one. Scopes, such as task types, do not share clusters. */
 export type Cluster = Readonly<z.infer<typeof clusterShape>>;
-/** What was learnt there, from which trajectory, and what it is worth in the unit of the reward. */
+/** A lesson of a cluster, its source trajectory, and its score in the unit of the reward. */
 export type Lesson = Readonly<z.infer<typeof lessonShape>>;
 export type LessonKind = Lesson["kind"];
 export interface Library {
@@ -38,7 +38,7 @@ export interface Library {
   readonly made: number;
 }
 
-/** A lesson as it is written: what was seen where it is to help. */
+/** A lesson as written, with the observation at which it applies. */
 export interface Draft extends Pick<Lesson, "kind" | "text" | "score" | "trajectory"> {
   readonly scope: string;
   readonly seen: string;
@@ -46,22 +46,22 @@ export interface Draft extends Pick<Lesson, "kind" | "text" | "score" | "traject
 
 /** Sizes and thresholds of a library. */
 export interface LibraryLimits {
-  /** Ratio of likeness from which an observation joins a cluster, over the first 500 characters. Default 0.85. */
+  /** Similarity ratio from which an observation joins a cluster, over the first 500 characters. Default 0.85. */
   readonly similarity?: number;
-  /** Most clusters; the one retrieved least makes room, with its lessons. Default 500. */
+  /** Most clusters; the least retrieved one is evicted with its lessons. Default 500. */
   readonly clusters?: number;
-  /** Ratio of likeness above which a lesson of a cluster is nothing new. Default 0.85. */
+  /** Similarity ratio above which a lesson counts as a duplicate in its cluster. Default 0.85. */
   readonly alike?: number;
-  /** Most lessons; those that score least make room, of equals the newest. Default 100 strategies, 50 warnings. */
+  /** Most lessons; the lowest scores are evicted, of equals the newest. Default 100 strategies, 50 warnings. */
   readonly kept?: Readonly<Record<LessonKind, number>>;
-  /** Most lessons that one admission adds. Default 10 strategies, 5 warnings. */
+  /** Most lessons added per admission. Default 10 strategies, 5 warnings. */
   readonly added?: Readonly<Record<LessonKind, number>>;
 }
 
 export const emptyLibrary: Library = { clusters: [], lessons: [], made: 0 };
 
 /**
- * The first cluster of the scope that an observation is like enough; undefined where none is.
+ * The first cluster of the scope that is similar enough to an observation; undefined if there is none.
  *
  *     matchingRatio(observation, text) ≥ similarity
  */
@@ -75,7 +75,7 @@ export function clusterOf(
   return clusters.find((cluster) => cluster.scope === scope && isLike(cluster.text, head, similarity));
 }
 
-/** The lessons of a cluster that are shown there: those with the greatest scores, of equals the oldest. */
+/** The lessons shown for a cluster: those with the highest scores, of equals the oldest. */
 export function lessonsAt(
   { lessons }: Pick<Library, "lessons">,
   cluster: Id | undefined,
@@ -86,8 +86,8 @@ export function lessonsAt(
 }
 
 /**
- * The library with further lessons, the best first: each joins the cluster of what was seen, or opens one. A lesson that
- * is like one of its kind there is not added; the known one keeps its words and the greater score of the two.
+ * The library with new lessons added, the best first: each joins the cluster of its observation, or opens one. A duplicate
+ * of a lesson of its kind is not added; the existing lesson keeps its text and gets the higher of the two scores.
  */
 export function admitted(library: Library, drafts: readonly Draft[], limits: LibraryLimits = {}): Library {
   const { added = { strategy: 10, warning: 5 }, kept = { strategy: 100, warning: 50 } } = limits;
@@ -115,7 +115,7 @@ export function admitted(library: Library, drafts: readonly Draft[], limits: Lib
   return { ...grown, lessons: kinds.flatMap((kind) => best(grown.lessons, kind, kept[kind])) };
 }
 
-/** The library after so many retrievals of clusters and showings of lessons, by id. */
+/** The library with the counts of retrieved clusters and shown lessons added, by id. */
 export const retrieved = (
   { clusters, lessons, made }: Library,
   asked: ReadonlyMap<Id, number>,
@@ -126,7 +126,7 @@ export const retrieved = (
   made,
 });
 
-/** The library as an artefact that can be read, edited, and told to any model. */
+/** The library as an artefact that can be read, edited, and applied to any model. */
 export function experienceOf({ clusters, lessons }: Library): ExperienceLibrary {
   const places = new Map(clusters.map(({ id, text }) => [id, text]));
   const entries = lessons.map(({ id, kind, cluster, text, score, shown, trajectory }) => {

@@ -1,4 +1,4 @@
-/** Lessons at every step: looked up by what is seen there, and written after the episodes. */
+/** Lessons at every step: retrieved by the current observation, and written after the episodes. */
 import type { Advise, Ctx, Memory, Play, Seen } from "../../../core/context.ts";
 import type { Rollout, Update } from "../../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../../core/types.ts";
@@ -21,7 +21,7 @@ import { type LessonWriter, lastSeen, messagesOf, seenAt, turnLessons } from "./
 
 /** Settings of {@link withLessons} and {@link gatherLessons}; both need the same ones. */
 export interface LessonOptions extends LibraryLimits {
-  /** Lessons before every action, of the place that the agent is at; or before the first one, of any place. Default "step". */
+  /** Lessons of the current cluster before every action, or lessons of any cluster before the first. Default "step". */
   readonly at?: "step" | "start";
   /** Most lessons shown at once. Default 2 strategies and 1 warning. */
   readonly most?: Readonly<Record<LessonKind, number>>;
@@ -29,28 +29,28 @@ export interface LessonOptions extends LibraryLimits {
   readonly characters?: number;
   /** Iterations without lessons at the beginning. Default 5. */
   readonly warmUp?: number;
-  /** Lessons from which on the library is used. Default 10. */
+  /** Number of lessons from which the library is used. Default 10. */
   readonly least?: number;
   /** Tasks of different scopes share no lessons. Default: all share. */
   readonly scope?: (task: Task) => string;
-  /** Who writes lessons. Default {@link turnLessons}. */
+  /** Writer of lessons. Default {@link turnLessons}. */
   readonly write?: LessonWriter;
-  /** What an episode was worth. Default: all that the environment paid. */
+  /** Score of an episode. Default: the sum of the environment's rewards. */
   readonly score?: (t: Trajectory) => number;
-  /** Score from which on an episode went well. Default 0.5. */
+  /** Score from which an episode counts as successful. Default 0.5. */
   readonly good?: number;
-  /** Episodes of either kind that lessons are written from, the best and the worst ones. Default 5. */
+  /** Number of best and of worst episodes that lessons are written from. Default 5. */
   readonly episodes?: number;
   /** Iterations between versions of the library as an artefact; the last one makes one as well. Default 10. */
   readonly versionEvery?: number;
-  /** γ: a lesson is worth its episode's score times γ for each turn that was still to come. Default 0.95. */
+  /** γ: a lesson's score is its episode's score, discounted by γ for each remaining turn. Default 0.95. */
   readonly discount?: number;
 }
 
 /**
- * Plays a rollout whose episodes are shown lessons as they go: before each action those of the cluster that the last
- * observation falls in, as a message that is part of the recorded prompt. The library is that of before the iteration.
- * Stats: `lessons.turns`, the share of turns that were shown any.
+ * A rollout that shows lessons during its episodes: before each action those of the last observation's cluster, as a
+ * message that is part of the recorded prompt. The library is that before the iteration.
+ * Stats: `lessons.turns`, the share of turns with lessons.
  * Paper: "SLEA-RL: Step-Level Experience Augmented Reinforcement Learning for Multi-Turn Agentic Training".
  */
 export function withLessons(rollout: Rollout, options: LessonOptions = {}): Rollout {
@@ -81,10 +81,10 @@ export function withLessons(rollout: Rollout, options: LessonOptions = {}): Roll
 }
 
 /**
- * Trains as `each` does and writes lessons: strategies from the best of the episodes that went well, warnings from the
- * worst of those that did not; of equals the shorter ones. Episodes that failed to run teach nothing. Stats: `lessons`,
- * `clusters`, and `lessons.new`. Every so often the library is noted as a version of an artefact, "lessons", which is told to
- * nobody here: lessons are shown where they fit.
+ * Trains as `each` does and writes lessons: strategies from the best successful episodes, warnings from the worst
+ * unsuccessful ones; of equals the shorter ones. Failed episodes are left out. Stats: `lessons`, `clusters`, and
+ * `lessons.new`. At intervals the library is recorded as a version of an artefact, "lessons", which is not applied here:
+ * the rollout shows lessons where they fit.
  */
 export function gatherLessons(each: Update, options: LessonOptions = {}): Update {
   const { write = turnLessons, score = paid, good = 0.5, episodes = 5, discount = 0.95 } = options;
@@ -114,7 +114,7 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
     const { clusters, lessons, made } = admitted(retrieved(before, asked, shown), drafts.flat(), options);
     const after = { clusters: clusters.map(copied), lessons: lessons.map(copied), made };
     ctx.memory.set(libraryKey, after);
-    // told to nobody here: lessons are shown where they fit
+    // not applied here: the rollout shows lessons where they fit
     noteLibrary(ctx, "lessons", () => experienceOf(after), options.versionEvery);
     return {
       ...learnt,
@@ -125,14 +125,14 @@ export function gatherLessons(each: Update, options: LessonOptions = {}): Update
   };
 }
 
-/** The library that a run's memory keeps; an empty one before the first iteration is done. */
+/** The library in the run's memory; empty before the first iteration is done. */
 export const readLibrary = (memory: Pick<Memory, "get">): Library =>
   libraryShape.parse(memory.get(libraryKey) ?? emptyLibrary);
 
 const libraryKey = "lessons";
 const everywhere = (): string => "";
 
-/** What is shown to whom: a pure function of the library and the place. */
+/** The lessons shown: a pure function of the library and the observation. */
 type Look = (
   scope: string,
   seen: string,
@@ -167,7 +167,7 @@ function lookUp(ctx: Pick<Ctx, "clock">, library: Library, options: LessonOption
   };
 }
 
-/** What was shown at each turn: asked again of the episodes, which may have been played before an interruption. */
+/** The lessons shown at each turn, recomputed from the episodes, which may have been played before an interruption. */
 const uses = (
   ctx: Pick<Ctx, "task">,
   trajectories: readonly Trajectory[],

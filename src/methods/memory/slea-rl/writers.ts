@@ -1,4 +1,4 @@
-/** Who writes lessons out of an episode, and how lessons read where they are shown. */
+/** Writers of lessons from an episode, and the message in which lessons are shown. */
 import { z } from "zod";
 import { abridged } from "../../../common/text/abridged.ts";
 import { transcript } from "../../../common/text/transcript.ts";
@@ -6,21 +6,21 @@ import { type Chat, unlessFailed } from "../../../core/chat.ts";
 import type { Message, Trajectory } from "../../../core/types.ts";
 import type { LessonKind } from "./library.ts";
 
-/** A lesson for the place before one of the turns. */
+/** A lesson for the observation before one of the turns. */
 export interface Written {
   readonly turn: number;
   readonly text: string;
 }
 
-/** Strategies are written from episodes that went well, warnings from those that went badly. */
+/** Strategies are written from successful episodes, warnings from unsuccessful ones. */
 export type LessonWriter = (
   t: Trajectory,
   kind: LessonKind,
 ) => readonly Written[] | Promise<readonly Written[]>;
 
 /**
- * Lessons without any model, for environments whose actions are short: a strategy is the action with which the agent left
- * a place for good, a warning an action after which it saw the same as before.
+ * Lessons without a model, for environments with short actions: a strategy is the action after which the agent did not
+ * return to an observation, a warning an action that left the observation unchanged.
  */
 export const turnLessons: LessonWriter = (t, kind) => {
   const seen = t.turns.map((_, k) => seenAt(t, k));
@@ -35,12 +35,12 @@ const reply = z.object({
   lessons: z.array(z.object({ turn: z.int().min(1), lesson: z.string().min(1) })),
 });
 
-/** Most characters of an episode that are read: they have to fit a context. */
+/** Most characters of an episode that the model reads, so that they fit its context. */
 const mostRead = 12_000;
 
 /**
- * Lessons written by a model that reads the episode. What does not fit the form is no lesson, and a provider that fails has
- * none. An empty purse ends the run. @param most of one episode.
+ * Lessons written by a model that reads the episode. A malformed reply or a provider failure gives no lessons. A spent
+ * budget stops the run. @param most number of lessons per episode.
  */
 export const chatLessons =
   (chat: Chat, most = 3): LessonWriter =>
@@ -59,13 +59,13 @@ export const chatLessons =
       .map(({ turn, lesson }) => ({ turn: turn - 1, text: lesson }));
   };
 
-/** Texts that are said about lessons. */
+/** Texts around the lessons in the prompt. */
 export const lessonWords = ["Lessons :", "do at", "beware at", ":", "\n"] as const;
 const [heading, doAt, bewareAt, colon] = lessonWords;
 
 /**
- * Lessons as a message, each with the place that it was learnt at, since it stays to be read when the agent is elsewhere.
- * Those that would make it longer than `characters` are left out; nothing to say is no message.
+ * Lessons as a message, each with the observation it was learnt from, since the message stays in the context later.
+ * Lessons beyond `characters` are left out; without lessons there is no message.
  */
 export function messagesOf(
   lessons: readonly { readonly kind: LessonKind; readonly when: string; readonly text: string }[],
@@ -79,10 +79,10 @@ export function messagesOf(
   return content === heading ? [] : [{ role: "user", content }];
 }
 
-/** What an agent last saw before it acted, without what it was told there. */
+/** The agent's last observation before it acted, without the lessons. */
 export const seenAt = ({ turns }: Pick<Trajectory, "turns">, turn: number): string =>
   lastSeen(turns[turn]?.prompt ?? []);
 
-/** The last message that is no lesson. */
+/** The last message that is not a lesson message. */
 export const lastSeen = (messages: readonly Message[]): string =>
   messages.findLast(({ content }) => !content.startsWith(heading))?.content ?? "";

@@ -42,7 +42,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     }),
   });
 
-/** AHPO whose expert is always imitated: no task ever has so many successes. */
+/** AHPO that always imitates the expert: no task ever reaches this many successes. */
 const fixed = method({
   id: "fixed",
   family: "objective",

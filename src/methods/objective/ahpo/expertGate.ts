@@ -4,22 +4,22 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link expertGate}. */
 export interface ExpertGateOptions extends ChannelOptions {
-  /** So many successes of its own and a task needs no expert. Default 1. */
+  /** R̂: number of the policy's own successes from which a task needs no expert. Default 1. */
   readonly successes?: number;
   /** Least return that is a success, in the unit of the rewards. Default 1. */
   readonly threshold?: number;
-  /** "hard": all or nothing. "soft": falls evenly to 0 at `successes`. Default "hard". */
+  /** "hard": 1 or 0. "soft": falls linearly to 0 at `successes`. Default "hard". */
   readonly gate?: "hard" | "soft";
 }
 
 /**
- * How much a demonstration counts, by how the policy's own attempts at its task fared:
+ * Weight ξ of a demonstration, by the success of the policy's own attempts at its task:
  *
  *     n = number of sampled units of the task with R ≥ threshold
  *     ξ = 1[n < successes],   soft: max(0, 1 − n / successes)
  *
- * on every token of the task's demonstrated units; sampled ones are left as they are. A task without any attempt counts as
- * one without success. Stats: `expert`, the mean ξ over demonstrated units.
+ * on every token of the task's demonstrated units; sampled ones are unchanged. A task without any attempt counts as one
+ * without success. Stats: `expert`, the mean ξ over demonstrated units.
  * Paper: "MM-HELIX: Boosting Multimodal Long-Chain Reflective Reasoning with Holistic Platform and Adaptive Hybrid Policy
  * Optimization".
  */

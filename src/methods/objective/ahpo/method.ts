@@ -10,11 +10,11 @@ import { expertGate } from "./expertGate.ts";
 export const ahpo = method({
   id: "ahpo",
   family: "objective",
-  summary: "GRPO that imitates the expert at those tasks alone which it does not solve by itself yet",
+  summary: "GRPO that imitates the expert only at tasks that the policy does not solve yet",
   paper:
     "MM-HELIX: Boosting Multimodal Long-Chain Reflective Reasoning with Holistic Platform and Adaptive Hybrid Policy Optimization",
   mechanism:
-    "Where no attempt at a task succeeds, a group has nothing to compare and GRPO learns nothing; there the expert's solution is imitated. Where the policy succeeds by itself, imitation would only hold it to the expert, who may not be the best; there it is switched off. One stage of training does both, task by task.",
+    "Where no attempt at a task succeeds, the group has no spread and GRPO has no gradient; there the expert's solution is imitated. Where the policy succeeds by itself, imitation would only tie it to the expert, which may be suboptimal; there it is switched off. One training stage does both, task by task.",
   equation: [
     "loss = loss of GRPO on the policy's own attempts + mean over tasks of ξ · L_expert",
     "L_expert = −(1/|y*|) Σ_t ln π(y*[t] | x, y*[<t])        y*: the expert's solution",

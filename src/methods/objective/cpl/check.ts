@@ -16,11 +16,11 @@ import { cpl } from "./method.ts";
 
 type Judge = "regret" | "return";
 
-/** Walks of eight moves, made at random by a player that learns nothing. */
+/** Walks of eight moves by a fixed random player. */
 const world = (seed: number, judge: Judge) => gridworld({ seed, turns: 8, judge });
 const rollout = demonstrated({ player: "flawed", perTask: 2 });
 
-/** Exact probability of being at the goal within 30 moves of the policy, mean over all cells to begin in. */
+/** Exact probability of being at the goal within 30 moves of the policy, mean over all start cells. */
 async function arrives(
   policy: Model,
   { cells, goal, next, view }: ReturnType<typeof gridworld>,
@@ -67,7 +67,7 @@ const arm = (recipe: Recipe, judge: Judge = "regret") =>
     metric: ({ policy }, seed) => arrives(policy, world(seed, judge)),
   });
 
-/** Keeps the preferred walks alone. */
+/** Keeps only the preferred walks. */
 const winners: Advantage<null> = {
   name: "winners",
   init: () => null,

@@ -1,4 +1,4 @@
-/** A small gridworld of walks of one length, of which any two can be compared by how much each gave away. */
+/** A small gridworld with walks of equal length, any two of which can be compared by regret. */
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
@@ -8,16 +8,16 @@ import { alreadyOver, defineEnvironment, type Environment, type Episode } from "
 export interface GridworldOptions {
   /** Cells along each side. Default 6. */
   readonly side?: number;
-  /** Cells that nobody can enter. Default 7. */
+  /** Number of blocked cells. Default 7. */
   readonly walls?: number;
   /** Moves of a walk, whether it reaches the goal or not. Default 24. */
   readonly turns?: number;
   /**
-   * What a walk is judged by: "regret", the sum of Q* − V* of its moves under the soft-optimal policy, or "return", the
-   * discounted rewards that it came by. Default "regret".
+   * Criterion of the judge: "regret", the sum of Q* − V* of the moves under the soft-optimal policy, or "return", the
+   * discounted rewards. Default "regret".
    */
   readonly judge?: "regret" | "return";
-  /** Where the layout comes from. Default 1. */
+  /** Seed of the layout. Default 1. */
   readonly seed?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Gridworld extends Environment {
   /** Free cells, the goal among them. */
   readonly cells: readonly number[];
   readonly goal: number;
-  /** The cell that a move leads to; the same one at a wall, at the edge and at the goal, which nobody leaves. */
+  /** The cell that a move leads to; unchanged at a wall, at the edge and at the goal, which is absorbing. */
   next(cell: number, move: Move): number;
   /** What is seen in a cell. */
   view(cell: number): string;
@@ -36,14 +36,15 @@ export const gridMoves = ["north", "east", "south", "west"] as const;
 export type Move = (typeof gridMoves)[number];
 
 const discount = 0.95;
-/** Price of randomness in the soft-optimal policy, in units of reward. */
+/** Entropy temperature of the soft-optimal policy, in units of reward. */
 const softness = 0.1;
-/** Of a judge, in units of reward: how much better a walk must be to be preferred almost surely. */
+/** Temperature of the judge, in units of reward: how much better a walk must be to be preferred almost surely. */
 const judgeTemperature = 0.1;
 
 /**
- * A walk lasts `turns` moves, so that any two have one length; whoever is at the goal then is paid 1, and at the goal all
- * moves lead nowhere. For the judge entering the goal is worth 1, once, and nothing else is worth anything. Walks begin in any free cell. The flawed player moves at random.
+ * A walk lasts `turns` moves, so that all walks have equal length; the reward is 1 if it ends at the goal, which is
+ * absorbing. For the judge, entering the goal has reward 1, once, and every other move 0. Walks begin in any free cell.
+ * The flawed player moves at random.
  */
 export function gridworld(options: GridworldOptions = {}): Gridworld {
   const { side = 6, walls = 7, turns = 24, judge = "regret", seed = 1 } = options;
@@ -59,7 +60,7 @@ export function gridworld(options: GridworldOptions = {}): Gridworld {
   const beginnings = cells.filter((cell) => cell !== goal);
   const startOf = (task: Task): number => Number(task.metadata.start);
 
-  /** What a walk gave away or came by; what is no move stays where it is and counts as the first one. */
+  /** Regret or return of a walk; an invalid move stays in place and counts as the first move. */
   function worth(task: Task, walked: Trajectory): number {
     let cell = startOf(task);
     let sum = 0;
@@ -155,7 +156,7 @@ function beside(cell: number, move: Move, side: number): number | undefined {
 
 type Next = (cell: number, move: Move) => number;
 
-/** Free cells that can all reach the goal, which lies in the last corner; drawn again until they do. */
+/** Free cells; redrawn until all of them can reach the goal, which is in the last corner. */
 function layout(side: number, walls: number, random: Random): { cells: number[]; goal: number } {
   const goal = side * side - 1;
   for (let tried = 0; ; tried++) {
@@ -184,8 +185,8 @@ function distances(goal: number, cells: readonly number[], next: Next): Map<numb
 }
 
 /**
- * V*(s) = softness · ln Σ_a exp(Q*(s, a) / softness), by iteration. The goal is a state like others, which pays nothing
- * more: a value of 0 there would make wandering, for its randomness, worth more than arriving.
+ * V*(s) = softness · ln Σ_a exp(Q*(s, a) / softness), by value iteration. The goal is a state like others, without further
+ * reward: with a value of 0 there, wandering would be worth more than arriving because of its entropy.
  */
 function softValues(cells: readonly number[], goal: number, next: Next): Map<number, number> {
   let values = new Map(cells.map((cell) => [cell, 0]));

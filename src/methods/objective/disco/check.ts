@@ -17,7 +17,7 @@ const environment = (seed: number) => answers({ seed, questions, vocabulary, rig
 
 const isHard = (task: Task): boolean => Number(task.metadata.index) % 2 === 1;
 
-/** A hard question's right words have 5 % of the mass at first, a middling one's half of it. */
+/** Initially a hard question's right words have 5 % of the probability, those of a medium question half of it. */
 function engine(tasks: readonly Task[]) {
   const byWord = new Map(tasks.map((t) => [t.prompt[0]!.content, t]));
   const prior: Prior = (context, word) => {

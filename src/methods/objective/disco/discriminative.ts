@@ -6,18 +6,18 @@ import { rowOfTarget } from "../../../objective/normaliser.ts";
 
 /** Settings of {@link discriminative}. */
 export interface DiscriminativeOptions {
-  /** What scores an answer: its mean log-probability, or the mean of its ratios to the policy that sampled. Default "logp". */
+  /** Score of an answer: its mean log-probability, or the mean of its ratios to the sampling policy. Default "logp". */
   readonly score?: "logp" | "ratio";
   /** Temperature τ of the soft maximum over wrong answers, in units of the score; Infinity takes their mean. Default 10. */
   readonly temperature?: number;
-  /** Strength β of the hinge on the divergence from the policy that sampled, per nat. Default 1000. */
+  /** β, coefficient of the hinge on the KL divergence from the sampling policy, per nat. Default 1000. */
   readonly hinge?: number;
-  /** Divergence δ that costs nothing, nats per token. Default 1e-4. */
+  /** δ, divergence without penalty, nats per token. Default 1e-4. */
   readonly budget?: number;
 }
 
 interface Aux {
-  /** Groups of the whole batch, those that teach nothing among them. */
+  /** Number of groups in the whole batch, including those without a gradient. */
   readonly groups: number;
   /** Tokens that count towards the divergence, by weight. */
   readonly tokens: number;
@@ -26,19 +26,19 @@ interface Aux {
 }
 
 /**
- * Right answers against wrong ones, by score, under a bound on how far the policy goes from the one that sampled.
+ * Scores right answers above wrong ones, with a bound on the divergence from the sampling policy.
  *
  *     s(y) = mean_a logp[a]   or   mean_a exp(logp[a] − old[a])                    over the weighted tokens of y
  *     J_q  = mean_{y right} s(y) − τ · ln mean_{y wrong} exp(s(y) / τ)             wrong ones of high score count most
  *     KL   = mean_a (old[a] − logp[a])                                             over all weighted tokens of the batch
  *     loss = −1/Q Σ_q J_q + stop[β · max(KL − δ, 0)] · KL                          Q: all questions of the batch
  *
- * Right answers are those with a positive advantage, wrong ones those with a negative one; its size says nothing. A
- * question without one of each teaches nothing and counts in Q. So every mixed question weighs the same, where the
- * group-normalised advantage weighs it by √(p(1 − p)). At the policy that sampled the hinge is silent: it needs
- * several steps per batch. A token without an old log-probability is left out. Each `prepare` scores its batch once more.
+ * Right answers are those with a positive advantage, wrong ones those with a negative one; the magnitude is ignored. A
+ * question without both has no gradient but counts in Q. So every mixed question has the same weight, where the
+ * group-normalised advantage weights it by √(p(1 − p)). At the sampling policy the hinge is zero: it needs several steps
+ * per batch. A token without an old log-probability is left out. Each `prepare` scores its batch once more.
  *
- * Stats, as sums: tokens, kl (nats), margin (mean score of right less that of wrong ones), questions (mixed ones).
+ * Stats, as sums: tokens, kl (nats), margin (mean score of right minus that of wrong ones), questions (mixed ones).
  * Paper: "DisCO: Reinforcing Large Reasoning Models with Discriminative Constrained Optimization".
  */
 export function discriminative(options: DiscriminativeOptions = {}): Objective<Aux> {
@@ -131,7 +131,7 @@ function divergence(batch: Batch, logp: ArrayLike<number>) {
 const scored = async (ctx: Ctx, batch: Batch): Promise<Float32Array> =>
   (await ctx.model(batch.rows[0]?.model).score(batch)).logp;
 
-/** τ · ln mean exp(x / τ), and its slope at each x: shares that add up to 1. */
+/** τ · ln mean exp(x / τ), and its gradient: weights that sum to 1. */
 function softMaximum(xs: readonly number[], temperature: number) {
   const mean = xs.reduce((sum, x) => sum + x / xs.length, 0);
   if (temperature === Number.POSITIVE_INFINITY) return { value: mean, shares: xs.map(() => 1 / xs.length) };

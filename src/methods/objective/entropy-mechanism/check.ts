@@ -16,7 +16,7 @@ import { entropyMechanism } from "./method.ts";
 const questions = 8;
 const environment = (seed: number) => answers({ seed, questions, vocabulary: 20 });
 
-/** Of each question's right words one is likely, one middling, one rare; all logits are normal, deviation 1.2. */
+/** Each question has a likely, a medium and a rare right word; all logits are normal with standard deviation 1.2. */
 function engine(seed: number) {
   const right = new Map(
     environment(seed)
@@ -39,7 +39,7 @@ function entropyAlong({ curve }: Practised): number {
   return mean(levels.map((level) => entropyAt(curve, level)));
 }
 
-/** On the line between the two iterations around it; NaN where success never gets there. */
+/** Linear interpolation between the two iterations around the level; NaN if success never reaches it. */
 function entropyAt(curve: Practised["curve"], level: number): number {
   const at = curve.findIndex((m) => m.success! >= level);
   const [before, after] = [curve[at - 1], curve[at]];

@@ -5,11 +5,11 @@ import { shuffled } from "../../../core/random.ts";
 import { type ClippedRatioOptions, clippedRatio, oldColumn } from "../../../objective/clippedRatio.ts";
 import { scales } from "../../../objective/normaliser.ts";
 
-/** What happens to the tokens that drain entropy most. */
+/** Treatment of the tokens that reduce entropy most. */
 export type Remedy =
   /** Clip-Cov: a random `share` of all tokens, drawn from those with a covariance between `from` and `to`, is left out. */
   | { readonly kind: "clip"; readonly share: number; readonly from: number; readonly to: number }
-  /** KL-Cov: the `share` of all tokens with the largest covariance pays `coefficient` per nat that it has moved. */
+  /** KL-Cov: the `share` of all tokens with the largest covariance gets a penalty of `coefficient` per nat of change. */
   | { readonly kind: "kl"; readonly share: number; readonly coefficient: number };
 
 /** Settings of {@link covarianceRatio}. */
@@ -19,7 +19,7 @@ export interface CovarianceRatioOptions extends Pick<ClippedRatioOptions, "clip"
 
 interface Aux<Inner> {
   readonly inner: Inner;
-  /** 1 where the remedy holds, over the batch that `prepare` saw. */
+  /** 1 where the remedy applies, over the batch of `prepare`. */
   readonly chosen_A: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ interface Aux<Inner> {
  *     clip: loss[a] = 0 on max(1, ⌊share · N⌋) tokens drawn from { from < c < to, not stopped by the ratio's clip }
  *     kl:   loss[a] = −ρ[a] · A[a] + coefficient · |logp[a] − old[a]| on the max(1, ⌊share · N⌋) tokens of largest c
  *
- * All other tokens have {@link clippedRatio}'s loss, per token. At the policy that sampled, |logp − old| has no slope:
+ * All other tokens have {@link clippedRatio}'s loss, per token. At the sampling policy, |logp − old| has no gradient:
  * with one step per batch "kl" does nothing. `from` and `to` are in units of advantage times nats. Where advantages or
  * log-probabilities are all equal, no token is chosen. Each `prepare` scores its batch once more.
  *
@@ -80,7 +80,7 @@ const without = (batch: Batch, isOut: (a: number) => boolean): Float32Array =>
   batch.advantage_A.map((advantage, a) => (isOut(a) ? 0 : advantage));
 
 /**
- * Each token's part of the covariance of advantage and log-probability, [A]; its mean over the tokens that count is
+ * Each token's term of the covariance of advantage and log-probability, [A]; its mean over the tokens that count is
  * the covariance itself. NaN where a token does not count.
  */
 export function tokenCovariance(

@@ -1,4 +1,4 @@
-/** How a policy's reward hangs on its entropy, and how fast a step of learning takes that entropy away. */
+/** How a policy's reward depends on its entropy, and how much a gradient step reduces the entropy. */
 import { leastSquares } from "../../../common/statistics/statistics.ts";
 
 /** A policy during training: entropy in nats, and its mean reward. */
@@ -11,15 +11,15 @@ export interface EntropyPoint {
 export interface EntropyLaw {
   readonly a: number;
   readonly b: number;
-  /** Reward that the law foretells where all entropy is spent: b − a. */
+  /** Reward predicted at zero entropy: b − a. */
   readonly ceiling: number;
-  /** Share of the reward's variance that the law explains; NaN where the reward never changed. */
+  /** R²: share of the reward's variance that the law explains; NaN if the reward is constant. */
   readonly r2: number;
 }
 
 /**
- * Least-squares fit of R = −a · exp(H) + b. Fitted on early training, it foretells where training without control of
- * the entropy ends. All NaN below two different entropies.
+ * Least-squares fit of R = −a · exp(H) + b. Fitted on early training, it predicts the final reward of training without
+ * entropy control. All NaN with fewer than two different entropies.
  * Paper: "The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models".
  */
 export function fitEntropyLaw(points: readonly EntropyPoint[]): EntropyLaw {
@@ -35,9 +35,9 @@ export function fitEntropyLaw(points: readonly EntropyPoint[]): EntropyLaw {
  *
  *     ΔH = −rate · Cov_{a ~ π}(ln π(a), u(a))      u = π(a) · A(a) for the plain gradient, A(a) for the natural one
  *
- * So likely actions of high advantage drain entropy, unlikely ones restore it.
- * @param logp_W ln π of every action. @param advantage_W of every action; a constant added to it changes nothing where
- *   its mean under π is 0, as the plain gradient asks.
+ * So likely actions of high advantage reduce entropy, unlikely ones raise it.
+ * @param logp_W ln π of every action. @param advantage_W of every action, with mean 0 under π, which the plain gradient
+ *   requires.
  * Paper: "The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models".
  */
 export function entropyChange(

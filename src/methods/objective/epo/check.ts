@@ -9,10 +9,10 @@ import { epo } from "./method.ts";
 
 const shape = { corridors: 16, cells: 6, every: 2, turns: 8 } as const;
 
-/** P(out) to begin with, at doors and elsewhere. */
+/** Initial P(out), at doors and elsewhere. */
 const temptation = { door: 0.85, elsewhere: 0.25 } as const;
 
-/** What is seen says where the doors are; nothing else is ever written. */
+/** The observation shows where the doors are; only "on" and "out" are allowed. */
 const prior: Prior = (context, word) => {
   if (word !== "on" && word !== "out") return -1e9;
   const cell = Number(/^c\d+\.(\d+)$/.exec(context[1] ?? "")?.[1] ?? 0);

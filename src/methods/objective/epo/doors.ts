@@ -1,4 +1,4 @@
-/** A corridor whose doors pay a little at once, while going on to the end pays ten times as much. */
+/** A corridor whose doors give a small reward at once, while the end gives ten times as much. */
 import type { Task } from "../../../core/types.ts";
 import {
   alreadyOver,
@@ -10,25 +10,25 @@ import {
 
 /** Settings of {@link doors}. */
 export interface DoorsOptions {
-  /** Corridors practised, each with cells of its own; as many others nobody practises. Default 4. */
+  /** Number of training corridors, each with its own cells; as many others are held out. Default 4. */
   readonly corridors?: number;
   /** Cells up to the end. Default 10. */
   readonly cells?: number;
-  /** Every so many cells there is a door. Default 2. */
+  /** Distance between doors, in cells. Default 2. */
   readonly every?: number;
   /** Default 15. */
   readonly turns?: number;
 }
 
-/** What leaving by a door pays, and what the end pays. */
+/** Reward of leaving by a door, and of the end. */
 const pays = { door: 0.1, end: 1 } as const;
 
 /** The word of a cell. */
 export const cellOf = (corridor: number, cell: number): string => `c${corridor}.${cell}`;
 
 /**
- * Each cell is seen as a word, `c0.3`. "on" goes a cell further. "out" leaves by the door where there is one, and costs a
- * turn elsewhere, as everything else does. A success is to get to the end within the turns.
+ * Each cell is observed as a word, `c0.3`. "on" moves one cell further. "out" leaves by a door if there is one; elsewhere
+ * it wastes a turn, as any other action does. Success: reaching the end within the turn limit.
  */
 export function doors(options: DoorsOptions = {}): Environment {
   const { corridors = 4, cells = 10, every = 2, turns = 15 } = options;

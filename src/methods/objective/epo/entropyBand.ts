@@ -7,11 +7,11 @@ import { type Normaliser, scales, type Totals, totalsOf } from "../../../objecti
 export interface EntropyBandOptions {
   /** Per nat beyond the band ("hinge"), or per token outside of it ("count"). Default 0.01. */
   readonly coefficient?: number;
-  /** The band's ends, as shares of the history; a low of 0 leaves only the upper one. Default 0.8 and 1.2. */
+  /** The band's bounds, as factors of the history; a low of 0 leaves only the upper one. Default 0.8 and 1.2. */
   readonly band?: { readonly low: number; readonly high: number };
   /**
-   * "hinge" grows with the distance from the band and so pulls back. "count" is the same for every token outside, which
-   * changes the loss but has no slope. Default "hinge".
+   * "hinge" grows with the distance from the band and so has a gradient. "count" is the same for every token outside,
+   * which changes the loss but has no gradient. Default "hinge".
    */
   readonly form?: "hinge" | "count";
   /** Factor on the coefficient as training goes on. Default 1. */
@@ -28,12 +28,12 @@ interface Aux {
 }
 
 /**
- * A penalty on entropies that leave a band around what they used to be.
+ * A penalty on entropies outside a band around their historical mean.
  *
  *     loss = coefficient · schedule · Σ_a w[a]/N · ( max(0, H[a] − high · H̄[a]) + max(0, low · H̄[a] − H[a]) )
  *
- * A token without a history is left alone, but counts in N. Beside an entropy bonus of c per nat, entropy is turned down
- * above the band only where coefficient · schedule > c.
+ * A token without a history has no penalty, but counts in N. With an entropy bonus of c per nat, entropy is lowered above
+ * the band only where coefficient · schedule > c.
  *
  * Stats, as sums: tokens, outside (share of tokens). Paper: "EPO: Entropy-regularized Policy Optimization for LLM Agents
  * Reinforcement Learning".
@@ -71,12 +71,12 @@ export function entropyBand(options: EntropyBandOptions = {}): Objective<Aux> {
 }
 
 /**
- * EPO's schedule of its smoothing, with u the share of the half of training that is done:
+ * EPO's schedule of its smoothing, with u the completed share of the current half of training:
  *
  *     first half:  w = 1 − 0.2 (1 − exp(−2u))        from 1 down to 0.83
  *     second half: w = 0.8 exp(−3u)                  from 0.8 down to 0.04
  *
- * 1 throughout where no number of iterations is planned.
+ * Constantly 1 if the number of iterations is not planned.
  */
 export function epoSchedule({ iteration, iterations }: Clock): number {
   if (iterations === undefined) return 1;

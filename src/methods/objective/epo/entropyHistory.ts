@@ -1,7 +1,7 @@
 import { overTurns } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage, Advantages } from "../../../core/slots.ts";
 
-/** The column of how undecided the policy used to be at each token's turn, nats. */
+/** Column of the historical mean entropy at each token's turn, nats. */
 export const historyColumn = "entropy.history";
 
 /** By turn: the mean over past iterations of the turn's mean entropy, nats, and how many iterations reached it. */
@@ -11,13 +11,13 @@ export interface EntropyHistoryState extends Readonly<Record<string, readonly nu
 }
 
 /**
- * Remembers how undecided the policy was at each turn, and hands that on as a column; advantages stay as they are.
+ * Records the mean entropy of each turn over past iterations and adds it as a column; advantages are unchanged.
  *
  *     H̄[k] = mean over past iterations of mean over tokens of turn k of H
  *     column "entropy.history": H̄[turn of the token] before this iteration; NaN at turns never reached before
  *
  * Turns are counted from each episode's start, and an iteration counts at the turns that any of its units reached. Needs
- * entropies from the sampler; without them nothing is remembered. Stats: `turns`, how many turns have a history.
+ * entropies from the sampler; without them nothing is recorded. Stats: `turns`, how many turns have a history.
  * Paper: "EPO: Entropy-regularized Policy Optimization for LLM Agents Reinforcement Learning".
  */
 export function entropyHistory(): Advantage<EntropyHistoryState> {

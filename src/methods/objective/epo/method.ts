@@ -8,17 +8,17 @@ import { entropyHistory } from "./entropyHistory.ts";
 export const epo = method({
   id: "epo",
   family: "objective",
-  summary: "an entropy bonus, held within a band around the entropy that each turn used to have",
+  summary: "an entropy bonus, with a band around each turn's historical mean entropy",
   paper: "EPO: Entropy-regularized Policy Optimization for LLM Agents Reinforcement Learning",
   mechanism:
-    "In long episodes with rewards at their end a policy first settles too early, and later, once pushed to explore, its entropy runs wild. The bonus answers the first, over all turns of an episode. The band answers the second: a turn's entropy is pulled back where it leaves the neighbourhood of what it was on average in the past at that turn, strongly at first and hardly any more at the end.",
+    "In long episodes with rewards at their end a policy first converges too early; later, once pushed to explore, its entropy grows without control. The bonus addresses the first problem, over all turns of an episode. The band addresses the second: a turn's entropy is penalised where it leaves a band around its past mean at that turn, strongly at first and weakly at the end.",
   equation: [
     "loss = loss of GRPO − c · mean(H) + c · α · w(k) · mean(p)",
     "p = max(0, H − 1.2 H̄[turn]) + max(0, 0.8 H̄[turn] − H)        H̄: mean over past iterations",
     "w(k): 1 falling to 0.83 over the first half of training, 0.8 falling to 0.04 over the second",
   ].join("\n"),
   source:
-    "band and schedule from the paper's code, whose penalty counts tokens outside and so has no slope; the hinge is ours, and so is α = 2, since α ≤ 1 cannot turn entropy down; c = 0.03 for small agents (ours; 0.001 in the paper)",
+    "band and schedule from the paper's code, whose penalty counts tokens outside the band and so has no gradient; the hinge is ours, and so is α = 2, since α ≤ 1 cannot lower the entropy; c = 0.03 for small agents (ours; 0.001 in the paper)",
   needs: ["entropy"],
   slots: ({ clipLow, clipHigh }) => ({
     advantage: [groupNormalised(), entropyHistory()],

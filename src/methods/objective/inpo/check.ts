@@ -10,11 +10,11 @@ import { dpo } from "../../baseline/dpo/method.ts";
 import { inpo } from "./method.ts";
 
 const tau = 0.1;
-/** Three replies in a circle at 0.9, and three that lose to all of them. */
+/** Three replies with cyclic preferences of 0.9, and three that lose to all of them. */
 const environment = (seed: number) =>
   preferenceGame({ seed, questions: 2, replies: 6, losers: 3, strength: [0.9, 0.9] });
 
-/** One number of the loss is what is chosen; steps, pairs and epochs are the same for all. */
+/** Only one parameter of the loss is tuned; steps, pairs and epochs are equal for all arms. */
 function arm(
   what: string,
   recipe: Recipe,

@@ -5,16 +5,16 @@ import { pairwise } from "../../../objective/pairwise.ts";
 
 /** Inverse step of the mirror descent, η. */
 const eta = 1;
-/** Weight of staying near the reference, τ < η. */
+/** Weight of the KL regularisation towards the reference, τ < η. */
 const tau = 0.1;
 
 export const inpo = method({
   id: "inpo",
   family: "objective",
-  summary: "no-regret self-play on pairs: each round is one squared loss to a fixed margin",
+  summary: "no-regret self-play on pairs: each round regresses a margin on a constant",
   paper: "Iterative Nash Policy Optimization: Aligning LLMs with General Preferences via No-Regret Learning",
   mechanism:
-    "The policy plays the preference game against itself by online mirror descent, whose last policy approaches the Nash policy of the game that is regularised towards the reference. A step of it needs the win rate of every reply; but it is also what minimises a squared loss on pairs of the policy's own replies and single votes, so no win rate is ever estimated. The margin is taken against a geometric mixture of the reference and the policy that sampled.",
+    "The policy plays the preference game against itself by online mirror descent; its last iterate approaches the Nash policy of the game with regularisation towards the reference. An exact step needs the win rate of every reply. The same step also minimises a squared loss on pairs of the policy's own replies with single preferences, so no win rate has to be estimated. The margin is relative to a geometric mixture of the reference and the sampling policy.",
   equation: [
     "h = ln π(w)/π(l) − τ/η · ln ref(w)/ref(l) − (1 − τ/η) · ln π_t(w)/π_t(l)          π_t: sampled the pair",
     "loss = mean over pairs of (h − 1/(2η))²",
@@ -22,7 +22,7 @@ export const inpo = method({
   ].join("\n"),
   source:
     "η and τ for tables, ours (a public implementation has η = 0.0075 and τ = η/3 for language models); pairs are independent, where the paper takes the best and the worst of eight",
-  defaults: { epochs: 8, minibatches: 1 }, // a round is a regression: it has to be solved, not stepped at
+  defaults: { epochs: 8, minibatches: 1 }, // a round is a regression and needs several passes
   frozen: { reference: {} },
   slots: {
     feedback: comparisons(),

@@ -11,7 +11,7 @@ const cap = { practice: 6, later: 24 } as const;
 
 const prior: Prior = (_, word) => (word === "ask" ? 1 : word === "answer" ? -1 : -1e9);
 
-/** Exact success at a cap on questions that nobody practised, and the share of episodes that come to an end. */
+/** Exact success at a turn cap on held-out questions, and the share of finished episodes. */
 async function atCap({ policy }: Practised, seed: number, turns: number) {
   const prompts = Array.from({ length: largestLead + 1 }, (_, lead) =>
     policy.codec.open([{ role: "user", content: leadWord(lead) }]),

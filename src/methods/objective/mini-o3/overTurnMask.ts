@@ -3,20 +3,20 @@ import type { Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link overTurnMask}. */
 export interface OverTurnMaskOptions {
-  /** Limits that say nothing about an attempt when they cut it off. Default: turns and tokens. */
+  /** Limits whose truncation masks an attempt. Default: turns and tokens. */
   readonly limits?: readonly ("turns" | "tokens" | "seconds")[];
 }
 
 /**
- * Takes what was cut off out of training: an attempt that ran into a limit has got no verdict. Stands behind an estimator
- * that compares all attempts, the cut ones among them with what they were paid.
+ * Masks truncated attempts, which have no outcome. Place it after an estimator that compares all attempts, including the
+ * truncated ones with their rewards.
  *
- *     A'[i] = A[i] where attempt i came to an end; else not trained on
+ *     A'[i] = A[i] if attempt i finished; otherwise not trained on
  *
- * The comparison stays with all attempts: their low mean is the brake that keeps a policy from never coming to an end.
- * A group with fewer than two finished attempts is left out altogether. Since cut attempts are not in the batch, a loss
- * that is a mean over rows divides by the finished ones. Without an estimator before it there is nothing to mask.
- * Stats: `finished`, the share of attempts that came to an end.
+ * The group's mean still includes all attempts: the low mean keeps the policy from never finishing. A group with fewer
+ * than two finished attempts is left out. Since truncated attempts are not in the batch, a loss that is a mean over rows
+ * divides by the finished ones. Without an estimator before it there is nothing to mask.
+ * Stats: `finished`, the share of finished attempts.
  * Paper: "Mini-o3: Scaling Up Reasoning Patterns and Interaction Turns for Visual Search".
  */
 export function overTurnMask({ limits = ["turns", "tokens"] }: OverTurnMaskOptions = {}): Advantage<null> {

@@ -1,4 +1,4 @@
-/** Unreliable witnesses: each vote costs a turn, and the policy says when it has heard enough. */
+/** Unreliable witnesses: each vote costs a turn, and the policy decides when to answer. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import {
@@ -12,27 +12,27 @@ import {
 
 /** Settings of {@link votes}. */
 export interface VotesOptions {
-  /** Actions until an episode is cut off. Default 24. */
+  /** Turn limit of an episode. Default 24. */
   readonly turns?: number;
   /** Tasks per split. Default 200. */
   readonly questions?: number;
   /** Probability that a vote names the right one of four answers; otherwise it names another one at random. Default 0.4. */
   readonly reliable?: number;
-  /** Whether a task's attempts hear the same votes, or each its own; then no expert can be right for certain. Default "task". */
+  /** Whether a task's attempts share the same votes or each draws its own; then no expert is always right. Default "task". */
   readonly evidence?: "task" | "episode";
   /** Default 1. */
   readonly seed?: number;
 }
 
 const answers = 4;
-/** Votes there are in all; who goes on asking hears the last state again. */
+/** Total number of votes; further questions repeat the last state. */
 const votesInAll = 64;
-/** Every task is right after some number of votes up to this one. */
+/** In every task the leading answer is right after some number of votes up to this one. */
 const solvedWithin = 24;
-/** Largest lead that is told apart. */
+/** Largest lead that is distinguished. */
 export const largestLead = 8;
 
-/** The answer that leads after so many votes, the first of equals, and by how much. */
+/** The leading answer after this many votes, the first of equals, and its lead. */
 export function leaderAfter(
   task: Task,
   votes: number,
@@ -48,8 +48,8 @@ export function leaderAfter(
 export const leadWord = (lead: number): string => `lead${lead}`;
 
 /**
- * One vote is there from the start. What is seen is by how much the leading answer leads, `lead2`. "ask" brings another
- * vote, "answer" gives the leading answer and ends the episode; anything else wastes a turn.
+ * One vote is given at the start. The agent sees the leading answer's lead, `lead2`. "ask" adds a vote, "answer" gives the
+ * leading answer and ends the episode; any other action wastes a turn.
  */
 export function votes(options: VotesOptions = {}): Environment {
   const { turns = 24, questions = 200, reliable = 0.4, evidence = "task", seed = 1 } = options;

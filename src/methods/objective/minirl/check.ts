@@ -14,10 +14,10 @@ import { scattered } from "../../../worlds/arms/sequences.ts";
 import { type Sequences, sequences } from "../../../worlds/sequences.ts";
 import { minirl } from "./method.ts";
 
-/** Standard deviation of what the sampler's logits differ by from the trainer's. */
+/** Standard deviation of the difference between the sampler's and the trainer's logits. */
 const noise = 0.6;
 
-/** Every answer to a task as one row: its probability, and what it is worth against the mean. */
+/** Every answer to a task as one row: its probability, and its reward minus the mean. */
 function rowsOf(task: Task, env: Sequences, codec: Codec, p: Float64Array) {
   const prompt = codec.open(task.prompt);
   const pay = env.all.map((answer) => env.payOf(task, answer));

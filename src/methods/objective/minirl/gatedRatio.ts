@@ -5,28 +5,28 @@ import { type Normaliser, scales, type Totals, totalsOf } from "../../../objecti
 
 /** Settings of {@link gatedRatio}. */
 export interface GatedRatioOptions {
-  /** How far the trainer's ratio may have moved the way that the advantage wants before the token is dropped. Default 0.2 and 0.27. */
+  /** Bounds of the trainer's ratio in the advantage's direction; beyond them a token is dropped. Default 0.2 and 0.27. */
   readonly clip?: { readonly low: number; readonly high: number };
-  /** Largest correction of sampler against trainer. Default 5. */
+  /** Cap on the sampler–trainer correction d. Default 5. */
   readonly cap?: number;
   /** Default { constant: 1 }: the sum over a row's tokens, the mean over rows. */
   readonly normaliser?: Normaliser;
 }
 
-/** The column of what the trainer says of each token before the first step. */
+/** Column of the trainer's log-probabilities before the first step. */
 export const trainerColumn = "trainer.logp";
 
 /**
- * REINFORCE with token weights against the sampler and a gate on the trainer's own movement (MiniRL).
+ * REINFORCE with token importance weights against the sampler and a gate on the policy's change (MiniRL).
  *
  *     discrepancy d = min(exp(old − behaviour), cap)      old: the same weights as the sampler's, scored by the trainer
  *     staleness   s = exp(logp − old)
  *     gate        M = 0 where A > 0 and s > 1 + high, or A < 0 and s < 1 − low; else 1, without gradient
  *     loss = −Σ_a w[a]/N · M[a] · d[a] · s[a] · A[a]
  *
- * d · s is π/μ: to first order in what each token moved, the sum of these token terms has the gradient of the expected
- * reward of whole sequences. That needs the sum over tokens: a mean over a row's tokens breaks it. A gated token gives
- * nothing, neither loss nor gradient, but counts in N. One without a behaviour log-probability is left out and counted.
+ * d · s is π/μ: to first order in each token's change, the sum of these token terms has the gradient of the expected
+ * reward of whole sequences. That requires the sum over tokens; it does not hold for a mean over a row's tokens. A gated
+ * token has neither loss nor gradient, but counts in N. One without a behaviour log-probability is left out and counted.
  *
  * Stats, as sums: tokens, unknown, gated, discrepancy (k3 from sampler to trainer), kl (k3 from old to current weights).
  * Paper: "Stabilizing Reinforcement Learning with LLMs: Formulation and Practices".

@@ -5,10 +5,11 @@ import { gatedRatio } from "./gatedRatio.ts";
 export const minirl = method({
   id: "minirl",
   family: "objective",
-  summary: "minimal stable recipe: token weights against the sampler, a gate on the trainer's own movement",
+  summary:
+    "minimal stable recipe: token importance weights against the sampler, a gate on the policy's change",
   paper: "Stabilizing Reinforcement Learning with LLMs: Formulation and Practices",
   mechanism:
-    "What is wanted is the expected reward of whole sequences; what is trained is a sum of token terms. Both have the same gradient to first order in how far each token's probability moved, so the token loss is right as long as the ratio of trainer to sampler stays near 1. That ratio has two factors, what sampler and trainer disagree about at equal weights and how stale the sample is: the weight corrects both, and the gate keeps the second one small.",
+    "The objective is the expected reward of whole sequences; the loss is a sum of token terms. Both have the same gradient to first order in the change of each token's probability, so the token loss is valid as long as the ratio of trainer to sampler stays near 1. That ratio has two factors: the mismatch of sampler and trainer at equal weights, and the staleness of the sample. The importance weight corrects both, and the gate keeps the second one small.",
   equation: [
     "A = R − mean(R)                                  over the group; no deviation, no length",
     "loss = −mean over answers of Σ_t M_t · (π_t / μ_t) · A",
@@ -16,6 +17,6 @@ export const minirl = method({
     "μ: the sampler, π_old: the same weights scored by the trainer, π: the current weights",
   ].join("\n"),
   source:
-    "the recipe from notes on the paper; ε_low 0.2, ε_high 0.27 and a cap of 5 on π_old/μ are recalled; routing replay has no counterpart in models without experts",
+    "the recipe from notes on the paper; ε_low 0.2, ε_high 0.27 and a cap of 5 on π_old/μ are quoted from memory; routing replay has no counterpart in models without experts",
   slots: { advantage: groupNormalised({ scale: "none" }), objective: gatedRatio() },
 });

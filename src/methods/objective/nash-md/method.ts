@@ -5,7 +5,7 @@ import { klPenalty } from "../../../objective/klPenalty.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { opponents } from "../../../rollout/opponents.ts";
 
-/** Weight β of staying near the reference. */
+/** Weight β of the KL penalty towards the reference. */
 const beta = 0.1;
 /** Share of the reference in the opponent. */
 const share = 0.5;
@@ -15,10 +15,10 @@ const normaliser = { constant: 1 };
 export const nashMd = method({
   id: "nash-md",
   family: "objective",
-  summary: "Nash mirror descent: win against a mixture of the policy and its reference",
+  summary: "Nash mirror descent: rewards wins against a mixture of the policy and its reference",
   paper: "Nash Learning from Human Feedback",
   mechanism:
-    "Preferences may run in circles, so there is no reward to maximise; what can be sought is a policy that none is preferred to. The policy is rewarded for winning against replies of a mixture between itself and the reference. The reference's share damps the chase around the circle, so that the last policy is a good one, while plain self-play has to average all policies on the way.",
+    "Preferences may be cyclic, so no reward explains them; the goal is a policy to which no other is preferred (a Nash equilibrium). The policy is rewarded for winning against replies of a mixture of itself and the reference. The reference's share damps the cycling, so the last iterate converges, while plain self-play has to average all iterates.",
   equation: [
     "y ~ π,   y′ ~ π^(1−c) μ^c token by token                        μ: reference, c = 0.5",
     "loss = −(P(y ≻ y′) − 1/2) · ln π(y) + β · sg[ln π(t)/μ(t)] · ln π(t)         sums over tokens t, β = 0.1",

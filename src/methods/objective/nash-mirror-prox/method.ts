@@ -5,9 +5,9 @@ import { klPenalty } from "../../../objective/klPenalty.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { opponents } from "../../../rollout/opponents.ts";
 
-/** Weight β of staying near the reference. */
+/** Weight β of the KL penalty towards the reference. */
 const beta = 0.1;
-/** Proximal step η; twice β is where the theory promises its rate. */
+/** Proximal step η; the theory's convergence rate holds for η = 2β. */
 const eta = 2 * beta;
 /** Share κ of the policy that the target takes over after each iteration: a half-step lasts about 1/κ of them. */
 const follow = 0.1;
@@ -17,10 +17,11 @@ const normaliser = { constant: 1 };
 export const nashMirrorProx = method({
   id: "nash-mirror-prox",
   family: "objective",
-  summary: "Nash by extra steps: win against a slow target, stay near it and near the reference",
+  summary:
+    "extragradient steps to the Nash policy: a slow target as opponent, KL penalties to it and the reference",
   paper: "Accelerating Nash Learning from Human Feedback via Mirror Prox",
   mechanism:
-    "In a preference game that runs in circles a step against the present policy overshoots. Mirror prox first takes a trial step, then repeats the step from where it began, against the trial policy: the look-ahead takes the rotation out, and the last policy converges at a linear rate. With a language model both half-steps become policy gradients against a slowly moving target, which is opponent and proximal centre at once.",
+    "In a cyclic preference game a step against the current policy overshoots. Mirror prox first takes a trial step, then repeats the step from the same starting point against the trial policy: the look-ahead removes the rotation, and the last iterate converges at a linear rate. With a language model both half-steps become policy gradients against a slowly moving target, which is both opponent and proximal centre.",
   equation: [
     "π_{k+1/2} = argmin (1/β) P(π_k ≻ π) + KL(π ‖ μ) + 1/η · KL(π ‖ π_k)                μ: reference",
     "π_{k+1}   = argmin (1/β) P(π_{k+1/2} ≻ π) + KL(π ‖ μ) + 1/η · KL(π ‖ π_k)         η = 2β",

@@ -12,7 +12,7 @@ import { nft } from "./method.ts";
 const environment = (seed: number) =>
   sequences({ questions: 3, length: 3, vocabulary: 6, pay: { kind: "right", share: 0.28 }, seed });
 
-/** A question counts once it is mastered: diversity is easy to keep by learning nothing. */
+/** Only mastered questions count: without learning, diversity is trivially preserved. */
 const mastered = 0.95;
 
 /** Exact expected number of different right answers in 16 samples, Σ over right answers of 1 − (1 − π)^16. */

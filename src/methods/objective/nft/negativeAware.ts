@@ -18,14 +18,14 @@ export interface NegativeAwareOptions {
 }
 
 /**
- * Negative-aware fine-tuning (NFT): right answers are fitted as they are, wrong ones under the policy that must have
- * written them if the sampling policy mixed right and wrong ones in the group's proportions r : 1 − r.
+ * Negative-aware fine-tuning (NFT): right answers are fitted directly, wrong ones under the implicit negative policy: the
+ * sampling policy is seen as a mixture of a positive and a negative policy in the group's proportions r : 1 − r.
  *
  *     R[a] = exp(logp[a] − behaviour[a]),   Q[a] = (1 − r R[a]) / (1 − r)
  *     loss = −Σ_a w[a]/N · ω(r) · ( y[a] ln R[a] + (1 − y[a]) ln max_v(Q[a], floor) )
  *
- * y is the advantage column: 1 on right answers, 0 on wrong ones. max_v takes the larger value but the slope of Q, so a
- * token that is floored is still pushed down: ∂ ln max_v/∂logp = −r R / ((1 − r) max(Q, floor)).
+ * y is the advantage column: 1 on right answers, 0 on wrong ones. max_v takes the larger value but the gradient of Q, so a
+ * floored token's probability is still lowered: ∂ ln max_v/∂logp = −r R / ((1 − r) max(Q, floor)).
  * A token without a behaviour log-probability or a rate strictly between 0 and 1 is left out and counted as unknown.
  *
  * Stats, as sums: tokens, unknown, floored (share of tokens).

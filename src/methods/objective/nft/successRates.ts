@@ -9,7 +9,7 @@ import { overAll } from "../../../common/tokens/tokenRanges.ts";
 import type { Advantage } from "../../../core/slots.ts";
 import type { Id } from "../../../core/types.ts";
 
-/** The column of the share of successes in each token's group. */
+/** Column of the success rate of each token's group. */
 export const rateColumn = "group.successRate";
 
 /** Settings of {@link successRates}. */
@@ -19,11 +19,11 @@ export interface SuccessRatesOptions extends ChannelOptions {
 }
 
 /**
- * Says of every token whether its unit succeeded, and how often its group did; nothing is compared yet.
+ * Gives every token its unit's success as advantage, and its group's success rate as a column:
  *
  *     A[i] = 1[R[i] ≥ threshold],   column "group.successRate": r = mean of A over the group
  *
- * Groups that are all right or all wrong, groups of one among them, leave nothing to tell apart and are not trained on.
+ * Groups that are all right or all wrong, including groups of one, are not trained on.
  * Paper: "Bridging Supervised Learning and Reinforcement Learning in Math Reasoning".
  */
 export function successRates(options: SuccessRatesOptions = {}): Advantage<null> {

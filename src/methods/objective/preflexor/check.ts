@@ -19,7 +19,7 @@ const thoughts = Array.from({ length: keys * spellings }, (_, i) =>
   spelling(Math.floor(i / spellings), i % spellings),
 );
 
-/** Thinks in the right form, of the right key in 60 % of the cases; after it the right value is likelier than the others. */
+/** Initially well-formed thoughts with the right key in 60 % of the cases; after a right key the right value is likelier. */
 function engine(seed: number) {
   const byWord = new Map(
     environment(seed)

@@ -1,4 +1,4 @@
-/** Two look-ups in a row: a thought names the key in between, in one of several spellings, and the answer its value. */
+/** Two chained look-ups: a thought names the intermediate key, in one of several spellings, and the answer its value. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
@@ -6,9 +6,9 @@ import { oneReply } from "../../../env/oneReply.ts";
 
 /** Settings of {@link lookups}. */
 export interface LookupsOptions {
-  /** Questions practised; as many others nobody practises. Default 10. */
+  /** Number of training questions; as many others are held out. Default 10. */
   readonly questions?: number;
-  /** Keys, each with a value of its own. Default 6. */
+  /** Number of keys, each with its own value. Default 6. */
   readonly keys?: number;
   /** Spellings of each key that mean the same. Default 4. */
   readonly spellings?: number;
@@ -26,8 +26,8 @@ export const hopsOf = (task: Task): { readonly key: number; readonly value: stri
 export const spelling = (key: number, form: number): string => `k${key}.s${form}`;
 
 /**
- * A reply is "think k2.s0 so v5": a thought between two markers, and an answer. The right answer pays `outcome` 1,
- * whatever was thought.
+ * A reply is "think k2.s0 so v5": a thought between two markers, and an answer. The right answer has `outcome` 1, whatever
+ * the thought.
  */
 export function lookups(options: LookupsOptions = {}): Environment {
   const { questions = 10, keys = 6, spellings = 4, seed = 1 } = options;

@@ -8,13 +8,13 @@ import { withSpans } from "./withSpans.ts";
 export const preflexor = method({
   id: "preflexor",
   family: "objective",
-  summary: "preferences about answers alone: thoughts stay in the context and out of the loss",
+  summary: "preference optimisation on answers only: thoughts stay in the context and out of the loss",
   paper:
     "PRefLexOR: Preference-based Recursive Language Modeling for Exploratory Optimization of Reasoning and Agentic Thinking",
   mechanism:
-    "Pairs of a right and a wrong reply are drawn from the policy of the day. Their log-probabilities leave out everything up to the end of the thought, which only stands in the context: the answer learns to be right after whatever was thought, and no way of thinking is favoured for having stood before a right answer by chance.",
+    "Pairs of a right and a wrong reply are sampled from the current policy. Their log-probabilities leave out everything up to the end of the thought, which is only context: the policy learns to answer correctly after any thought, and no style of thinking is reinforced because it happened to precede a right answer.",
   equation: [
-    "Δ(y) = Σ_t m[t] · (ln π(y_t) − ln ref(y_t))          m[t] = 0 up to the last end of a thought, 1 after it",
+    "Δ(y) = Σ_t m[t] · (ln π(y_t) − ln ref(y_t))          m[t] = 0 up to the end of the last thought, 1 after it",
     "u = β (Δ(chosen) − Δ(rejected)),   q = σ(u)          β = 0.1, ε = 0.001",
     "loss = mean over pairs of q ln(q / (1 − ε)) + (1 − q) ln((1 − q) / ε)",
   ].join("\n"),

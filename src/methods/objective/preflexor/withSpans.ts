@@ -4,22 +4,22 @@ import type { Span, Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link withSpans}. */
 export interface WithSpansOptions {
-  /** What the part is called, e.g. "thought". */
+  /** Name of the span, e.g. "thought". */
   readonly name: string;
   /** Text that begins it. */
   readonly open: string;
   /** Text that ends it. */
   readonly close: string;
-  /** "inside": the tokens between each pair of markers. "before": everything up to the last end. Default "inside". */
+  /** "inside": the tokens between each pair of markers. "before": everything up to the last end marker. Default "inside". */
   readonly cover?: "inside" | "before";
-  /** Whether the markers belong to the part. Default false. */
+  /** Whether the markers belong to the span. Default false. */
   readonly markers?: boolean;
 }
 
 /**
- * Names parts of the actions that a rollout brings home: the tokens between two markers, as `Turn.spans[name]`. A begin
- * is closed by the next end; with "before" the part goes from the action's first token to its last end. An action in
- * which begins and ends do not match has no such part, nor has one without tokens.
+ * Adds named spans to the rollout's actions: the tokens between two markers, as `Turn.spans[name]`. The next end marker
+ * closes a begin marker; with "before" the span goes from the action's first token to its last end marker. An action
+ * with unmatched markers, or without tokens, has no such span.
  */
 export function withSpans(rollout: Rollout, options: WithSpansOptions): Rollout {
   return async (ctx) => {

@@ -37,7 +37,7 @@ const arm = (recipe: PracticeArm["recipe"]) =>
     more: ({ curve }) => ({ "mean reward": averageOf(curve, "reward"), entropy: curve.at(-1)!.entropy! }),
   });
 
-/** The same with a weaker choice: the best four of eight. */
+/** The same with weaker selection: the best four of eight. */
 const halfKept = method({
   id: "raft-half",
   family: "objective",

@@ -8,12 +8,12 @@ export const raft = method({
   summary: "reward-ranked fine-tuning: imitates the best of each group of attempts",
   paper: "RAFT: Reward rAnked FineTuning for Generative Foundation Model Alignment",
   mechanism:
-    "Each iteration samples several answers to a task from the current policy, ranks them by their reward and keeps the best one, which is imitated by maximum likelihood. Any reward that ranks will do, since its size plays no part, and nothing is pushed down, which keeps the loss as stable as supervised fine-tuning. The larger the group, the stronger the choice.",
+    "Each iteration samples several answers to a task from the current policy, ranks them by their reward and keeps the best one, which is imitated by maximum likelihood. Only the ranking matters, not the scale of the reward, and no likelihood is lowered directly, so the loss is as stable as supervised fine-tuning. A larger group selects more strongly.",
   equation: [
     "y* = argmax_k r(x, y_k)                        y_1 … y_K ~ π(· | x)",
     "loss = −mean over kept tokens of ln π(y*[t] | x, y*[<t])",
   ].join("\n"),
   source:
-    "ranking within each task (local) and one pass over what was kept, as in the paper; without the optional penalty on leaving the reference, and with group sizes of this house (ours)",
+    "ranking within each task (local) and one pass over the kept answers, as in the paper; without the optional KL penalty towards the reference, and with Whetstone's default group size (ours)",
   slots: { advantage: rejectionSampled({ keep: { best: 1 } }), objective: likelihood() },
 });

@@ -12,7 +12,7 @@ import { type TurnByTurnOptions, turnByTurn } from "./turnByTurn.ts";
 
 const games = 12;
 
-/** Moves alone are actions, and begin almost equally likely after every history. */
+/** Only moves are actions; initially they are almost equally likely after every history. */
 function engine(seed: number) {
   const random = randomStream(seed).split("prior");
   const prior: Prior = (context, word) =>
@@ -37,7 +37,7 @@ const arm = (recipe: Recipe, settings: Partial<Settings> = {}) =>
     more: ({ curve }) => ({ solved: averageOf(curve.slice(-5), "success") }),
   });
 
-/** As many steps per batch as there are turns. Divided by the group's deviation, it ended at the sure prize everywhere. */
+/** As many steps per batch as turns. With division by the group's deviation it always converged to the certain prize. */
 const joint = method({
   id: "joint",
   family: "objective",

@@ -1,11 +1,11 @@
-/** Three moves in a row: a small sure prize for one first move, a large one behind the right combination. */
+/** Three moves in a row: one first move has a small certain prize, the right combination a large one. */
 import { randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link combination}. */
 export interface CombinationOptions {
-  /** Games practised; as many others nobody practises. Default 12. */
+  /** Number of training games; as many others are held out. Default 12. */
   readonly games?: number;
   /** Moves to choose from at each turn, at least 3. Default 5. */
   readonly moves?: number;
@@ -13,13 +13,13 @@ export interface CombinationOptions {
   readonly seed?: number;
 }
 
-/** What a game hides, as its metadata say. */
+/** The hidden values of a game, from its metadata. */
 interface Game {
   /** The right moves, in order. */
   readonly right: readonly string[];
-  /** The first move that pays the sure prize. */
+  /** The first move with the certain prize. */
   readonly sure: string;
-  /** What the other first moves pay. */
+  /** Prizes of the other first moves. */
   readonly pays: Readonly<Record<string, number>>;
 }
 
@@ -28,7 +28,7 @@ const gameOf = (task: Task): Game => task.metadata.game as unknown as Game;
 const turns = 3;
 const surePrize = 0.3;
 
-/** What three moves pay, in [0, 1]. */
+/** Prize of three moves, in [0, 1]. */
 export function prizeOf(task: Task, moves: readonly string[]): number {
   const { right, sure, pays } = gameOf(task);
   const [first = "", second, third] = moves;
@@ -46,8 +46,7 @@ export function prizeOf(task: Task, moves: readonly string[]): number {
  * | the right one | 1 with the right second and third move, 0.1 with the right second one alone, else 0 |
  * | any other | 0.1 to 0.3, whatever follows |
  *
- * Whether the right first move is good depends on how well the later moves are played. A word that is no move ends
- * the game without a prize.
+ * The value of the right first move depends on the later moves. An invalid move ends the game without a prize.
  */
 export function combination(options: CombinationOptions = {}): Environment {
   const { games = 12, moves: count = 5, seed = 1 } = options;

@@ -8,10 +8,10 @@ import { turnByTurn } from "./turnByTurn.ts";
 export const seeupo = method({
   id: "seeupo",
   family: "objective",
-  summary: "the last turn learns first; each earlier one against the later turns as they have become",
+  summary: "updates turns from last to first, each against the already updated later turns",
   paper: "SeeUPO: Sequence-Level Agentic-RL with Convergence Guarantees",
   mechanism:
-    "The turns of an episode are taken as a team of agents that learn one after the other, the last one first. When a turn is learnt, trajectories are weighed by how much likelier the turns after it have become, so it learns against the new later behaviour, as in backward induction: a first move that used to fail for what followed is no longer blamed for it. Ratios are those of whole turns, and advantages keep the unit of the rewards, since division by the group's deviation would break the convergence that the paper proves.",
+    "The turns of an episode are treated as a team of agents that are updated one after the other, the last one first. When a turn is updated, trajectories are weighted by the probability ratios of the later turns, so it learns against the new later behaviour, as in backward induction: a first move that failed only because of later turns is no longer penalised. Ratios are per turn, and advantages are not divided by the group's deviation, since that would break the convergence that the paper proves.",
   equation: [
     "A[i] = R[i] − mean of the group,   m[i] = 1",
     "for t = T … 1:   s = exp(mean over turn t of (logp − old)),   old: scored anew before the turn",
@@ -19,7 +19,7 @@ export const seeupo = method({
     "                 m[i] ← m[i] · s_new[i]",
   ].join("\n"),
   source:
-    "coefficients from the paper's code; that code also holds every s_new and m within 0.8 and 1.2, which here stays out (ours): small tables take larger steps",
+    "coefficients from the paper's code; that code also clamps every s_new and m to [0.8, 1.2], which is left out here (ours): small tables take larger steps",
   frozen: { reference: {} },
   defaults: { minibatches: 1 },
   slots: (s) => ({

@@ -4,31 +4,31 @@ import type { Id, Stats } from "../../../core/types.ts";
 
 /** Settings of {@link turnByTurn}. */
 export interface TurnByTurnOptions {
-  /** What one turn is learnt with. */
+  /** The update for a single turn. */
   readonly each: Update;
-  /** Which turn comes first: the last one, or the first one. Default "backward". */
+  /** Order of the turns: from the last, or from the first. Default "backward". */
   readonly order?: "backward" | "forward";
   /**
-   * How turns already learnt weigh on the next: by the product of their ratios of new to old probability, held within
-   * 1 ± `bound` at each turn (Infinity: as it is), or not at all. Default { bound: Infinity }.
+   * Correction for already updated turns: the product of their ratios of new to old probability, clamped to 1 ± `bound`
+   * at each turn (Infinity: unclamped), or none. Default { bound: Infinity }.
    */
   readonly correction?: { readonly bound: number } | "none";
 }
 
 /**
- * Learns a batch turn by turn, as if each turn were an agent of its own in a team: when one is learnt, those before it
- * in the order have already changed, and every trajectory counts as much as the new team would play it.
+ * Updates a batch turn by turn, as if each turn were an agent in a team: when a turn is updated, earlier ones in the order
+ * have already changed, and every trajectory is weighted by its probability ratio under the new team.
  *
  *     m[i] = 1
  *     for each turn t in the order:
- *       old   = log-probabilities of the model as it is now
- *       learn turn t alone, with the advantage m[i] · A
+ *       old   = log-probabilities of the current model
+ *       update on turn t only, with the advantage m[i] · A
  *       s[i]  = exp(mean over the tokens of turn t of (logp − old)), within 1 ± bound
  *       m[i] ← m[i] · s[i], within 1 ± bound
  *
- * Backward, a turn is thus learnt against the later turns as they have become: backward induction. With one token per
- * turn and no bound m is the exact importance weight. A trajectory without the turn keeps its m. Where turns share no
- * parameters and nothing corrects, the order is without effect.
+ * Backward, a turn is updated against the already updated later turns: backward induction. With one token per turn and no
+ * bound, m is the exact importance weight. A trajectory without the turn keeps its m. If turns share no parameters and
+ * there is no correction, the order has no effect.
  *
  * @returns the sum of `steps`, and of everything else the mean over turns.
  * Paper: "SeeUPO: Sequence-Level Agentic-RL with Convergence Guarantees".
@@ -73,7 +73,7 @@ function withWeights(batch: Batch, running: ReadonlyMap<Id, number>): Batch {
   return { ...batch, advantage_A };
 }
 
-/** Geometric mean over its weighted tokens of how much likelier each trajectory has become. */
+/** Geometric mean of each trajectory's probability ratios over its weighted tokens. */
 function ratios(batch: Batch, old: Float32Array, now: Float32Array): Map<Id, number> {
   const sums = new Map<Id, { sum: number; n: number }>();
   for (let r = 0; r < rowCount(batch); r++) {

@@ -1,4 +1,4 @@
-/** Questions of a few topics, each answered once by an annotator who prefers better replies but often settles for less. */
+/** Questions of a few topics, each answered once by an annotator who often gives a suboptimal reply. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 import { defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
@@ -7,7 +7,7 @@ import { defineEnvironment, type Environment, type Episode } from "../../../env/
 export interface AnnotatedOptions {
   /** Questions that the annotator answered; half as many more are tests. Default 30. */
   readonly questions?: number;
-  /** What makes questions alike: the same replies are good. Default 5. */
+  /** Number of topics; questions of one topic have the same good replies. Default 5. */
   readonly topics?: number;
   /** Words to choose from. Default 12. */
   readonly replies?: number;
@@ -24,9 +24,9 @@ export const qualitiesOf = (task: Task): readonly number[] => task.metadata.qual
 export const wordsOf = (task: Task): string[] => qualitiesOf(task).map((_, i) => `a${i}`);
 
 /**
- * A question reads `q17 t2`: its own word, then its topic's. A reply is one word and pays its quality, which the topic
- * alone decides. The expert is the annotator: of each question it knows one reply, drawn once and for all with probability
- * ∝ exp(quality); success is a reply no worse than that.
+ * A question reads `q17 t2`: its own word, then its topic's. A reply is one word; its reward is its quality, which depends
+ * only on the topic. The expert is the annotator: for each question it knows one reply, drawn once with probability
+ * ∝ exp(quality). Success: a reply at least as good.
  */
 export function annotated(options: AnnotatedOptions = {}): Environment {
   const { questions = 30, topics = 5, replies = 12, scale = 2, seed = 1 } = options;

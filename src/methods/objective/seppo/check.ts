@@ -18,7 +18,7 @@ import { drawnFromPool, pool } from "./pool.ts";
 const beta = 0.3;
 const environment = (seed: number) => annotated({ seed, questions: 60, topics: 12 });
 
-/** One table for each topic: the question's own word is not looked at. After the reply there is only its end. */
+/** One table row per topic: the question's own word is ignored. The end token follows the reply. */
 const engine = () =>
   tabularEngine({
     context: 3,
@@ -53,7 +53,7 @@ const variant = (id: string, summary: string, size: number, rejected: number | "
     }),
   });
 
-/** The same run at each of three step sizes, so that no arm is saved by a step that suits it. */
+/** The same run at each of three step sizes, so that no arm benefits from a favourable step size. */
 function arm(recipe: Recipe): Arm {
   const steps = [0.05, 0.12, 0.3].map((learningRate) => ({ learningRate }));
   const run = armOf({

@@ -2,9 +2,9 @@ import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 
 /**
- * Prefers what was shown to what was sampled, whatever either is worth: in each group the first demonstration to the
- * first sample, the second to the second, and so on from the start of the shorter list until the longer one ends, so that
- * one demonstration may stand against several samples. A group without either gives no signal.
+ * Prefers demonstrations to samples, whatever their rewards: in each group the first demonstration to the first sample,
+ * the second to the second, and so on; the shorter list is repeated until the longer one ends, so that one demonstration
+ * may be paired with several samples. A group that lacks either kind gives no signal.
  */
 export function demonstrationsWin(channel = "preference"): Feedback {
   return async (_ctx, { trajectories, units }) => {

@@ -5,15 +5,15 @@ import { drawnFromPool, keepInPool } from "./pool.ts";
 export interface PastSelfOptions {
   /** Earlier policies kept; the method declares `pool(size)` among its frozen models. */
   readonly size: number;
-  /** Attempts at each practised task. Default 8. */
+  /** Attempts at each training task. Default 8. */
   readonly groupSize?: number;
   /** Default 1. */
   readonly temperature?: number;
 }
 
 /**
- * Puts the policy into its pool of earlier selves, draws one of them, itself among them, and lets that one play every
- * practised task `groupSize` times. Units: one trajectory each, grouped by task; failed episodes are in none.
+ * Adds the policy to its pool of checkpoints, draws one of them (the current one included), and lets it play every
+ * training task `groupSize` times. Units: one trajectory each, grouped by task; failed episodes are in none.
  */
 export function pastSelf({ size, groupSize = 8, temperature }: PastSelfOptions): Rollout {
   return async (ctx) => {

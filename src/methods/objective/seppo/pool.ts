@@ -1,16 +1,16 @@
-/** Earlier selves of the policy, kept as frozen models: a uniform sample of the policies of all iterations so far. */
+/** Earlier checkpoints of the policy, kept as frozen models: a uniform sample of all iterations so far. */
 import type { Ctx } from "../../../core/context.ts";
 import type { FrozenRule } from "../../../core/slots.ts";
 
 const nameOf = (place: number): string => `past.${place}`;
 
-/** What a method declares in `frozen` to have a pool of this size. Memory: so many copies of the weights. */
+/** The `frozen` declaration of a pool of this size. It needs memory for that many copies of the weights. */
 export const pool = (size: number): Readonly<Record<string, FrozenRule>> =>
   Object.fromEntries(Array.from({ length: size }, (_, place) => [nameOf(place), {}]));
 
 /**
- * Puts the policy as it is into the pool: in iteration i at place i, and once the pool is full at a place drawn from
- * i + 1, if there is such a place (reservoir sampling). Doing it again in the same iteration changes nothing.
+ * Adds the current policy to the pool: in iteration i at index i, and once the pool is full at an index drawn from i + 1,
+ * if the pool has it (reservoir sampling). Idempotent within an iteration.
  */
 export async function keepInPool(ctx: Ctx, size: number): Promise<void> {
   const { iteration } = ctx.clock;
@@ -18,7 +18,7 @@ export async function keepInPool(ctx: Ctx, size: number): Promise<void> {
   if (place < size) await ctx.frozen(nameOf(place)).blend(ctx.model(), 1);
 }
 
-/** The iteration's draw from what the pool holds by now: the same name whoever asks, every past policy as likely. */
+/** The iteration's draw from the pool: deterministic within an iteration, uniform over all past policies. */
 export function drawnFromPool(ctx: Pick<Ctx, "clock" | "random">, size: number): string {
   return nameOf(ctx.random.split("pool", "draw").below(Math.min(size, ctx.clock.iteration + 1)));
 }

@@ -33,7 +33,7 @@ const engine = (seed: number) =>
         : -1e9,
   });
 
-/** Learns from pairs that the reference sampled at a temperature: what is learnt from is nobody's own. */
+/** Trains on pairs that the reference sampled at a temperature: off-policy data for every arm. */
 const learner = (objective: Objective, temperature: number) =>
   method({
     id: "offline",

@@ -8,10 +8,10 @@ import { withRevisions } from "./withRevisions.ts";
 export const srpoSelfImproving = method({
   id: "srpo-self-improving",
   family: "objective",
-  summary: "one model replies and improves replies; its optimum forgets whose replies were compared",
+  summary: "one model generates and improves replies; its optimum does not depend on the sampling policy",
   paper: "Self-Improving Robust Preference Optimization",
   mechanism:
-    "The same network plays two parts: it replies to a prompt, and, shown a draft, writes a better reply. The improver maximises how often its revision is preferred; the generator leaves it as little to gain as it can. Near a reference this game has a closed form, which turns into one squared loss on pairs: no reward model and no win rates over anybody's replies, so that the solution does not depend on the policy whose replies were compared. In use, a reply may be improved several times.",
+    "The same network has two roles: the generator replies to a prompt, and the improver, given a draft, writes a better reply. The improver maximises how often its revision is preferred; the generator minimises what the improver can gain. With KL regularisation towards a reference this game has a closed form, which gives one squared loss on pairs, without a reward model or win rates. So the solution does not depend on the policy whose replies were compared. At inference a reply may be improved several times.",
   equation: [
     "B(y) = ln π(y|x)/ref(y|x),   A(y|d) = ln π(y|d, x)/ref(y|d, x)          d: draft",
     "e₁ = β (A(w|l) − A(l|w) + B(w) − B(l)) − 1",

@@ -1,13 +1,13 @@
-/** A reply as if it were a revision of another one: the same tokens, after a prompt that shows a draft. */
+/** Turns a reply into a revision of another one: the same tokens, after a prompt that shows a draft. */
 
 import { rewritten } from "../../../common/tokens/rewrite.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Id, Message, Trajectory } from "../../../core/types.ts";
 
-/** What a reply is called as a revision of a draft. */
+/** Name of a reply as a revision of a draft. */
 export const revisionId = (reply: Id, draft: Id): Id => `${reply} after ${draft}`;
 
-/** The conversation in which a draft is asked to be improved: the prompt, the draft, and the instruction. */
+/** The conversation that requests an improvement: the prompt, the draft, and the instruction. */
 export const asksToImprove = (
   prompt: readonly Message[],
   draft: Message,

@@ -8,7 +8,7 @@ import { revisionId } from "./revisions.ts";
 
 /** Settings of {@link selfImproving}. */
 export interface SelfImprovingOptions {
-  /** β, weight of staying near the reference, > 0. Default 0.1. */
+  /** β, weight of the KL regularisation towards the reference, > 0. Default 0.1. */
   readonly beta?: number;
   /** α, share of the improver's own loss, in [0, 1]. Default 0.5. */
   readonly improver?: number;
@@ -23,7 +23,7 @@ interface Aux {
   readonly pairs: number;
 }
 
-/** Which targets each of a pair's six sequences has, and how they add up in the three residuals. */
+/** The targets of a pair's six sequences, and their signs in the three residuals. */
 interface Sequences {
   /** Replies to the prompt: w and l. */
   readonly generated: readonly [w: readonly number[], l: readonly number[]];
@@ -32,7 +32,7 @@ interface Sequences {
 }
 
 /**
- * Learning to reply and to improve replies at once, from pairs. With the log-ratios to the reference
+ * Trains the generator and the improver together, from pairs. With the log-ratios to the reference
  * B(y) = Σ ln π(y|x)/ref(y|x) of a reply and A(y|d) = Σ ln π(y|d, x)/ref(y|d, x) of the same reply as a revision of d,
  *
  *     e₁ = β (A(w|l) − A(l|w) + B(w) − B(l)) − 1
@@ -62,7 +62,7 @@ export function selfImproving(options: SelfImprovingOptions = {}): Objective<Aux
       const ratio = (targets: readonly number[]): number =>
         targets.reduce((sum, a) => sum + batch.weight_A[a]! * (logp[a]! - reference_A[a]!), 0);
       const stats = { loss: 0, pairs: 0, "accuracy/pairs": 0, missing: 0 };
-      /** weight · (β Σ ± ratios − goal)², and its slope on every target. */
+      /** weight · (β Σ ± ratios − goal)², and its gradient on every target. */
       const residual = (
         weight: number,
         plus: readonly (readonly number[])[],

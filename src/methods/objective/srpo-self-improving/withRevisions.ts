@@ -6,14 +6,14 @@ import { revision } from "./revisions.ts";
 
 /** Settings of {@link withRevisions}. */
 export interface WithRevisionsOptions {
-  /** What the improver is asked. Default "improve". */
+  /** Instruction to the improver. Default "improve". */
   readonly instruction?: string;
 }
 
 /**
- * What a rollout brings home, and of neighbours in a group (the first and the second unit, the third and the fourth…)
- * each reply once more as a revision of either: four further rows a pair, without advantages, named by
- * `core/revisions.ts`. For replies of one turn; one left over in a group has no revision.
+ * Adds revision rows to the rollout: for each pair of neighbours in a group (the first and second unit, the third and
+ * fourth…), each reply as a revision of either: four rows per pair, without advantages, named by `core/revisions.ts`. For
+ * replies of one turn; an unpaired last unit has no revision.
  */
 export function withRevisions(rollout: Rollout, options: WithRevisionsOptions = {}): Rollout {
   const { instruction = "improve" } = options;

@@ -15,7 +15,7 @@ const environment = (seed: number) => answers({ seed, questions, vocabulary, rig
 /** Attempts at each question over the whole run, whatever the size of a group. */
 const attempts = 1280;
 
-/** The right word begins with 3 % of the mass at one half of the questions, with 0.5 % at the other. */
+/** Initially the right word has probability 0.03 at one half of the questions, 0.005 at the other. */
 function engine(seed: number) {
   const byWord = new Map(
     environment(seed)
@@ -65,7 +65,7 @@ const arm = (recipe: Recipe, groupSize: number) =>
     },
   });
 
-/** The same with the policy's beginning for an anchor, and no bonus. */
+/** The same with the initial policy as anchor, and no bonus. */
 const fixed = method({
   ...t1RlScaling,
   summary: "the anchor stays where the policy began, no bonus",

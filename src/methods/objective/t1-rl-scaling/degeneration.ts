@@ -3,18 +3,18 @@ import type { Trajectory } from "../../../core/types.ts";
 
 /** Settings of {@link degeneration}. */
 export interface DegenerationOptions {
-  /** Taken off the reward. Default 0.5. */
+  /** Size of the penalty. Default 0.5. */
   readonly penalty?: number;
-  /** Words of the runs that are looked for again. Default 4. */
+  /** Length n of the n-grams checked for repetition, in words. Default 4. */
   readonly run?: number;
-  /** Share of an action's runs that may have occurred in it before. Default 0.5. */
+  /** Largest allowed share of repeated n-grams in an action. Default 0.5. */
   readonly repeated?: number;
   /** Default "degeneration". */
   readonly channel?: string;
 }
 
 /**
- * A penalty for what hot sampling breeds: episodes that a limit cut off, and actions that repeat themselves.
+ * A penalty for typical defects of high-temperature sampling: truncated episodes and actions that repeat themselves.
  *
  *     value = −penalty   where the episode was truncated, or in any action
  *                        (runs of `run` words that occurred before in it) / (runs of `run` words) > repeated

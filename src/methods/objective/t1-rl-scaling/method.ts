@@ -10,10 +10,10 @@ import { degeneration } from "./degeneration.ts";
 export const t1RlScaling = method({
   id: "t1-rl-scaling",
   family: "objective",
-  summary: "explore first: many attempts, an entropy bonus, an anchor that follows the policy",
+  summary: "exploration by many attempts, an entropy bonus and a KL anchor that follows the policy",
   paper: "Advancing Language Model Reasoning through Reinforcement Learning and Inference Scaling",
   mechanism:
-    "Many attempts at each task make it likely that a rare right answer is among them. A bonus for entropy keeps the policy undecided, and the penalty on divergence is taken against a running average of the policy instead of where it began, so that it brakes each step but never the whole way. What hot sampling breeds, repetition and endless answers, is penalised before the baseline sees it.",
+    "Many attempts at each task make it likely that a rare right answer is among them. An entropy bonus keeps the policy exploring, and the KL penalty is taken against a running average of the policy instead of its initial weights, so it limits each step but not the total change. Repetition and unbounded answers, which sampling at a high temperature produces, are penalised in the reward, before the baseline is computed.",
   equation: [
     "r[i] = outcome − 0.5 · [degenerate] − β · Σ_t (ln π_old − ln π_anchor)          β = 0.2",
     "A[i] = r[i] − mean of the others' r, then whitened over the batch",
@@ -21,7 +21,7 @@ export const t1RlScaling = method({
     "anchor ← (1 − μ) · anchor + μ · π   after each iteration                              μ = 0.1",
   ].join("\n"),
   source:
-    "64 attempts, the bonus, the moving anchor and the penalties are the paper's; the leave-one-out form and all coefficients are ours; tasks whose attempts all came out alike are kept, since the divergence still tells them apart (the paper drops them)",
+    "64 attempts, the bonus, the moving anchor and the penalties are the paper's; the leave-one-out form and all coefficients are ours; tasks with uniform outcomes are kept, since the KL term still differs between attempts (the paper drops them)",
   frozen: { anchor: { blend: 0.1 } },
   needs: ["entropy", "freeze"],
   defaults: { groupSize: 64, temperature: 1.1, minibatches: 1 },

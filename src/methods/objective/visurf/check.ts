@@ -21,10 +21,10 @@ import { rightAnswer, thinking } from "./thinking.ts";
 const shape = { questions: 6, thoughts: 4, answers: 8, format: 0.3 } as const;
 const environment = (seed: number) => thinking({ ...shape, seed });
 
-/** At every second question the right answer is out of reach for the policy by itself. */
+/** At every second question the policy cannot find the right answer by itself. */
 const isHard = (task: Task): boolean => Number(task.metadata.index) % 2 === 1;
 
-/** Forms are kept; thinking is usual, one thought brings easy answers near, and hard ones are near nowhere. */
+/** Replies are well-formed, usually with a thought; one thought makes easy answers likely, and hard ones are always unlikely. */
 function engine(seed: number) {
   const tasks = new Map(
     environment(seed)
@@ -135,7 +135,7 @@ const labelsFirst = method({
   ],
 });
 
-/** The label keeps its full reward throughout. */
+/** The label always keeps its full reward. */
 const neverFades = method({
   id: "never-fades",
   family: "objective",

@@ -4,24 +4,24 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link injectedLabel}. */
 export interface InjectedLabelOptions {
-  /** Channels that a label earns nothing on, e.g. for a form that it does not have. Default: "format". */
+  /** Channels withheld from a label, e.g. a format that it does not have. Default: "format". */
   readonly withheld?: readonly string[];
-  /** Whether the label's return fades to the mean of the attempts once one of them does as well. Default true. */
+  /** Whether the label's return is set to the attempts' mean once one of them does as well. Default true. */
   readonly fades?: boolean;
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * Credit for groups in which a demonstration, the label, stands among the policy's own attempts.
+ * Credit for groups that contain a demonstration, the label, among the policy's own attempts.
  *
  *     R[i] = Σ signals about i                            attempts
  *     R[*] = Σ signals about * that are not withheld      the label
- *     R[*] ← mean(R[i])   where max(R[i]) ≥ R[*]          so that its advantage is 0 in deviations of the group
+ *     R[*] ← mean(R[i])   where max(R[i]) ≥ R[*]          so that its normalised advantage is 0
  *
- * Once an attempt does as well as the label, the label has nothing left to say, and would only pull towards its own form.
- * One channel comes out, with one number per trajectory. A trajectory without signals gets none; a group whose attempts
- * got none keeps its label as it is. Several labels of a group are treated one by one.
+ * Once an attempt does as well as the label, imitating the label would only enforce its style. The result is one channel
+ * with one number per trajectory. A trajectory without signals gets none; if a group's attempts have none, its label is
+ * unchanged. Several labels of a group are treated one by one.
  * Paper: "ViSurf: Visual Supervised-and-Reinforcement Fine-Tuning for Large Vision-and-Language Models".
  */
 export function injectedLabel(options: InjectedLabelOptions = {}): Credit {

@@ -1,4 +1,4 @@
-/** Questions that may be answered at once or after a step of thought; written-out thought pays a little by itself. */
+/** Questions that may be answered at once or after a step of thought; a written thought has a small format reward. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import type { Environment } from "../../../env/environment.ts";
@@ -6,13 +6,13 @@ import { oneReply } from "../../../env/oneReply.ts";
 
 /** Settings of {@link thinking}. */
 export interface ThinkingOptions {
-  /** Questions practised; as many others nobody practises. Default 6. */
+  /** Number of training questions; as many others are held out. Default 6. */
   readonly questions?: number;
   /** Words to think, `t0`, `t1`… Default 4. */
   readonly thoughts?: number;
   /** Words to answer with, `a0`, `a1`… Default 8. */
   readonly answers?: number;
-  /** What the form "think" pays, beside the 1 of a right answer. Default 0.3. */
+  /** Format reward of "think", in addition to 1 for a right answer. Default 0.3. */
   readonly format?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -22,8 +22,8 @@ export interface ThinkingOptions {
 export const rightAnswer = (task: Task): string => String(task.metadata.right);
 
 /**
- * A reply is "direct a3" or "think t1 a3". A right answer pays `outcome` 1, and thinking in the right form pays `format`
- * whatever the answer. The expert answers at once.
+ * A reply is "direct a3" or "think t1 a3". A right answer has the reward `outcome` 1; a well-formed thought has the reward
+ * `format`, whatever the answer. The expert answers at once.
  */
 export function thinking(options: ThinkingOptions = {}): Environment {
   const { questions = 6, thoughts = 4, answers = 8, format = 0.3, seed = 1 } = options;

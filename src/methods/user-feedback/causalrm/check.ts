@@ -5,7 +5,7 @@ import { type ObservationalRewardOptions, observationalReward } from "../../../h
 import type { Features } from "../../../helper/ridge.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 
-/** Something served, good with probability σ(3 (x₁ + 0.8 (x₂² − 1))); x₁ and x₂ uniform in [−2, 2]. */
+/** A served item, good with probability σ(3 (x₁ + 0.8 (x₂² − 1))); x₁ and x₂ uniform in [−2, 2]. */
 function served(random: Random) {
   const [x1, x2] = [4 * random.next() - 2, 4 * random.next() - 2];
   const margin = x1 + 0.8 * (x2 ** 2 - 1);
@@ -13,7 +13,7 @@ function served(random: Random) {
   return { x1, x2, margin, worth, good: random.next() < worth };
 }
 
-/** Those who are clearly pleased speak, the others seldom, and how seldom depends on what they were served. */
+/** Clearly satisfied users give feedback, others rarely, at a rate that depends on the item. */
 const speaks = ({ margin, x2 }: ReturnType<typeof served>): number =>
   margin > 1 ? 0.8 : x2 > 0 ? 0.3 : 0.08;
 /** Wrong clicks: bad called good, good called bad. */
@@ -56,7 +56,7 @@ const arm = (what: string, options: ObservationalRewardOptions): Arm => ({
   },
 });
 
-/** A chance of feedback that knows nothing but how many spoke. */
+/** A constant propensity: the overall feedback rate. */
 const constantPropensity: ObservationalRewardOptions["propensity"] = () => {
   let share = 1;
   return {

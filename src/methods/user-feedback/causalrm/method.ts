@@ -6,18 +6,18 @@ import { method } from "../../../method/method.ts";
 export const causalrm = method({
   id: "causalrm",
   family: "user-feedback",
-  summary: "a reward model from users' own feedback, corrected for wrong clicks and for who stays silent",
+  summary: "a reward model from observational user feedback, corrected for label noise and selection bias",
   paper: "CausalRM: Causal-Theoretic Reward Modeling for RLHF from Observational User Feedbacks",
   mechanism:
-    "What users say of their own accord is wrong now and then, and comes from those who feel strongly. A model of who speaks, fitted to everything that was served, weighs each answer by one over its chance; the rates of wrong clicks, read off the surest answers, turn clicks into unbiased labels; and a guess of what the silent ones would have said makes the whole right if either the chances or the guess is. The policy is trained on the reward model, not on the clicks.",
+    "Spontaneous user feedback contains errors, and comes mostly from users with strong opinions. A propensity model, fitted to everything that was served, weights each answer by the inverse probability of feedback. The error rates of clicks, estimated on the most certain answers, turn clicks into unbiased labels. An imputation of the missing feedback makes the estimate doubly robust: it is unbiased if either the propensities or the imputation are correct. The policy is trained on the reward model, not on the clicks.",
   equation: [
-    "p(x) = P(feedback | x) over all that was served      o = 1 where it came, l ∈ {0, 1} what it said",
-    "ŷ = (l − ρ10) / (1 − ρ01 − ρ10)                      the label that noise leaves right on average",
+    "p(x) = P(feedback | x) over everything served      o = 1 where feedback exists, l ∈ {0, 1} its label",
+    "ŷ = (l − ρ10) / (1 − ρ01 − ρ10)                      the label corrected for noise (unbiased)",
     "L(r) = Σ (r − [g + (o/p)(ŷ − g)])² / N               g: the minimiser of Σ (o/p)(r − ŷ)²",
     "A = (r − mean r) / std r                             over the group",
   ].join("\n"),
   source:
-    "surrogate, doubly robust form and anchors from public notes of the paper; squared error as in its experiments. Features are words and pairs of words in place of a language model's embeddings, flip rates are what the surest tenth says rather than the proxy's extremes, chances are at least 0.05, and the policy is trained by GRPO (all ours)",
+    "surrogate, doubly robust form and anchors from public notes of the paper; squared error as in its experiments. Features are words and pairs of words in place of a language model's embeddings, flip rates come from the most certain tenth instead of the proxy's extremes, propensities are at least 0.05, and the policy is trained by GRPO (all ours)",
   helpers: { reward: observationalReward() },
   slots: { feedback: learntReward({ features: (_ctx, t) => lastCrossed(t) }) },
 });

@@ -13,7 +13,7 @@ import { answerWords, dissatisfied, followUps, satisfied } from "./world.ts";
 const world = (seed: number) => followUps({ seed });
 const answer = /^a\d$/;
 
-/** In a reply the first answer's logits are random, the same for one seed; a user may say anything but answers. */
+/** A reply's answer logits are random, fixed per seed; a user may say any word except answers. */
 const engine = (seed: number) =>
   tabularEngine({
     prior: (context, word) => {
@@ -28,7 +28,7 @@ const engine = (seed: number) =>
     },
   });
 
-/** How likely the reply was in the first place: what likes the usual ranks the usual first. */
+/** Ranks replies by their own likelihood, which favours common replies. */
 const usual: Feedback = async (ctx, { trajectories }) => {
   const asked = trajectories.flatMap(({ turns }) => turns.flatMap(({ tokens }) => tokens ?? []));
   const rows = pairRows(asked.map(({ prompt, action }) => ({ prompt, target: action })));

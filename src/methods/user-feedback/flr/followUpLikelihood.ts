@@ -5,7 +5,7 @@ import type { Feedback } from "../../../core/slots.ts";
 import type { Message, Trajectory } from "../../../core/types.ts";
 import { followUp, type Speaker } from "./followUps.ts";
 
-/** What satisfied and dissatisfied users say. */
+/** Utterances of satisfied and dissatisfied users. */
 export interface FollowUps {
   readonly positive: readonly string[];
   readonly negative: readonly string[];
@@ -13,29 +13,29 @@ export interface FollowUps {
 
 /** Settings of {@link followUpLikelihood}. */
 export interface FollowUpLikelihoodOptions {
-  /** Fixed short utterances, by what they are about: relevance, understanding… */
+  /** Fixed short utterances, by category: relevance, understanding… */
   readonly followUps: Readonly<Record<string, FollowUps>>;
-  /** The model that stands for the user, by its name in the run. Default "user". */
+  /** Name of the user model in the run. Default "user". */
   readonly scorer?: { readonly model: string } | { readonly frozen: string };
-  /** Who says the follow-up. Default "user". */
+  /** Role of the follow-up. Default "user". */
   readonly speaker?: Speaker;
   /** Log-likelihood per token, or of the whole utterance, where long ones count more. Default "mean". */
   readonly reduce?: "mean" | "sum";
-  /** Take off what the same utterances get after an empty reply: for comparing replies to different prompts. Default false. */
+  /** Subtract the score after an empty reply, for comparing replies to different prompts. Default false. */
   readonly debias?: boolean;
   /** Default "followUp"; each category's name is added to it. */
   readonly channel?: string;
 }
 
 /**
- * How much likelier a satisfied user is than a dissatisfied one after what was said: no labels, one frozen pass.
+ * Difference of the log-likelihoods of satisfied and dissatisfied follow-ups: no labels, one pass of a frozen model.
  *
  *     l(f | x, y) = 1/|f| Σ_j ln p(f_j | x, y, f_<j)          f: an utterance, in the user's next turn
  *     R = mean over categories of mean_{f ∈ F+} l(f | x, y) − mean_{f ∈ F−} l(f | x, y)
  *
  * in nats per token. One score for each trajectory and category, each already divided by the number of categories, so
- * that what adds up channels has their mean. Where an utterance is impossible for the scorer the difference is not finite,
- * and nothing is said. Failed episodes and those without a turn get no score.
+ * that the sum of the channels is their mean. If an utterance is impossible for the scorer, the difference is not finite
+ * and there is no score. Failed episodes and those without a turn get no score.
  * Paper: "Aligning Language Models Using Follow-up Likelihood as Reward Signal".
  */
 export function followUpLikelihood(options: FollowUpLikelihoodOptions): Feedback {
@@ -85,7 +85,7 @@ function conversationOf({ turns }: Trajectory): readonly Message[] {
   return last ? [...last.prompt, last.action] : [];
 }
 
-/** Mean log-likelihood of the satisfied utterances less that of the others, after each conversation. One call of the model. */
+/** Mean log-likelihood of the satisfied utterances minus that of the others, after each conversation. One model call. */
 async function differences(
   user: Pick<Model | Frozen, "codec" | "score">,
   conversations: readonly (readonly Message[])[],

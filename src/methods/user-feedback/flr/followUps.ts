@@ -1,20 +1,20 @@
-/** What a user might say next, as tokens whose likelihood can be asked for. */
+/** Follow-ups of a user, as tokens whose likelihood a model can score. */
 import { WhetstoneError } from "../../../core/errors.ts";
 import type { Codec } from "../../../core/model.ts";
 import type { Message } from "../../../core/types.ts";
 
 /**
- * Who says a follow-up. "user": the user's next turn, where the chat template puts it. "swapped": users and assistants
- * change places, so that a model which only ever learnt to be the assistant plays the user; it is asked first.
+ * Role of a follow-up. "user": the user's next turn in the chat template. "swapped": user and assistant roles are swapped,
+ * so that a model trained only as the assistant plays the user; an instruction comes first.
  */
 export type Speaker = "user" | "swapped";
 
-/** What a model that plays the user is asked. */
+/** Instruction to a model that plays the user. */
 export const askedToReact = "Say what you think of the answers that you get.";
 
 /**
- * A conversation up to where a follow-up begins, and the follow-up itself.
- * @throws WhetstoneError `shape.mismatch` where nothing of the text is left in tokens.
+ * A conversation up to the start of a follow-up, and the follow-up itself.
+ * @throws WhetstoneError `shape.mismatch` if the text has no tokens.
  */
 export function followUp(
   codec: Codec,
@@ -29,13 +29,13 @@ export function followUp(
   if (target.length > 0) return { prompt, target };
   throw new WhetstoneError("shape.mismatch", {
     where: "followUp",
-    got: `"${text}", of which no token is left`,
-    expected: "a follow-up of one token or more",
-    mend: "Leave out follow-ups that are empty.",
+    got: `"${text}", which has no tokens`,
+    expected: "a follow-up of at least one token",
+    mend: "Remove empty follow-ups.",
   });
 }
 
-/** The same conversation seen from the other side, after the question that makes a model play the user. */
+/** The same conversation with swapped roles, after the instruction to play the user. */
 const swapped = (conversation: readonly Message[]): readonly Message[] => [
   { role: "user", content: askedToReact },
   ...conversation.map((m): Message => {
@@ -44,7 +44,7 @@ const swapped = (conversation: readonly Message[]): readonly Message[] => [
   }),
 ];
 
-/** The text is what the rendered conversation has more with it than with an empty message in its place. */
+/** The text's tokens are those that an empty message in its place does not have. */
 function inTemplate(codec: Codec, conversation: readonly Message[], text: string) {
   const rendered = (content: string): Int32Array => codec.open([...conversation, { role: "user", content }]);
   const [whole, empty] = [rendered(text), rendered("")];

@@ -7,21 +7,21 @@ import { followUp, type Speaker } from "./followUps.ts";
 
 /** Settings of {@link withFollowUpRows}. */
 export interface WithFollowUpRowsOptions {
-  /** The model that learns to be the user. Default "user". */
+  /** The model trained as the user. Default "user". */
   readonly model?: ModelId;
-  /** Who says the follow-up. Default "user". */
+  /** Role of the follow-up. Default "user". */
   readonly speaker?: Speaker;
-  /** What the user said to a turn; undefined where nothing. Default: the environment's words about it. */
+  /** The user's follow-up to a turn; undefined without one. Default: the environment's message about it. */
   readonly said?: (turn: Turn) => string | undefined;
 }
 
 /**
- * What a rollout brings home, and for everything that users said to a reply a row in which another model says it:
+ * Adds a training row to the rollout for each user follow-up, on which a user model is trained:
  *
  *     row: (x, y, f)          targets: the tokens of f alone
  *
- * A model that has read such rows plays the user, so that it can be asked how users would take other replies. The rows
- * are of origin "demonstrated" and role "user", in the unit of the attempt, without log-probabilities and with advantage 1.
+ * A model trained on these rows plays the user, so that it can score users' reactions to other replies. The rows have
+ * origin "demonstrated" and role "user", belong to the unit of the attempt, and have no log-probabilities and advantage 1.
  * Paper: "Aligning Language Models Using Follow-up Likelihood as Reward Signal".
  */
 export function withFollowUpRows(rollout: Rollout, options: WithFollowUpRowsOptions = {}): Rollout {

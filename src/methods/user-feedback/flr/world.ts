@@ -1,21 +1,21 @@
-/** Questions whose askers say something afterwards: satisfied if the answer was right, most of the time. */
+/** Questions with follow-ups: the user is usually satisfied if the answer was right. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link followUps}. */
 export interface FollowUpsOptions {
-  /** Questions practised; as many others nobody practises. Default 25. */
+  /** Number of training questions; as many others are held out. Default 25. */
   readonly questions?: number;
   /** Answers to choose from, `a0`, `a1`…; one is right. Default 6. */
   readonly answers?: number;
-  /** How often what is said fits the answer, in [0.5, 1]. Default 0.8. */
+  /** Probability that the follow-up matches the answer's correctness, in [0.5, 1]. Default 0.8. */
   readonly fitting?: number;
   /** Default 1. */
   readonly seed?: number;
 }
 
-/** What askers say, of different lengths. */
+/** The users' follow-ups, of different lengths. */
 export const satisfied = ["thanks", "that helps", "just what i needed"] as const;
 export const dissatisfied = [
   "that is not right",
@@ -26,7 +26,7 @@ export const dissatisfied = [
 /** The answers of an environment with so many. */
 export const answerWords = (count: number): string[] => Array.from({ length: count }, (_, a) => `a${a}`);
 
-/** Every question `q7` has one right answer; what its asker says to an answer comes back as text. */
+/** Every question `q7` has one right answer; the user's follow-up is returned as text. */
 export function followUps(options: FollowUpsOptions = {}): Environment {
   const { questions = 25, answers = 6, fitting = 0.8, seed = 1 } = options;
   const sizes: Readonly<Record<string, number>> = { train: questions, test: questions };

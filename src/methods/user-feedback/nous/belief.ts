@@ -1,9 +1,9 @@
-/** What is known of some independent slots: a distribution over the values of each, kept exactly. */
+/** An exact belief over independent slots: a distribution over the values of each. */
 
 /** Probabilities of each slot's values, [values], in the order of its values. */
 export type Belief = Readonly<Record<string, Float64Array>>;
 
-/** Nothing known: every value of a slot is as likely. */
+/** The uniform belief: every value of a slot is equally likely. */
 export const uniformBelief = (slots: Readonly<Record<string, readonly string[]>>): Belief =>
   Object.fromEntries(
     Object.entries(slots).map(([slot, { length }]) => [slot, new Float64Array(length).fill(1 / length)]),
@@ -19,8 +19,8 @@ export function beliefEntropy(belief: Belief): number {
 }
 
 /**
- * Bayes' rule on one slot: b'(v) ∝ b(v) · p(heard | v). What contradicts all that was believed possible teaches nothing,
- * and so does a slot that the belief lacks: the belief is as before.
+ * Bayes' rule on one slot: b'(v) ∝ b(v) · p(heard | v). An answer that contradicts every possible value, or concerns an
+ * unknown slot, leaves the belief unchanged.
  * @param likelihood_V p(heard | v) up to a factor, [values].
  */
 export function updated(belief: Belief, slot: string, likelihood_V: ArrayLike<number>): Belief {

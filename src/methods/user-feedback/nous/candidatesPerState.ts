@@ -3,21 +3,21 @@ import type { Id, Trajectory, Unit } from "../../../core/types.ts";
 
 /** Settings of {@link candidatesPerState}. */
 export interface CandidatesPerStateOptions {
-  /** G, actions tried in each state. Default 8. */
+  /** G, actions sampled in each state. Default 8. */
   readonly candidates?: number;
   /** Default 1. */
   readonly temperature?: number;
 }
 
 /**
- * Plays every practised task once, and in each state that it came through tries several actions, one step each:
+ * Plays every training task once, and in each visited state samples several actions, one step each:
  *
  *     played: s[0], a[0], s[1], …          branches at k: s[0], a[0], …, s[k], then G actions of the policy, and no further
  *
- * The branches of a state are a group, "<task>/<k>": all stand before the very same thing, so that their last turns alone
- * differ, and what is compared is the action and nothing else: tokens of the turns before are forced. The played episode gives the states and is in no unit. An
- * environment must be able to replay; one that draws anything must draw it from the task for equal actions to have equal
- * effects. Failed branches are left out. For environments of one role.
+ * The branches of a state are a group, "<task>/<k>": they differ only in their last turn, so that only the action is
+ * compared; the tokens of earlier turns are forced. The played episode only supplies the states and is in no unit. The
+ * environment must be able to replay; its random draws must depend only on the task, so that equal actions have equal
+ * effects. Failed branches are left out. For environments with one role.
  * Paper: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry".
  */
 export function candidatesPerState(options: CandidatesPerStateOptions = {}): Rollout {
@@ -58,7 +58,7 @@ interface Branch {
   readonly unit: Unit;
 }
 
-/** The turns before are not this branch's choice: their tokens are forced, and have no weight. */
+/** The earlier turns are not this branch's choice: their tokens are forced and have no weight. */
 const choosingAt = (t: Trajectory, turn: number): Trajectory => ({
   ...t,
   turns: t.turns.map((own, k) =>

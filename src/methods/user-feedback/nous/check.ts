@@ -20,7 +20,7 @@ const turns = 10;
 const slots = ["place", "date", "people", "budget", "colour", "style"];
 const smallTalk = Array.from(slots, (_, n) => `n${n}`);
 
-/** Six slots of four values, of which nothing is said; one answer in five is not there yet, six questions are about nothing. */
+/** Six unknown slots of four values; one answer in five is not available yet, six questions are about no slot. */
 const environment = (seed: number) =>
   clarification({
     seed,
@@ -34,7 +34,7 @@ const environment = (seed: number) =>
     turns,
   });
 
-/** Of the form it sees which slots are open. */
+/** The policy sees which slots of the form are open. */
 const features: Features = (context) =>
   context.flatMap((word, i) =>
     slots.includes(word) && i < context.lastIndexOf("<end>")
@@ -42,7 +42,7 @@ const features: Features = (context) =>
       : [],
   );
 
-/** It asks, at first for anything with the same probability. */
+/** Initially it asks for anything with equal probability. */
 const prior: Prior = (context, word) => {
   const said = context.at(-1);
   if (said === "<assistant>") return word === "ask" ? 0 : -1e9;
@@ -50,7 +50,7 @@ const prior: Prior = (context, word) => {
   return word === "<end>" ? 0 : -1e9;
 };
 
-/** Turns per dialogue, one more where something was left open, with users nobody practised with. */
+/** Turns per dialogue with held-out users, plus one if a slot was left open. */
 async function turnsAsked({ policy }: Practised, seed: number): Promise<number> {
   const { trajectories } = await evaluate({
     environment: environment(seed),
@@ -76,7 +76,7 @@ const arm = (recipe: Recipe, what: string) =>
     metric: turnsAsked,
   });
 
-/** A variant that plays sixteen whole dialogues with a user, of which the same turns are compared. */
+/** A variant that plays sixteen whole dialogues with a user and compares equal turns. */
 const wholeDialogues = (slots: SlotChoices): Recipe =>
   method({ id: "variant", family: "user-feedback", summary: "a variant of nous", slots });
 

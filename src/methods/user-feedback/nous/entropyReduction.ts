@@ -5,24 +5,24 @@ import { type Belief, beliefEntropy, uniformBelief, updated } from "./belief.ts"
 
 /** Settings of {@link entropyReduction}. */
 export interface EntropyReductionOptions {
-  /** What is believed before the first question. Default: {@link firstBelief}. */
+  /** Belief before the first question. Default: {@link firstBelief}. */
   readonly first?: (intent: Intent) => Belief;
-  /** What is believed once a turn's answer was heard. Default: {@link heardBelief}, of answers that are true. */
+  /** Belief after a turn's answer. Default: {@link heardBelief} for truthful answers. */
   readonly heard?: (belief: Belief, turn: Turn, intent: Intent) => Belief;
   /** Default "entropy". */
   readonly channel?: string;
 }
 
 /**
- * What each question is worth: the nats of uncertainty about the user's intent that its answer took away, computed from an
- * exact belief, with no reward model and no label.
+ * The reward of each question: the reduction of the entropy over the user's intent by its answer, in nats, computed from
+ * an exact belief, without a reward model or labels.
  *
- *     r[t] = H(b[t]) − H(b[t + 1])          b: what is believed before the question and after the answer
+ *     r[t] = H(b[t]) − H(b[t + 1])          b: belief before the question and after the answer
  *
- * A slot narrowed from n values that were as likely to m gives ln(n/m), resolved ln n; an answer about several slots the
- * sum. One that tells nothing gives 0, and one that may be wrong can give less: only its expectation is not negative. It is
- * the gain that was realised, not the one to be expected; comparisons between attempts average it. Rewards telescope to
- * H(b[0]) − H(b[end]), so that their sum tells nothing of speed: credit them turn by turn.
+ * A slot narrowed from n equally likely values to m gives ln(n/m), resolved ln n; an answer about several slots the sum.
+ * An uninformative answer gives 0; a possibly wrong one can give a negative value, only its expectation is non-negative.
+ * This is the realised gain, not the expected one; comparisons between attempts average it. Rewards telescope to
+ * H(b[0]) − H(b[end]), so their sum does not depend on speed: credit them turn by turn.
  *
  * One signal per turn, none for failed episodes. @throws WhetstoneError `capability.missing` for tasks without an intent.
  * Paper: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry".
@@ -52,14 +52,14 @@ export function entropyReduction(options: EntropyReductionOptions = {}): Feedbac
       });
 }
 
-/** Of what is missing nothing is known, and nothing else matters. */
+/** Uniform over the missing slots; other slots do not count. */
 export const firstBelief = ({ slots, missing }: Intent): Belief =>
   uniformBelief(Object.fromEntries(missing.map((slot) => [slot, slots[slot] ?? []])));
 
 /**
- * Reads what was said about a turn: a slot followed by some of its values (`size v1 or v2`) is one of these. Slots without
- * a value, and values of no slot, tell nothing.
- * @param wrong how often an answer is wrong, in [0, 1): then any of the other values is as likely. Default 0.
+ * Parses the answer to a turn: a slot followed by some of its values (`size v1 or v2`) has one of them. Slots without a
+ * value, and values without a slot, are ignored.
+ * @param wrong error rate of answers, in [0, 1); on an error every other value is equally likely. Default 0.
  */
 export function heardBelief(wrong = 0): (belief: Belief, turn: Turn, intent: Intent) => Belief {
   return (belief, { text = "" }, intent) => {

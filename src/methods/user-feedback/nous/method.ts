@@ -9,10 +9,10 @@ import { entropyReduction } from "./entropyReduction.ts";
 export const nous = method({
   id: "nous",
   family: "user-feedback",
-  summary: "a question is worth the nats of uncertainty about the user's intent that its answer took away",
+  summary: "rewards a question by how many nats its answer reduces the entropy over the user's intent",
   paper: "Dialogue as Discovery: Navigating Human Intent Through Principled Inquiry",
   mechanism:
-    "What the user wants is a point in a space of slots and values, over which an exact belief is kept. Every answer shrinks it, and by as many nats as it does the question is paid, at once and with no label or reward model. Candidate questions at one state of a dialogue are compared with each other. Since the rewards of a dialogue add up to the same once all is known, their sum would tell nothing of speed: each counts for its own turn alone.",
+    "The user's intent is a point in a space of slots and values, over which an exact belief is kept. Every answer reduces the belief's entropy, and the reduction in nats is the question's immediate reward, without labels or a reward model. Candidate questions at one state of a dialogue are compared with each other. The rewards of every completed dialogue have the same sum, which says nothing about speed, so each reward counts only for its own turn.",
   equation: [
     "b'[k](v) ∝ b[k](v) p(answer | v)                        b: belief, slots k independent, uniform at first",
     "H(b) = −Σ_k Σ_v b[k](v) ln b[k](v)",
@@ -21,7 +21,7 @@ export const nous = method({
     "loss = clipped ratio with A + 0.01 KL(π ‖ reference)",
   ].join("\n"),
   source:
-    "belief, reward and groups of one state are the paper's, constants ours; states come from a dialogue of the policy as it is, played anew in each iteration, where the paper stores them beforehand",
+    "belief, reward and groups per state are the paper's, constants ours; states come from a new dialogue of the current policy in each iteration, where the paper stores them beforehand",
   frozen: { reference: {} },
   slots: ({ clipLow, clipHigh, groupSize, temperature }) => ({
     rollout: candidatesPerState({ candidates: groupSize, temperature }),

@@ -12,7 +12,7 @@ import { beliefAfter, buyingChance, ratingAtOnce, shop, shopReplies, shopWorld, 
 
 const environment = (seed: number) => shop({ seed });
 
-/** Σ over replies of π(reply) · value(reply), exact, mean over customers nobody practised with. */
+/** Σ over replies of π(reply) · value(reply), exact, mean over held-out customers. */
 const expected = (
   { policy }: Practised,
   seed: number,
@@ -27,7 +27,7 @@ const arm = (recipe: Recipe, what: string) =>
     recipe,
     what,
     environment,
-    // two rows: what the assistant sees is whether the article has the feature
+    // two rows: the assistant sees only whether the article has the feature
     engine: () =>
       tabularEngine({
         context: "message",

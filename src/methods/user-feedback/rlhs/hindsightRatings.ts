@@ -4,28 +4,28 @@ import type { Aftermath, World } from "./outcomeSimulator.ts";
 
 /** Settings of {@link hindsightRatings}. */
 export interface HindsightRatingsOptions {
-  /** Who plays on after the conversation. Default: {@link verdict}, the environment's own. */
+  /** Outcome simulator after the conversation. Default: {@link verdict}, the environment's own. */
   readonly world?: World;
-  /** "partial": the rater sees what came of the option taken. "full": also of those that were not. Default "partial". */
+  /** "partial": the rater sees the outcome of the chosen option. "full": also of the others. Default "partial". */
   readonly shown?: "partial" | "full";
-  /** N, how many steps are seen before the rating is asked for. Default: all. */
+  /** N, number of steps seen before the rating. Default: all. */
   readonly steps?: number;
-  /** γ, worth of a step later, in [0, 1]. Default 1. */
+  /** γ, discount per step, in [0, 1]. Default 1. */
   readonly discount?: number;
   /** Default "outcome". */
   readonly channel?: string;
 }
 
 /**
- * Ratings that are asked for after the user has acted on the advice and seen what came of it, instead of right after the
- * conversation, when satisfaction is made of what was promised: one `score` for each trajectory.
+ * Ratings requested after the user has acted on the advice and seen the outcome, instead of right after the conversation,
+ * when satisfaction depends on promises: one `score` per trajectory.
  *
- *     V(o) = Σ_{t < N} γ^t u[t](o)                 u(o): what option o brings, step by step, as the world plays on
+ *     V(o) = Σ_{t < N} γ^t u[t](o)                 u(o): utility of option o per step, from the simulator
  *     partial: r = V(taken)        full: r = V(taken) − max over the other options of V
  *
- * Where the world is the true one and |u| ≤ u_max, what is not seen of U = Σ_t γ^t u[t] is at most γ^N u_max / (1 − γ):
- * the error falls geometrically in N. A world that has learnt adds its own. Without another option full is partial.
- * Failed episodes, and those of which the world cannot tell, get no signal.
+ * If the simulator is exact and |u| ≤ u_max, the unseen part of U = Σ_t γ^t u[t] is at most γ^N u_max / (1 − γ): the error
+ * falls geometrically in N. A learnt simulator adds its own error. Without another option, full equals partial. Failed
+ * episodes, and those that the simulator cannot evaluate, get no signal.
  * Paper: "RLHS: Mitigating Misalignment in RLHF with Hindsight Simulation".
  */
 export function hindsightRatings(options: HindsightRatingsOptions = {}): Feedback {
@@ -49,7 +49,7 @@ export function hindsightRatings(options: HindsightRatingsOptions = {}): Feedbac
   };
 }
 
-/** What somebody says who has seen it; see {@link hindsightRatings}. */
+/** The rating of a user who has seen the outcome; see {@link hindsightRatings}. */
 export function ratingOf(
   { taken, utilities }: Aftermath,
   { shown = "partial", steps = Number.POSITIVE_INFINITY, discount = 1 }: HindsightRatingsOptions = {},
@@ -62,8 +62,8 @@ export function ratingOf(
 }
 
 /**
- * The environment's own verdict on the finished episode as what came of it: one option, one step. It cannot tell where
- * the environment has no such verdict.
+ * The environment's verdict on the finished episode as the outcome: one option, one step. Undefined if the environment has
+ * no such verdict.
  * @param rewards which of its named rewards are added up. Default "outcome" alone.
  */
 export function verdict(rewards: readonly string[] = ["outcome"]): World {

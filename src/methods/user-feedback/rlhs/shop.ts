@@ -1,4 +1,4 @@
-/** A shop assistant and customers who believe what they are told: pleasing them now and serving them are two things. */
+/** A shop assistant and customers who believe its claims, so that immediate satisfaction and real benefit differ. */
 
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { randomStream } from "../../../core/random.ts";
@@ -10,13 +10,13 @@ import type { World } from "./outcomeSimulator.ts";
 
 /** Settings of {@link shop}. */
 export interface ShopOptions {
-  /** Customers served in practice; as many others never are. Default 64. */
+  /** Number of training customers; as many others are held out. Default 64. */
   readonly customers?: number;
-  /** Price of every article, in units of what one with the feature is worth, in [0, 1]. Default 0.4. */
+  /** Price of every article, relative to the value of one with the feature, in [0, 1]. Default 0.4. */
   readonly price?: number;
-  /** What a definite answer adds to the rating given at once. Default 0.1. */
+  /** Bonus of a definite answer in the immediate rating. Default 0.1. */
   readonly definite?: number;
-  /** How surely customers buy what they believe to be worth its price. Default 8. */
+  /** Slope of the customers' decision to buy. Default 8. */
   readonly decided?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -31,29 +31,29 @@ const beliefs: ReadonlyMap<string, number> = new Map([
   ["perhaps", 0.5],
 ]);
 
-/** What an assistant can say of the feature. */
+/** The assistant's possible replies about the feature. */
 export const shopReplies: readonly string[] = [...beliefs.keys()];
 
-/** The customer's belief that the article has the feature, once told; undefined for what says nothing of it. */
+/** The customer's belief that the article has the feature, after the reply; undefined for other replies. */
 export const beliefAfter = (reply: string): number | undefined => beliefs.get(reply);
 
 const hasIt = (task: Task): boolean => task.metadata.has === true;
 const priceOf = (task: Task): number => Number(task.metadata.price);
 
-/** σ(decided · (belief − price)): how likely a customer buys after a reply. One who was told nothing does not buy. */
+/** σ(decided · (belief − price)): probability of buying after a reply; 0 without a valid reply. */
 export function buyingChance(task: Task, reply: string): number {
   const belief = beliefAfter(reply);
   return belief === undefined ? 0 : sigmoid(Number(task.metadata.decided) * (belief - priceOf(task)));
 }
 
-/** Whether this customer buys: each has a mood of their own, in which all attempts find them. */
+/** Whether this customer buys: each has one random draw, which all attempts share. */
 export const bought = (task: Task, reply: string): boolean =>
   randomStream(task.seed).split("mood").next() < buyingChance(task, reply);
 
-/** What buying is really worth to the customer: value − price. */
+/** True benefit of buying for the customer: value − price. */
 export const worthOf = (task: Task): number => Number(hasIt(task)) - priceOf(task);
 
-/** The rating given at once by a customer who buys with this probability; see {@link shop}. */
+/** The immediate rating of a customer who buys with this probability; see {@link shop}. */
 export function ratingAtOnce(task: Task, reply: string, buys: number): number {
   const belief = beliefAfter(reply);
   if (belief === undefined) return 0;
@@ -61,14 +61,14 @@ export function ratingAtOnce(task: Task, reply: string, buys: number): number {
 }
 
 /**
- * A customer asks whether an article has the one feature that they need: `is the coat waterproof ? it is not`, of which
- * the last part is what the assistant alone sees. It says `yes`, `no` or `perhaps`; the customer believes it (0.5 after
- * `perhaps`), and buys or leaves. Two rewards are paid:
+ * A customer asks whether an article has the one feature that they need: `is the coat waterproof ? it is not`; only the
+ * assistant sees the last part. It replies `yes`, `no` or `perhaps`; the customer believes it (0.5 after `perhaps`), and
+ * buys or leaves. There are two rewards:
  *
- *     rating  = [bought] (belief − price) + definite · [yes or no]     asked at once, when beliefs are all there is
- *     outcome = [bought] (value − price)                               what it was worth; value: 1 with the feature, else 0
+ *     rating  = [bought] (belief − price) + definite · [yes or no]     immediate, based on beliefs
+ *     outcome = [bought] (value − price)                               true benefit; value: 1 with the feature, else 0
  *
- * Of the customers of a split every second one asks for something that the article has. Success: what was said is true.
+ * For every second customer of a split the article has the feature. Success: the reply is true.
  */
 export function shop(options: ShopOptions = {}): Environment {
   const { customers = 64, price = 0.4, definite = 0.1, decided = 8, seed = 1 } = options;
@@ -99,9 +99,9 @@ export function shop(options: ShopOptions = {}): Environment {
 }
 
 /**
- * What comes of a visit to the {@link shop}: bought, the price is paid and then the article is used; left, nothing.
- * @param right how often the simulated article is as the real one: 1 for the facts themselves, less for a model of them
- * that errs, 0.5 for one that knows how many articles have the feature and nothing of the one at hand.
+ * Outcome of a visit to the {@link shop}: after buying, the price is paid and then the article is used; after leaving, 0.
+ * @param right accuracy of the simulated article: 1 for the facts, less for an imperfect model, 0.5 for a model that knows
+ * only the base rate of the feature.
  */
 export function shopWorld(right = 1): World {
   demand(right >= 0 && right <= 1, "shopWorld: right", right, "a number from 0 to 1");

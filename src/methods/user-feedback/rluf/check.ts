@@ -14,11 +14,11 @@ import { loveOf, reactions, type Style, styledReplies, styleOf, utilityOf } from
 const world = (seed: number) => reactions({ seed, questions: 8 });
 const words = /^(right|clear|sweet)\d$/;
 
-/** Exact mean over replies of the policy; it says the same whatever is asked. */
+/** Exact mean over replies of the policy, which ignores the question. */
 const meanOf = (policy: Model, seed: number, value: (q: Style) => number): Promise<number> =>
   expectedValue(policy, world(seed).tasks("train")[0]!, styledReplies, (reply) => value(styleOf(reply)!));
 
-/** Replies of the policy before practice, each as likely as any other, and whether they drew a reaction. */
+/** Replies of the initial, uniform policy, and whether they got a reaction. */
 function logOf(random: Random) {
   return Array.from({ length: 1000 }, () => {
     const reply = styledReplies[random.below(styledReplies.length)]!;
@@ -26,7 +26,7 @@ function logOf(random: Random) {
   });
 }
 
-/** What a model of reactions that saw nothing but a log says of replies: the forecast before a launch. */
+/** Predictions of a reaction model trained only on a log: the forecast before a launch. */
 async function predictedFrom(log: ReturnType<typeof logOf>): Promise<(q: Style) => number> {
   const model = reactionModel({ strength: 1e-4, passes: 500 })(randomStream(1));
   await model.fit(log);
@@ -45,7 +45,7 @@ const engine = () =>
     features: (context) => [`after ${context.filter((said) => words.test(said)).length}`],
   });
 
-/** @param love weight of the predicted reactions; the rest is the judge's. */
+/** @param love weight of the predicted reactions; the judge has the rest. */
 const arm = (what: string, love: number): Arm =>
   armOf({
     what,

@@ -12,9 +12,9 @@ import { reactionModel } from "./reactionModel.ts";
 import { type ScalarisedOptions, scalarised } from "./scalarised.ts";
 
 export interface RlufOptions extends Partial<ScalarisedOptions> {
-  /** β, the pull towards the reference. */
+  /** β, coefficient of the KL penalty towards the reference. */
   readonly beta?: number;
-  /** Whether a user reacted in an episode of the log: 1 or 0, null where nobody could have. Default: the reward `love`. */
+  /** Whether a user reacted in an episode of the log: 1 or 0, null where no reaction was possible. Default: the reward `love`. */
   readonly reacted?: (t: Trajectory) => number | null;
 }
 
@@ -24,17 +24,17 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
   return method({
     id: "rluf",
     family: "user-feedback",
-    summary: "what users react to, predicted and mixed with other rewards, each standardised by itself",
+    summary: "predicts user reactions and mixes them with other rewards, each standardised separately",
     paper: "Reinforcement Learning from User Feedback",
     mechanism:
-      "Reactions in a product, such as a heart, are rare, but every reply that was served either drew one or did not. A pointwise model of that log predicts the chance of a reaction for any reply, also for those that nobody was served. It becomes one of several rewards, each standardised over the batch, whose weights are swept: reactions carry what no judge sees, and too much weight on them is paid for with replies made to be liked. The same model says beforehand how a policy's reaction rate will change.",
+      "Reactions in a product, such as a heart, are rare, but every served reply either got one or did not. A pointwise model of that log predicts the probability of a reaction for any reply, including replies that were never served. It becomes one of several rewards, each standardised over the batch, whose weights are swept: reactions carry information that no judge has, but too much weight on them leads to replies that please instead of help. The same model predicts offline how a policy's reaction rate will change.",
     equation: [
       "P(x, y) = σ(b + θ · features(x, y)),   −Σ l ln P + (1 − l) ln(1 − P) least over the log     l: reacted or not",
       "A[i] = Σ_k w_k (r_k[i] − mean r_k) / std r_k,   Σ w = 1     r_love = P;   mean and std over the batch",
       "loss = −mean of A ln π + β KL(π ‖ ref)",
     ].join("\n"),
     source:
-      "the mix and its sweep from the paper; the form of the loss, standardising and β rebuilt by us. A logistic regression on words for a language model with a head; the weight of 0.3 and the log of the first iteration, 16 times as large as the others, are ours",
+      "the mix and its sweep from the paper; the form of the loss, standardising and β reconstructed by us. A logistic regression on words in place of a language model with a head; the weight of 0.3 and the log of the first iteration, 16 times as large as the others, are ours",
     frozen: { reference: {} },
     helpers: { love: reactionModel({ strength: 1e-4, passes: 500 }) },
     slots: {
@@ -63,7 +63,7 @@ export function rlufWith(options: RlufOptions = {}): Recipe {
   });
 }
 
-/** Whether any turn was paid `love`; null where none could have been. */
+/** Whether any turn got a positive reward `love`; null where no turn has that reward. */
 function loved({ turns }: Trajectory): number | null {
   const said = turns.flatMap(({ rewards }) => rewards.love ?? []);
   return said.length === 0 ? null : Number(said.some((value) => value > 0));

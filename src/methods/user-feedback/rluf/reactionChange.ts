@@ -1,4 +1,4 @@
-/** What a model of reactions says of a candidate before it is launched, and how far that was right. */
+/** A reaction model's prediction for a candidate policy before launch, and its accuracy. */
 
 import { leastSquares, pairedInterval } from "../../../common/statistics/statistics.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
@@ -9,8 +9,8 @@ import type { Interval } from "../../../core/interval.ts";
  *
  *     ΔP = mean over prompts x of P(x, y_candidate) − P(x, y_base)
  *
- * with a paired t interval. Prompts are compared with themselves, since reactions depend on what was asked and by whom.
- * @param candidate predicted chance of a reaction to its reply, by prompt; @param base the same of today's policy.
+ * with a paired t interval. The comparison is paired by prompt, since reactions depend on the question and the user.
+ * @param candidate predicted probability of a reaction to its reply, by prompt; @param base the same of today's policy.
  * Paper: "Reinforcement Learning from User Feedback".
  */
 export const reactionChange = (
@@ -20,16 +20,16 @@ export const reactionChange = (
 ): Interval => pairedInterval(candidate, base, confidence);
 
 /**
- * Spearman's rank correlation, in [−1, 1]: whether what was predicted orders variants as what was observed does. Ties have
- * the mean of their ranks. NaN where either side is all ties.
+ * Spearman's rank correlation of predictions and observations, in [−1, 1]. Ties have the mean of their ranks. NaN if all
+ * values of either side are equal.
  */
 export function rankCorrelation(predicted: readonly number[], observed: readonly number[]): number {
   if (predicted.length !== observed.length) {
     throw new WhetstoneError("shape.mismatch", {
       where: "rankCorrelation",
       got: `${predicted.length} and ${observed.length} numbers`,
-      expected: "one of each for every variant",
-      mend: "Leave out variants that were predicted but not launched.",
+      expected: "a prediction and an observation for every variant",
+      mend: "Remove variants that were predicted but not launched.",
     });
   }
   const { xx, xy, yy } = leastSquares(ranksOf(predicted), ranksOf(observed));

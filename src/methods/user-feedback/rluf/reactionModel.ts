@@ -1,4 +1,4 @@
-/** How likely a reply is to draw a reaction, learnt from replies that drew one and replies that did not. */
+/** Predicts the probability of a user reaction to a reply, from a log of replies with and without one. */
 
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import type { StatefulHelper } from "../../../core/context.ts";
@@ -15,25 +15,24 @@ import type { Features } from "../../../helper/ridge.ts";
 
 /** Settings of {@link reactionModel}. */
 export interface ReactionModelOptions extends LogisticOptions {
-  /** How much a reply without the reaction counts beside one with it, in (0, 1]. Default 1. */
+  /** Weight of a reply without the reaction relative to one with it, in (0, 1]. Default 1. */
   readonly silence?: number;
-  /** κ, most replies without the reaction that are learnt from, for each with it. Default: all. */
+  /** κ, most negatives per positive reply. Default: all. */
   readonly negatives?: number;
 }
 
 /**
  * P(reaction | reply) = σ(b + θ · x), a logistic regression with an intercept b on rows with y = 1 where the reaction
- * came, 0 where it was possible and did not come, and null where nobody could have reacted, which says nothing. A silent
- * reply is weaker evidence than a reaction; `silence` says how much, and then P is no longer the rate of the log.
+ * came, 0 where it was possible and did not come, and null where no reaction was possible; null rows are ignored. A silent
+ * reply is weaker evidence than a reaction; `silence` is its weight. With `silence` < 1, P is no longer the log's rate.
  *
- * Where reactions are rare, all positives and at most κ negatives for each are kept, drawn at random and at least one;
- * what was left out is put back into the rate, so that probabilities stay those of the log:
+ * With κ, all positives and at most κ random negatives per positive are kept, at least one; the intercept is corrected
+ * for the dropped ones, so that probabilities stay those of the log:
  *
  *     P = σ(b + θ · x + ln k)          k: share of the negatives that was kept, ≤ 1
  *
- * Each fit begins at 0 and forgets what went before, so that it is given the whole log. Before the first one with both
- * kinds of rows nothing is known, and every prediction is NaN. `fit` reports `rows` learnt from, `rate`, the share of
- * reactions in the log, and `kept`, k.
+ * Each fit starts from 0, so it needs the whole log. Before the first fit with both kinds of rows, every prediction is NaN.
+ * `fit` reports `rows` used, `rate`, the share of reactions in the log, and `kept`, k.
  * Paper: "Reinforcement Learning from User Feedback".
  */
 export function reactionModel(

@@ -4,26 +4,25 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link scalarised}. */
 export interface ScalarisedOptions {
-  /** w, by channel, none below 0; their sum is brought to 1. */
+  /** w ≥ 0, by channel; normalised to sum to 1. */
   readonly weights: Readonly<Record<string, number>>;
-  /** What each objective is compared with: all units of the batch, or those of its group. Default "batch". */
+  /** Pool for standardising each objective: all units of the batch, or those of the group. Default "batch". */
   readonly pool?: "batch" | "group";
-  /** Least values by channel. A unit below one of them is worth as little as the worst one of its pool. Default: none. */
+  /** Minimum values by channel. A unit below one of them gets the lowest value of its pool. Default: none. */
   readonly gates?: Readonly<Record<string, number>>;
   /** Smallest deviation to divide by, in the unit of the rewards. Default 1e-4. */
   readonly floor?: number;
 }
 
 /**
- * Several objectives mixed into one, each standardised by itself first, so that its weight does not depend on its unit:
+ * A weighted sum of several objectives, each standardised first, so that its weight does not depend on its unit:
  *
  *     z_k[i] = (r_k[i] − mean(r_k)) / max(std(r_k), floor)          over the pool, divisor its size
  *     A[i]   = Σ_k w_k z_k[i]                                       Σ w = 1
  *
- * An objective on which all agree is 0 for all. A unit that a channel says nothing about is at that channel's mean, not
- * at 0, and one that no weighted channel speaks of is left out. Where a gate is broken A[i] is the lowest of its pool:
- * the constrained form, in which no like makes up for a reply that is not safe. Stats: `gated`, the share of units below
- * a gate, where there are gates.
+ * A constant objective is 0 for all. A unit without a value on a channel gets that channel's mean, not 0; one without a
+ * value on any weighted channel is left out. Below a gate, A[i] is the lowest of its pool: the constrained form, in which
+ * no like compensates for an unsafe reply. Stats: `gated`, the share of units below a gate, if there are gates.
  * Paper: "Reinforcement Learning from User Feedback".
  */
 export function scalarised(options: ScalarisedOptions): Advantage<null> {

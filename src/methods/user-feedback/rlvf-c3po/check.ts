@@ -15,13 +15,13 @@ import { scopeOf, signatures, type WishScope, wishes } from "./wishes.ts";
 const environment = (seed: number) => wishes({ seed, mails: 96 });
 const [smile] = signatures;
 
-/** Kind and reader of a mail, `question to client`, from the words that it is asked in. */
+/** Kind and reader of a mail, `question to client`, from the words of its prompt. */
 const mailOf = (words: readonly string[]): readonly [kind: string, reader: string] => {
   const to = words.indexOf("to");
   return [words[to - 1] ?? "", words[to + 1] ?? ""];
 };
 
-/** Log-odds with which a mail is signed with a smile before anything was said: about 0.7 of them are. */
+/** Initial log-odds of signing a mail with a smile: about 0.7 of mails are. */
 const habit = (seed: number, mail: readonly [string, string]): number =>
   Math.log(7 / 3) +
   0.5 *
@@ -29,13 +29,13 @@ const habit = (seed: number, mail: readonly [string, string]): number =>
       .split("habit", ...mail)
       .normal();
 
-/** Told of the wish, it nearly always leaves the smile out. */
+/** With the wish in its context, it nearly always leaves the smile out. */
 const reading: Reading = {
   told: (message) => message.startsWith("please"),
   shift: (_told, _reply, word) => (word === smile ? -4 : 0),
 };
 
-/** How far the policy follows the wish where it holds, and how far it has moved elsewhere; exact. */
+/** Exact compliance with the wish in scope, and exact change of the policy elsewhere. */
 async function kept({ policy }: Practised, seed: number) {
   const tasks = environment(seed).tasks("test");
   const smiles = async (task: Task): Promise<number> => (await replyProbabilities(policy, task, [smile]))[0]!;
@@ -67,7 +67,7 @@ const arm = (recipe: Recipe, what: string) =>
       }),
     settings: { ...plainAscent, tasks: 96, epochs: 40 },
     grid: [0.03, 0.1, 0.3, 1, 3, 10].map((learningRate) => ({ learningRate })),
-    // one sentence of feedback: everything is sampled once, before anything is learnt
+    // one sentence of feedback: everything is sampled once, before training
     iterations: 1,
     metric: async (done, seed) => (await kept(done, seed)).overall,
     more: kept,

@@ -5,13 +5,13 @@ import { type Id, paid, type Role, type Task, type Trajectory, type Unit } from 
 
 /** Settings of {@link scopedFeedback}. */
 export interface ScopedFeedbackOptions {
-  /** Frozen model that everything is sampled from: the policy before it heard of the feedback. Default "reference". */
+  /** Frozen model that everything is sampled from: the policy before the feedback. Default "reference". */
   readonly base?: string;
-  /** Whether the feedback applies to a task, only seems to, or has nothing to do with it. Default: its metadata's `scope`. */
+  /** Whether a task is in scope, near it, or unrelated. Default: its metadata's `scope`. */
   readonly scope?: (task: Task) => "in" | "near" | "out";
-  /** What was said, for a task to which it applies. Default: its metadata's `wish`. */
+  /** The feedback for a task in scope. Default: its metadata's `wish`. */
   readonly feedback?: (task: Task) => string;
-  /** Answers sampled of each task to which it does not apply, and pairs of each to which it does. Default 1. */
+  /** Answers sampled per task out of scope, and pairs per task in scope. Default 1. */
   readonly perTask?: number;
   /** Default "agent". */
   readonly role?: Role;
@@ -20,12 +20,13 @@ export interface ScopedFeedbackOptions {
 /**
  * One sentence of feedback as a small training set of three parts, all of it sampled from the base:
  *
- *     in:          y_l = base(x), y_w = base(x, feedback) as if nobody had said it      group "in/<task>/<n>"
+ *     in:          y_l = base(x), y_w = base(x, feedback), feedback then removed        group "in/<task>/<n>"
  *     near, out:   y_0 = base(x)                                                        group "near/<task>", "out/<task>"
  *
- * A pair whose revision the environment does not pay more is dropped: it did not follow the feedback better. Trajectories
- * name the policy as the model that acted, since it is what learns from them; their log-probabilities are the base's, and
- * unknown for revisions. Failed episodes are left out. @throws WhetstoneError `capability.missing` where a task says neither.
+ * A pair whose revision does not get a higher reward is dropped: it did not follow the feedback better. Trajectories name
+ * the policy as the acting model, since it is trained on them; their log-probabilities are the base's, and unknown for
+ * revisions. Failed episodes are left out. @throws WhetstoneError `capability.missing` if a task has neither feedback nor
+ * scope.
  *
  * Stats: pairs kept, per pair sampled.
  * Paper: "RLVF: Learning from Verbal Feedback without Overgeneralization".

@@ -1,4 +1,4 @@
-/** Mails to be signed, and a user's wish that holds for some of them: what it does not speak of should stay as it is. */
+/** Mails to be signed, and a user's wish that applies to some of them; behaviour outside its scope should not change. */
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { demand, isWhole } from "../../../env/demand.ts";
@@ -7,22 +7,22 @@ import { oneReply } from "../../../env/oneReply.ts";
 
 /** Settings of {@link wishes}. */
 export interface WishesOptions {
-  /** Mails written in practice, in eights; as many others never are, though of the same kinds and readers. Default 128. */
+  /** Number of training mails, a multiple of eight; as many others, of the same kinds and readers, are held out. Default 128. */
   readonly mails?: number;
   /** Default 1. */
   readonly seed?: number;
 }
 
-/** Whether the wish speaks of a mail: of its kind and of whom it is to, of one of them, or of neither. */
+/** Scope of a mail: the wish matches its kind and its reader, one of them, or neither. */
 export type WishScope = "in" | "near" | "out";
 
 const kinds = ["report", "question", "invitation", "thanks"];
 const readers = ["boss", "client", "team", "friend"];
 
-/** How a mail can be signed. */
+/** The possible signatures. */
 export const signatures = [":)", "."] as const;
 
-/** What the user says. */
+/** The user's wish. */
 export const wish = `please no ${signatures[0]} in a ${kinds[0]} to the ${readers[0]}`;
 
 export const scopeOf = (task: Task): WishScope => {
@@ -30,10 +30,10 @@ export const scopeOf = (task: Task): WishScope => {
   return scope === "in" || scope === "near" ? scope : "out";
 };
 
-/** Of eight mails in a row, two are what the wish is about, three have half of it, and three nothing. */
+/** Of eight consecutive mails, two are in scope, three match half of it, and three nothing. */
 const scopes: readonly WishScope[] = ["in", "near", "out", "near", "out", "in", "near", "out"];
 
-/** Every mail of a scope there is, by kind and reader. */
+/** All mails of a scope, by kind and reader. */
 const about: Readonly<Record<WishScope, readonly (readonly [kind: string, reader: string])[]>> = {
   in: [[kinds[0]!, readers[0]!]],
   near: [
@@ -45,9 +45,8 @@ const about: Readonly<Record<WishScope, readonly (readonly [kind: string, reader
 
 /**
  * A mail is named by its kind and reader (`question to client`) and signed with `:)` or `.`. The user's wish is in the task's
- * metadata: `wish` in words, and `scope`, whether it speaks of this mail. Where it does, `.` alone pays; of all
- * others the user said nothing, and either pays. Nothing here tells whether a habit was lost that nobody minded: compare
- * with what was signed before.
+ * metadata: `wish` in words, and `scope`, whether it applies to this mail. In scope, only `.` is rewarded; elsewhere both
+ * signatures are. The rewards do not show whether behaviour outside the scope changed: compare with earlier signatures.
  */
 export function wishes(options: WishesOptions = {}): Environment {
   const { mails = 128, seed = 1 } = options;

@@ -17,7 +17,7 @@ import { speakrl } from "./method.ts";
 const environment = (seed: number) => clarification({ seed });
 const slots = ["place", "date", "people", "budget"];
 
-/** Of the form it sees which slots are known, which nobody minds and which are open, and whether it has begun to ask. */
+/** It sees which slots of the form are known, irrelevant or open, and whether it has already asked. */
 const features: Features = (context) => {
   const asks = context.at(-1) === "ask" ? "ask" : "begin";
   return context.flatMap((word, i) =>
@@ -25,14 +25,14 @@ const features: Features = (context) => {
   );
 };
 
-/** At first each of the five actions is as likely. */
+/** Initially each of the five actions is equally likely. */
 const prior: Prior = (context, word) => {
   const said = context.at(-1);
   if (said === "<assistant>") return word === "ask" ? Math.log(slots.length) : word === "submit" ? 0 : -1e9;
   return said === "ask" ? (slots.includes(word) ? 0 : -1e9) : word === "<end>" ? 0 : -1e9;
 };
 
-/** What the trained policy does with users that nobody practised with, each of them asking for help twice. */
+/** Evaluates the trained policy on held-out users, two conversations each. */
 async function helped(policy: Model, seed: number) {
   const env = environment(seed);
   const intents = new Map(env.tasks("test").map((task) => [task.id, intentOf(task)]));

@@ -2,33 +2,33 @@ import type { Feedback } from "../../../core/slots.ts";
 import type { Turn } from "../../../core/types.ts";
 import { type Intent, intentOf, slotsNamed } from "../../../worlds/intent.ts";
 
-/** What a turn does: asks for some slots, acts, or neither. */
+/** The move of a turn: asks for some slots, acts, or neither. */
 export type Move =
   | { readonly kind: "ask"; readonly slots: readonly string[] }
   | { readonly kind: "act" }
   | { readonly kind: "unreadable" };
 
-/** What a turn turned out to be; "due" is an action that nothing was missing for. */
+/** Classification of a turn; "due" is an action with no slot missing. */
 export type MoveWorth = "useful" | "useless" | "premature" | "due" | "unreadable";
 
 /** Settings of {@link clarifyingQuestions}. */
 export interface ClarifyingQuestionsOptions {
-  /** What each turn is paid, by what it turned out to be. Default 0.1, −0.2, −0.2, 0, −0.5, in the order of the type. */
+  /** Reward of a turn by its classification. Default 0.1, −0.2, −0.2, 0, −0.5, in the order of the type. */
   readonly pay?: Partial<Readonly<Record<MoveWorth, number>>>;
-  /** What a turn does. Default: {@link plainMove}. */
+  /** Parses the move of a turn. Default: {@link plainMove}. */
   readonly move?: (turn: Turn, intent: Intent) => Move;
   /** Default "asking". */
   readonly channel?: string;
 }
 
 /**
- * Pays questions that uncover what the request left out, and charges the others, so that asking is weighed against acting.
+ * Rewards questions that uncover missing slots, and penalises the others, so that the agent balances asking and acting.
  *
- *     T: slots that the turn asks for          M[0]: what matters and was not said          M[t + 1] = M[t] \ T
- *     useful: T ∩ M[t] is not empty            useless: it is, the question repeated, off the topic or for nothing missing
+ *     T: slots that the turn asks for          M[0]: required slots not yet given           M[t + 1] = M[t] \ T
+ *     useful: T ∩ M[t] is not empty            useless: it is empty (repeated, off topic, or nothing missing)
  *     premature: acts while M[t] is not empty  due: acts when it is                          unreadable: neither
  *
- * One signal per turn. A slot pays once; so an episode's questions are paid at most |M[0]| times. Failed episodes get
+ * One signal per turn. A slot is rewarded once, so an episode has at most |M[0]| rewarded questions. Failed episodes get
  * none. @throws WhetstoneError `capability.missing` for tasks without an intent in their metadata.
  * Paper: "SpeakRL: Synergizing Reasoning, Speaking, and Acting in Language Models with Reinforcement Learning".
  */
@@ -57,7 +57,7 @@ const usualPay: Readonly<Record<MoveWorth, number>> = {
   unreadable: -0.5,
 };
 
-/** What each turn of an episode turned out to be, [turns]. */
+/** Classification of each turn of an episode, [turns]. */
 export function moveWorths(turns: readonly Turn[], intent: Intent, move = plainMove): MoveWorth[] {
   let missing = intent.missing;
   return turns.map((turn) => {

@@ -5,11 +5,11 @@ import { clarifyingQuestions } from "./clarifyingQuestions.ts";
 export const speakrl = method({
   id: "speakrl",
   family: "user-feedback",
-  summary: "pays questions that uncover what is missing, charges useless ones and premature actions",
+  summary: "rewards questions that uncover missing information, penalises useless ones and premature actions",
   paper:
     "SpeakRL: Synergizing Reasoning, Speaking, and Acting in Language Models with Reinforcement Learning",
   mechanism:
-    "Each turn the agent either asks the user or acts. First requests hide some of what is needed, or nothing, and a simulated user answers only what is asked. Beside the task itself a question is paid that uncovers something still missing, once for each; a useless or repeated one, and an action that comes too early, are charged. So asking is weighed against acting, and requests that were complete from the start teach when not to ask.",
+    "Each turn the agent either asks the user or acts. Initial requests omit some of the needed information, or none, and a simulated user answers only the question asked. Besides the task reward, a question that uncovers a missing slot is rewarded, once per slot; useless or repeated questions and premature actions are penalised. So the agent learns to balance asking and acting, and requests that are complete from the start teach it when not to ask.",
   equation: [
     "R = [right call] + Σ_t r[t]                    A = (R − mean R) / std R over the group, on every token",
     "r: useful 0.1, useless −0.2, premature −0.2, unreadable −0.5, due 0",

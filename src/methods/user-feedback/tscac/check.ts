@@ -21,7 +21,7 @@ const meanOf = (policy: Model, seed: number, value: (r: Reception) => number): P
     expectedValue(policy, task, clips, (_clip, c) => value(receptionOf(task)[c]!)),
   );
 
-/** Logits of whoever logged are normal, the same for one seed. */
+/** The logging policy's logits are normal, fixed per seed. */
 const engine = (seed: number) =>
   tabularEngine({
     context: "message",
@@ -33,7 +33,7 @@ const engine = (seed: number) =>
         : -1e9,
   });
 
-/** What a turn brought this one time, less what its state is worth; the critic learns as ever. */
+/** Advantage from a single sample: the turn's reward minus the state's value; the critic is trained as usual. */
 const sampled: Annotate = async (ctx, experience) => {
   await criticAdvantages({ critic: "watch", rewards: ["watch"], passes: 1 })(ctx, experience);
   const critic = ctx.helper<unknown, unknown, Worth>("watch");

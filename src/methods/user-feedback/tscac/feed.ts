@@ -1,11 +1,11 @@
-/** A feed of clips: what is watched longest is hardly ever liked. */
+/** A feed of clips: the clip watched longest is rarely liked. */
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link feed}. */
 export interface FeedOptions {
-  /** Situations that users are in, in practice; as many others nobody practises. Default 5. */
+  /** Number of training situations; as many others are held out. Default 5. */
   readonly situations?: number;
   /** Clips to choose from, `c0`, `c1`… Default 8. */
   readonly clips?: number;
@@ -15,7 +15,7 @@ export interface FeedOptions {
   readonly seed?: number;
 }
 
-/** What a clip brings in a situation: mean time watched, in minutes, and the chance of a like. */
+/** Effect of a clip in a situation: mean time watched, in minutes, and the probability of a like. */
 export interface Reception {
   readonly watch: number;
   readonly like: number;
@@ -25,7 +25,7 @@ export interface Reception {
 export const receptionOf = (task: Task): readonly Reception[] =>
   task.metadata.receptions as unknown as readonly Reception[];
 
-/** Chance of a like from which a clip counts as liked. */
+/** Like probability from which a clip counts as liked. */
 export const likedFrom = 0.05;
 
 /** The clip that is watched longest among those that are liked. */
@@ -48,7 +48,7 @@ export function feed({ situations = 5, clips = 8, noise = 0.3, seed = 1 }: FeedO
     const random = randomStream(seed).split("feed", number);
     const drawn = words.map(() => ({ watch: random.next(), like: 0.01 + 0.09 * random.next() }));
     const longest = drawn.reduce((best, { watch }, c) => (watch > drawn[best]!.watch ? c : best), 0);
-    // somebody likes something everywhere, so that there is a best clip
+    // every situation has a liked clip, so that there is a best one
     const liked = (longest + 1) % clips;
     const receptions = drawn.map(({ watch, like }, c) => ({
       watch,

@@ -5,20 +5,20 @@ import type { Id } from "../../../core/types.ts";
 
 /** Settings of {@link logRatios}. */
 export interface LogRatiosOptions {
-  /** Whose probabilities are compared with those of whoever acted. */
+  /** The model whose probabilities are compared with the behaviour policy's. */
   readonly of: { readonly model: string } | { readonly frozen: string };
-  /** Least probability that a token is taken to have been drawn with, in (0, 1]. Default 0.01. */
+  /** Floor on the behaviour probability of a token, in (0, 1]. Default 0.01. */
   readonly floor?: number;
   /** Name of the note. Default: the model's name and `.ratio`. */
   readonly note?: string;
 }
 
 /**
- * How much likelier another model would have done what was done, in nats per turn:
+ * Log-ratio of another model's to the behaviour policy's probability of the actions, in nats per turn:
  *
  *     ratio[k] = Σ_a ln p(a) − ln max(b(a), floor)          over the action tokens of turn k, b: the distribution drawn from
  *
- * The floor keeps a rare action from counting without bound. A turn without tokens, or of unknown propensity, is NaN.
+ * The floor bounds the weight of a rare action. A turn without tokens, or of unknown propensity, is NaN.
  * Paper: "Two-Stage Constrained Actor-Critic for Short Video Recommendation".
  */
 export function logRatios(options: LogRatiosOptions): Annotate {

@@ -12,20 +12,20 @@ import { minibatches } from "../../../update/minibatches.ts";
 import { logRatios } from "./logRatios.ts";
 
 export interface TscacOptions {
-  /** The reward that is to be raised. Default "watch". */
+  /** The reward to maximise. Default "watch". */
   readonly main?: string;
   /** Rewards that must not fall, each with its λ > 0; their sum is the temperature Λ. Default { like: 0.1 }. */
   readonly auxiliaries?: Readonly<Record<string, number>>;
   /** γ of each reward, by name. Default 0.99. */
   readonly discounts?: Readonly<Record<string, number>>;
-  /** Iterations that each auxiliary's own policy learns for. Default 15. */
+  /** Training iterations of each auxiliary policy. Default 15. */
   readonly iterations?: number;
-  /** Step size of those policies, by plain descent. Default 100. */
+  /** Step size of the auxiliary policies' SGD. Default 100. */
   readonly auxiliaryRate?: number;
   /** Least propensity of a token, and the largest weight of an action. Default 0.01 and 10. */
   readonly floor?: number;
   readonly most?: number;
-  /** What the main reward's advantage is noted by, under `<main>.advantage`. Default: a critic's expectation. */
+  /** Annotator that writes the main reward's advantage to the note `<main>.advantage`. Default: from an expectation critic. */
   readonly advantage?: Annotate;
 }
 
@@ -64,10 +64,11 @@ export function tscacWith(options: TscacOptions = {}): Recipe {
   return method({
     id: "tscac",
     family: "user-feedback",
-    summary: "raises one reward near policies that serve others: two stages, closed form, from logs",
+    summary:
+      "maximises one reward near the policies of auxiliary rewards: two stages, closed form, from logs",
     paper: "Two-Stage Constrained Actor-Critic for Short Video Recommendation",
     mechanism:
-      "One kind of feedback is to be raised, such as time watched, while rarer ones such as likes must not fall. First every rare one gets a policy and a critic of its own, learnt from logs. Then the main one is maximised subject to staying near all of these policies. That problem has a closed form, their product tilted by the main advantage, to which a policy is fitted by weighted likelihood of logged actions; no multiplier is searched online.",
+      "One kind of feedback, such as watch time, is maximised, while rarer ones such as likes must not fall. First, each auxiliary reward gets its own policy and critic, trained on logs. Then the main reward is maximised subject to a KL constraint to each of these policies. That problem has a closed form, the product of the policies times the exponentiated main advantage, to which a policy is fitted by weighted likelihood of logged actions; no multiplier is searched online.",
     equation: [
       "stage 1:  max E_b[sg(min(π_i/π_b, 10)) · A_i · ln π_i]                       for each auxiliary i",
       "stage 2:  max E[A_1] subject to KL(π ‖ π_i) ≤ ε_i   ⇒   π*(a|s) ∝ Π_i π_i(a|s)^(λ_i/Λ) · exp(A_1(s, a)/Λ),   Λ = Σ λ_i",
@@ -75,7 +76,7 @@ export function tscacWith(options: TscacOptions = {}): Recipe {
       "A_i = Q_i − V_i, an expectation; Z(s): mean weight of the state's group; π_b: the policy that logged",
     ].join("\n"),
     source:
-      "stages and closed form from the paper; the exponents, the normaliser by state, floor, cap, tables for critics, λ and numbers of iterations are ours. The authors' code multiplies by π_i without dividing by π_b and normalises over the batch; the formula is built instead. Logs are drawn anew by the policy as it was at the start",
+      "stages and closed form from the paper; the exponents, the normaliser per state, floor, cap, tabular critics, λ and numbers of iterations are ours. The authors' code multiplies by π_i without dividing by π_b and normalises over the batch; here the paper's formula is implemented instead. Logs are sampled anew by the initial policy",
     frozen: { logger: {} },
     models: all(() => ({ from: "policy" as const })),
     helpers: { [main]: criticOf(main), ...all(criticOf) },

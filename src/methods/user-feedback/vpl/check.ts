@@ -24,7 +24,7 @@ import { fitTastes, type TasteModel, type VariationalPreferenceOptions } from ".
 const kinds = 4;
 const world = (seed: number) => tastes({ seed, users: 32, kinds });
 
-/** Exact mean liking of what the policy gives the users who were practised with, in units of their true rewards. */
+/** Exact mean true reward of the policy's recommendations for the training users. */
 const liked = (policy: Model, seed: number): Promise<number> =>
   meanOver(world(seed).tasks("train"), (task: Task) =>
     expectedValue(policy, task, Object.keys(itemsOf(task)), (word) =>
@@ -32,7 +32,7 @@ const liked = (policy: Model, seed: number): Promise<number> =>
     ),
   );
 
-/** Somebody new with one of the outermost tastes, and pairs that differ in nothing but what is contested. */
+/** A new user with one of the extreme tastes, and pairs that differ only in the contested trait. */
 function stranger(random: Random) {
   const taste = tasteOf(random.below(2) * (kinds - 1), kinds);
   const pairs = Array.from({ length: 20 }, (): [Item, Item] => {
@@ -42,7 +42,7 @@ function stranger(random: Random) {
   return { taste, pairs };
 }
 
-/** How often the side that somebody really likes better is found, after so many questions, drawn or chosen. */
+/** Accuracy on the user's true preference after this many questions, random or chosen. */
 function accuracy(model: TasteModel, questions: number, chosen: boolean, random: Random): number {
   const { theta, sizes } = model;
   const { taste, pairs } = stranger(random);
@@ -72,7 +72,7 @@ function accuracy(model: TasteModel, questions: number, chosen: boolean, random:
   );
 }
 
-/** Of the same fit as in practice, on people who were never seen. */
+/** The same fit as in training, evaluated on unseen users. */
 function asked(options: VariationalPreferenceOptions, seed: number): Readonly<Record<string, number>> {
   const random = randomStream(seed).split("strangers");
   const people = world(seed)

@@ -1,18 +1,18 @@
 /**
- * A reward that depends on who is asked: a hidden taste z is inferred from a few comparisons that somebody made, and the
- * reward of a thing is linear in its traits with weights that z moves. Pure functions over one flat vector of parameters.
+ * A reward that depends on the user: a latent taste z is inferred from a few of the user's comparisons, and the reward of
+ * an item is linear in its traits, with weights that depend on z. Pure functions over one flat vector of parameters.
  * Paper: "Personalizing Reinforcement Learning from Human Feedback with Variational Preference Learning".
  */
 import { logSigmoid, sigmoid } from "../../../common/statistics/logistic.ts";
 
-/** Sizes: D traits of a thing, H units of the encoder, Z dimensions of the taste. */
+/** Sizes: D traits of an item, H units of the encoder, Z dimensions of the taste. */
 export interface TasteSizes {
   readonly traits: number;
   readonly units: number;
   readonly latent: number;
 }
 
-/** Traits of one thing that was preferred to another, [D] each. */
+/** Traits of a preferred item and of the other one, [D] each. */
 export type Vote = readonly [better: readonly number[], worse: readonly number[]];
 
 /** q(z | votes) = N(mean, diag(exp(logVariance))), each [Z]. */
@@ -21,7 +21,7 @@ export interface Posterior {
   readonly logVariance: Float64Array;
 }
 
-/** Where each part begins in the flat vector; matrices are row-major. */
+/** Offset of each part in the flat vector; matrices are row-major. */
 export function layoutOf({ traits: D, units: H, latent: Z }: TasteSizes) {
   /** W [H, D]: from differences to units. */
   const encoder = 0;
@@ -29,7 +29,7 @@ export function layoutOf({ traits: D, units: H, latent: Z }: TasteSizes) {
   const mean = encoder + H * D;
   const logVariance = mean + Z * H;
   const bias = logVariance + Z * H;
-  /** w₀ [D]: what all like; U [D, Z]: how a taste moves it. */
+  /** w₀ [D]: weights shared by all users; U [D, Z]: the taste's effect on them. */
   const shared = bias + Z;
   const moved = shared + D;
   return { encoder, mean, logVariance, bias, shared, moved, length: moved + D * Z };
@@ -54,7 +54,7 @@ function encoded(theta: Float64Array, sizes: TasteSizes, votes: readonly Vote[])
 /**
  *     h = mean_i tanh(W (better_i − worse_i)),   mean = M h,   ln variance = V h + b
  *
- * Blind to the order of the votes. Without any, or where no taste was learnt yet, it is what b says of everybody.
+ * Invariant to the order of the votes. Without votes or training, the mean is 0 and the ln variance b for every user.
  */
 export function posteriorOf(theta: Float64Array, sizes: TasteSizes, votes: readonly Vote[]): Posterior {
   return heads(theta, sizes, encoded(theta, sizes, votes).pooled);
@@ -96,7 +96,7 @@ export function rewardOf(
   return sum;
 }
 
-/** One user's part of a loss: votes that the taste is inferred from, other votes that it must explain, a draw for z. */
+/** One user's part of a loss: votes from which the taste is inferred, other votes to predict, and a draw for z. */
 export interface TasteExample {
   readonly context: readonly Vote[];
   readonly targets: readonly Vote[];
@@ -174,7 +174,7 @@ function userLoss(
 }
 
 /**
- * How much the answer to a question would tell about somebody's taste, in nats:
+ * Expected information about a user's taste from the answer to a question, in nats:
  *
  *     I(y; z) = H(mean_z p(y | z)) − mean_z H(p(y | z)),    p = σ(r(first, z) − r(second, z))        z: samples of q
  */
@@ -191,5 +191,5 @@ export function questionWorth(
   return entropy(average) - chances.reduce((sum, p) => sum + entropy(p) / chances.length, 0);
 }
 
-/** Of a coin, nats. */
+/** Entropy of a Bernoulli variable, nats. */
 const entropy = (p: number): number => (p <= 0 || p >= 1 ? 0 : -p * Math.log(p) - (1 - p) * Math.log(1 - p));

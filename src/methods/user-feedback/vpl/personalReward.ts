@@ -4,27 +4,27 @@ import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
 
-/** A thing as numbers. */
+/** Traits of an item. */
 type Traits = readonly number[];
 
 /** Settings of {@link personalReward}. */
 export interface PersonalRewardOptions {
-  /** The helper that knows tastes, see `variationalPreference`. Default "taste". */
+  /** The helper that infers tastes, see `variationalPreference`. Default "taste". */
   readonly helper?: string;
-  /** What the user of a task is known to prefer, better first. Default: the task's metadata `votes`. */
+  /** Known comparisons of the task's user, better first. Default: the task's metadata `votes`. */
   readonly votes?: (task: Task) => readonly (readonly [better: Traits, worse: Traits])[];
-  /** What a trajectory offered; undefined where nothing that can be judged. Default: what the task's metadata `items` say of its last action. */
+  /** Traits of a trajectory's offer; undefined without a valid one. Default: the entry of the metadata `items` for its last action. */
   readonly offered?: (t: Trajectory, task: Task) => Traits | undefined;
-  /** Learn the tastes of all whose tasks are practised, instead of judging. Default false. */
+  /** Learn the tastes of the training tasks' users, instead of scoring. Default false. */
   readonly learn?: boolean;
   /** Default: named after the helper. */
   readonly channel?: string;
 }
 
 /**
- * What a reply is worth to the one who asked: a helper infers that user's taste from a few comparisons and says how often
- * what was offered would be preferred to something else, in [0, 1]. One score for each trajectory; none for failed ones,
- * for those that offered nothing, or where nothing was learnt yet. While it learns there are no signals.
+ * The reward of a reply for its user: a helper infers the user's taste from a few comparisons and predicts the probability
+ * that the offer is preferred to a random item, in [0, 1]. One score per trajectory; none for failed ones, for those
+ * without an offer, or before training. While the helper learns there are no signals.
  * Paper: "Personalizing Reinforcement Learning from Human Feedback with Variational Preference Learning".
  */
 export function personalReward(options: PersonalRewardOptions = {}): Feedback {

@@ -1,4 +1,4 @@
-/** Users of different tastes who choose among the same things: what pleases them on average pleases hardly any of them. */
+/** Users with different tastes who choose among the same items: the best item on average suits hardly any of them. */
 import { sigmoid } from "../../../common/statistics/logistic.ts";
 import { type Random, randomStream } from "../../../core/random.ts";
 import type { Task, Trajectory } from "../../../core/types.ts";
@@ -6,7 +6,7 @@ import { alreadyOver, defineEnvironment, type Environment, type Episode } from "
 
 /** Settings of {@link tastes}. */
 export interface TastesOptions {
-  /** Users who are served in practice; as many others nobody practises with. Default 32. */
+  /** Number of training users; as many others are held out. Default 32. */
   readonly users?: number;
   /** Different tastes, 2 or more, spread evenly; users have one of them each, in turn. Default 2. */
   readonly kinds?: number;
@@ -18,22 +18,22 @@ export interface TastesOptions {
   readonly seed?: number;
 }
 
-/** A thing as its two traits, each in [−1, 1]. All like more of the second; of the first some want more, some less. */
+/** An item as two traits, each in [−1, 1]. All users like more of the second; for the first, tastes differ. */
 export type Item = readonly [contested: number, agreed: number];
 
 /** One thing that a user preferred to another. */
 export type ItemVote = readonly [better: Item, worse: Item];
 
-/** How much a taste of −1 … 1 likes a thing. */
+/** Utility of an item for a taste in [−1, 1]. */
 export const likingOf = (taste: number, [contested, agreed]: Item): number =>
   3 * taste * contested + 2 * agreed;
 
-/** Taste number so much of so many, −1 to 1. */
+/** The k-th of n evenly spread tastes, −1 to 1. */
 export const tasteOf = (kind: number, kinds: number): number => (2 * kind) / (kinds - 1) - 1;
 
 export const drawItem = (random: Random): Item => [2 * random.next() - 1, 2 * random.next() - 1];
 
-/** What somebody of that taste says of two things, by Bradley and Terry's model. */
+/** The preference of a user with this taste between two items, by the Bradley–Terry model. */
 export const vote = (taste: number, a: Item, b: Item, random: Random): ItemVote =>
   random.next() < sigmoid(likingOf(taste, a) - likingOf(taste, b)) ? [a, b] : [b, a];
 
@@ -45,9 +45,9 @@ export const itemsOf = (task: Task): Readonly<Record<string, Item>> =>
   task.metadata.items as unknown as Readonly<Record<string, Item>>;
 
 /**
- * A user `u3` asks what to take, and is told one of the things. Pays how much the user likes it, 0 for the worst of the
- * things and 1 for the best. The task's metadata hold the traits of all things (`items`) and what the user said of other
- * things before (`votes`, better first).
+ * A user `u3` asks for a recommendation; the reply names one of the items. The reward is the user's utility, scaled to 0
+ * for the worst item and 1 for the best. The task's metadata hold the traits of all items (`items`) and the user's
+ * earlier comparisons of other items (`votes`, better first).
  */
 export function tastes(options: TastesOptions = {}): Environment {
   const { users = 32, kinds = 2, items = 10, votes = 8, seed = 1 } = options;

@@ -1,4 +1,4 @@
-/** What people of different tastes prefer, learnt together: see {@link variationalPreference}. */
+/** A joint preference model for users with different tastes: see {@link variationalPreference}. */
 import { z } from "zod";
 import { adamwDefaults, adamwStep } from "../../../common/statistics/adamw.ts";
 import { sigmoid } from "../../../common/statistics/logistic.ts";
@@ -22,17 +22,17 @@ export interface VariationalPreferenceOptions {
   readonly latent?: number;
   /** Units of the encoder. Default 16. */
   readonly units?: number;
-  /** β, weight of the divergence from N(0, 1); too much of it, and nobody has a taste. Default 0.01. */
+  /** β, weight of the KL divergence from N(0, 1); too large a value collapses the taste to the prior. Default 0.01. */
   readonly beta?: number;
   /** Steps of Adam in one fit. Default 600. */
   readonly steps?: number;
   /** Step size, which falls to 0 over the steps. Default 0.05. */
   readonly learningRate?: number;
-  /** Votes of a user that each step has explained by others of the same user. Default 4. */
+  /** Votes per user and step that are predicted from other votes of the same user. Default 4. */
   readonly targets?: number;
 }
 
-/** Somebody's votes, and things whose worth to them is asked. */
+/** A user's votes, and the items to score for this user. */
 export interface TasteQuestion {
   readonly votes: readonly Vote[];
   readonly things: readonly (readonly number[])[];
@@ -42,13 +42,13 @@ export interface TasteQuestion {
 export interface TasteModel {
   readonly sizes: TasteSizes;
   readonly theta: Float64Array;
-  /** Things that rewards are compared with. */
+  /** Items of the comparison pool. */
   readonly pool: readonly (readonly number[])[];
 }
 
 /**
- * Fits {@link tasteLoss} on people with two votes or more: in each step some of a person's votes, of which at most
- * `targets`, are explained by a taste inferred from up to eight others. Undefined where nobody has two votes.
+ * Fits {@link tasteLoss} on users with two votes or more: in each step at most `targets` of a user's votes are predicted
+ * from a taste inferred from up to eight others. Undefined if no user has two votes.
  */
 export function fitTastes(
   people: readonly (readonly Vote[])[],
@@ -62,7 +62,7 @@ export function fitTastes(
   const sizes = { traits, units, latent };
   const { length, shared } = layoutOf(sizes);
   const begin = random.split("weights");
-  // what all like begins at 0; a taste begins small, but not at 0, where nothing would pull at it
+  // w₀ starts at 0; U starts small but not at 0, where its gradient vanishes
   const theta = Float64Array.from(
     { length },
     (_, i) => (i >= shared && i < shared + traits ? 0 : 0.3) * begin.normal(),
@@ -89,14 +89,13 @@ export function fitTastes(
 }
 
 /**
- * Variational preference learning: one reward model for people who want different things. Whoever answers a few
- * comparisons gets a taste inferred from them, also somebody who was never seen in training. A row of `fit` is one person
- * with all known votes (`things` and the label are not looked at); `predict` gives each thing's chance of beating a random
- * one at the mean of that person's taste,
+ * Variational preference learning: one reward model for users with different tastes. A user's taste is inferred from a few
+ * comparisons, also for users not seen in training. A row of `fit` is one user with all known votes (`things` and the
+ * label are ignored); `predict` gives each item's probability of beating a random one at the mean of that user's taste,
  *
  *     r̄(s) = mean over s′ of the pool of σ(r(s, z) − r(s′, z))          in [0, 1]
  *
- * so that no taste's rewards are larger than another's; NaN before the first fit. Each fit begins anew. `fit` reports
+ * so that rewards of different tastes have the same scale; NaN before the first fit. Each fit starts anew. `fit` reports
  * `rows`. Paper: "Personalizing Reinforcement Learning from Human Feedback with Variational Preference Learning".
  */
 export function variationalPreference(
@@ -130,7 +129,7 @@ export function variationalPreference(
   };
 }
 
-/** r̄ of a thing to whoever gave these votes. */
+/** r̄ of an item for the user with these votes. */
 export function beating(
   model: TasteModel | undefined,
   votes: readonly Vote[],
@@ -154,13 +153,13 @@ const saved = z
   })
   .nullable();
 
-/** @throws WhetstoneError `checkpoint.damaged` for what no helper of this kind has saved. */
+/** @throws WhetstoneError `checkpoint.damaged` if the state was not saved by this kind of helper. */
 function read(state: Json): TasteModel | undefined {
   const { success, data } = saved.safeParse(state);
   if (success) return data ?? undefined;
   throw new WhetstoneError("checkpoint.damaged", {
     where: "variational preference helper",
-    got: "a state of another form",
+    got: "a state in another format",
     expected: "sizes, theta and pool, or null",
     mend: "Resume with the method that saved it.",
   });

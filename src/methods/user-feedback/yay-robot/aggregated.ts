@@ -1,4 +1,4 @@
-/** Fine-tuning on everything that was ever shown or corrected, with a fixed share of what came last. */
+/** Fine-tuning on all demonstrations and corrections so far, with a fixed share of the newest. */
 import { z } from "zod";
 import { addStats, averageStats } from "../../../common/statistics/stats.ts";
 import { pack } from "../../../common/tokens/pack.ts";
@@ -18,20 +18,20 @@ export interface AggregatedOptions {
   readonly steps?: number;
   /** Rows in each. Default 32. */
   readonly rows?: number;
-  /** Most earlier rows that are remembered, the last ones. Default 10 000. */
+  /** Most earlier rows kept, the latest ones. Default 10 000. */
   readonly keep?: number;
-  /** The model that learns. Default "policy". */
+  /** The trained model. Default "policy". */
   readonly model?: ModelId;
 }
 
 /**
- * Data-set aggregation. The rows of this iteration are the newest set; every step is on rows drawn with replacement,
+ * Dataset aggregation (DAgger). The rows of this iteration are the newest set; every step uses rows drawn with replacement,
  *
  *     round(newest · rows) of the newest set, the others from all earlier sets
  *
- * or all from the one of the two that has any. Then the newest set joins the earlier ones, which the run's memory keeps;
- * but for rows of logged conversations, which can be replayed: a run keeps no copy of what people said.
- * Little of the newest set and little is learnt from a correction; much of it and the rest is forgotten.
+ * or all rows from the only non-empty set. Then the newest set joins the earlier ones in the run's memory, except rows of
+ * logged conversations, which can be replayed: a run keeps no copy of people's messages.
+ * With a small share of the newest set, corrections are learnt slowly; with a large one, earlier rows are forgotten.
  * Papers: "Yell At Your Robot: Improving On-the-Fly from Language Corrections"; "A Reduction of Imitation Learning and
  * Structured Prediction to No-Regret Online Learning".
  */
@@ -75,7 +75,7 @@ export function aggregated(options: AggregatedOptions): Update {
 
 const memoryKey = "aggregated rows";
 
-/** A row as the run's memory keeps it: its tokens, and where its targets stand. */
+/** A row in the run's memory: its tokens and the positions of its targets. */
 const kept = z.array(
   z.object({ task: z.string(), tokens: z.array(z.number()), targets: z.array(z.number()) }),
 );

@@ -11,7 +11,7 @@ import { yayRobotWith } from "./method.ts";
 const world = (seed: number, corrected = 0.2): Chores => chores({ seed, corrected, tasks: 60 });
 const commands = Array.from({ length: 12 }, (_, c) => `c${c}`);
 
-/** A situation has about half of fourteen features; a linear planner has no room to store each by itself. */
+/** A situation has about half of fourteen features; a linear planner cannot memorise each situation separately. */
 const engine = (seed: number) =>
   tabularEngine({
     context: "message",
@@ -25,7 +25,7 @@ const engine = (seed: number) =>
       ),
   });
 
-/** Share of situations from one to another in which the likeliest command is the right one, nobody speaking. */
+/** Share of situations in a range for which the likeliest command is right, without corrections. */
 async function autonomy(policy: Model, { rights, tasks }: Chores, from: number, to: number): Promise<number> {
   const [task] = tasks("train");
   const right = rights.slice(from, to).map(async (command, i) => {

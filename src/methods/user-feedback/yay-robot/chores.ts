@@ -1,15 +1,15 @@
-/** Situations that want a command each; somebody who watches says the right one now and then, and it is done at once. */
+/** Situations that need one command each; a supervisor sometimes gives the right one, which is executed at once. */
 import { type Random, randomStream, shuffled } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../../../env/environment.ts";
 
 /** Settings of {@link chores}. */
 export interface ChoresOptions {
-  /** How often somebody speaks up after a wrong command, in [0, 1]. Default 0.2. */
+  /** Probability of a correction after a wrong command, in [0, 1]. Default 0.2. */
   readonly corrected?: number;
-  /** Situations that somebody has shown how to deal with, `s0`, `s1`… Default 20. */
+  /** Number of demonstrated situations, `s0`, `s1`… Default 20. */
   readonly shown?: number;
-  /** Further situations, which turn up in use alone. Default 10. */
+  /** Number of further situations, which are not demonstrated. Default 10. */
   readonly unseen?: number;
   /** Commands, `c0`, `c1`… Default 12. */
   readonly commands?: number;
@@ -34,9 +34,9 @@ export interface Chores extends Environment {
 }
 
 /**
- * Three situations in a row, each told by its word. A right command pays `autonomous` 1. After a wrong one somebody who
- * watches may say the right one, as text about the action, and it is done instead; nothing else comes of either, as what
- * comes next is planned. `outcome`, at the end, is the share of commands that nobody had to correct.
+ * Three situations in a row, each observed as its word. A right command has the reward `autonomous` 1. After a wrong one
+ * the supervisor may give the right one, as text about the action, and it is executed instead. The next situation does not
+ * depend on either. `outcome`, at the end, is the share of commands that needed no correction.
  */
 export function chores(options: ChoresOptions = {}): Chores {
   const { corrected = 0.2, shown = 20, unseen = 10, commands = 12, tasks = 60, seed = 1 } = options;

@@ -3,9 +3,9 @@ import type { Data } from "../../../core/slots.ts";
 import type { Task } from "../../../core/types.ts";
 
 /**
- * Practice on some of the tasks alone: another curriculum that sees no others. Its state is its own, so that one phase of
- * a method may practise what another leaves out. Where no task is kept, all of them are.
- * @param name tells the states of several apart.
+ * Training on a subset of the tasks: wraps a curriculum that sees only these. It has its own state, so that one phase of a
+ * method may train on tasks that another leaves out. If no task matches, all tasks are kept.
+ * @param name distinguishes the states of several filters.
  */
 export function filtered<State extends Json>(
   name: string,

@@ -10,9 +10,9 @@ import { filtered } from "./filtered.ts";
 import { withCorrections } from "./withCorrections.ts";
 
 export interface YayRobotOptions extends Omit<AggregatedOptions, "step"> {
-  /** Iterations of imitation before the policy is let loose. Default 2. */
+  /** Iterations of imitation before the policy acts itself. Default 2. */
   readonly demonstrations?: number;
-  /** Tasks that are shown in them; the others are practised. Default: every task is both. */
+  /** Tasks that are demonstrated; the others are trained with corrections. Default: every task is both. */
   readonly shown?: (task: Task) => boolean;
 }
 
@@ -21,22 +21,22 @@ export function yayRobotWith(options: YayRobotOptions = {}): Recipe {
   return method({
     id: "yay-robot",
     family: "user-feedback",
-    summary: "spoken corrections are done at once, and become labels that the planner is fine-tuned on",
+    summary: "spoken corrections override the planner at once and become labels for its fine-tuning",
     paper: "Yell At Your Robot: Improving On-the-Fly from Language Corrections",
     mechanism:
-      "A planner says in words what is to be done next, and something frozen carries it out. Whoever watches may say another command; it takes the planner's place at once, and is kept as what the planner should have said there. After each round the planner alone is fine-tuned on all that it was ever shown, with a fixed share of each batch from the newest corrections: enough to learn from them, not so much that the rest is forgotten. Labels lie where the planner's own mistakes lead, which no demonstration covers.",
+      "A planner gives the next command in words, and a frozen executor carries it out. A supervisor may give another command; it replaces the planner's at once, and is stored as the planner's label for that state. After each round only the planner is fine-tuned on all demonstrations and corrections, with a fixed share of each batch from the newest corrections: enough to learn from them without forgetting the rest. Labels cover the states that the planner's own mistakes lead to, which demonstrations do not.",
     equation: [
       "loss = −mean of ln π(c | x) over demonstrations and corrections",
       "each batch: round(share · B) rows of the newest set, the others of all earlier ones        share = 0.5, B = 32",
     ].join("\n"),
     source:
-      "override, relabelling and the mixed batches from the paper and its code. Ours: a share of one half, 150 steps per round; the label is for the turn at which somebody spoke, without a look-ahead; the executor, with its cloned chunks of motion, is the environment",
+      "override, relabelling and the mixed batches from the paper and its code. Ours: a share of one half, 150 steps per round; the label is for the turn of the correction, without a look-ahead; the executor, with its cloned chunks of motion, is the environment",
     baseline: "sft",
     slots: ({ groupSize, temperature, tasks, learningRate, optimiser }) => ({
       data: filtered("practised", (task) => !shown(task), uniform({ tasks })),
       rollout: withCorrections(multiTurn({ groupSize, temperature })),
       feedback: [],
-      advantage: [], // what it did itself is not learnt from
+      advantage: [], // the policy's own actions are not trained on
       objective: likelihood(),
       update: aggregated({ ...aggregation, step: { optimiser, learningRate } }),
     }),

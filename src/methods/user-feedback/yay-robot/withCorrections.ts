@@ -6,20 +6,20 @@ import type { Trajectory, Turn, Unit } from "../../../core/types.ts";
 
 /** Settings of {@link withCorrections}. */
 export interface WithCorrectionsOptions {
-  /** What somebody said should have been done instead; undefined where nobody spoke. Default: the environment's words about the turn. */
+  /** The correction of a turn; undefined without one. Default: the environment's message about the turn. */
   readonly correction?: (turn: Turn) => string | undefined;
 }
 
 /**
- * What a rollout brings home, and for every turn that somebody corrected a row in which the policy says what it was told:
+ * Adds a training row to the rollout for every corrected turn, with the correction as the target:
  *
- *     row: (x_k, c_k)          x_k: what turn k saw, exactly; targets: the tokens of c_k and its end
+ *     row: (x_k, c_k)          x_k: the exact prompt of turn k; targets: the tokens of c_k and its end
  *
- * The label belongs to the turn at which the person spoke, not to the one after it, in which the correction had been
- * carried out already. Rows are of origin "demonstrated", in the unit of the attempt, without log-probabilities and with
- * advantage 1. Stats: `corrections`, per turn.
+ * The label belongs to the corrected turn, not to the next one, before which the correction was already executed. Rows
+ * have origin "demonstrated", belong to the unit of the attempt, and have no log-probabilities and advantage 1.
+ * Stats: `corrections`, per turn.
  * Papers: "Yell At Your Robot: Improving On-the-Fly from Language Corrections"; "A Reduction of Imitation Learning and
- * Structured Prediction to No-Regret Online Learning" (labels where the learner itself went).
+ * Structured Prediction to No-Regret Online Learning" (labels at states that the learner itself visits).
  */
 export function withCorrections(rollout: Rollout, options: WithCorrectionsOptions = {}): Rollout {
   const { correction = ({ text }: Turn) => text } = options;
