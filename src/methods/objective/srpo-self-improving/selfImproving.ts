@@ -41,7 +41,7 @@ interface Sequences {
  *
  * and for a label of strength p, p times that plus (1 − p) times that with w and l swapped. Sums over tokens. The
  * minimum does not depend on which replies were compared, as long as all of them are. Pairs come from the columns of
- * `core/pairs.ts`, revisions from rows named by `core/revisions.ts`; a pair without its revisions is left out and counted.
+ * `common/tokens/pairs.ts`, revisions from rows named by `revisions.ts`; a pair without its revisions is left out and counted.
  *
  * Stats, as sums: pairs, accuracy (B(w) > B(l)), missing (pairs).
  * Paper: "Self-Improving Robust Preference Optimization".

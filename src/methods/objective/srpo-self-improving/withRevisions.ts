@@ -12,7 +12,7 @@ export interface WithRevisionsOptions {
 
 /**
  * Adds revision rows to the rollout: for each pair of neighbours in a group (the first and second unit, the third and
- * fourth…), each reply as a revision of either: four rows per pair, without advantages, named by `core/revisions.ts`. For
+ * fourth…), each reply as a revision of either: four rows per pair, without advantages, named by `revisions.ts`. For
  * replies of one turn; an unpaired last unit has no revision.
  */
 export function withRevisions(rollout: Rollout, options: WithRevisionsOptions = {}): Rollout {
