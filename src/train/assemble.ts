@@ -86,6 +86,7 @@ export async function assemble(
   const { environment, engine, method, seed } = settings;
   const random = randomStream(seed);
   const tasks = environment.tasks("train");
+  const validates = environment.splits.includes("validation") && environment.tasks("validation").length > 0;
   const found = resume ? await findCheckpoint(out) : undefined;
   const state = found?.state ?? freshState(settings.warmStart ? "warm start" : "train");
   const resumed = found && structuredClone(state);
@@ -178,7 +179,7 @@ export async function assemble(
     const { every, validationTasks } = settings.evaluation;
     const { iteration } = state;
     // who learns without weights has selected by itself, on tasks of its own
-    if (every === 0 || method.weightFree || !environment.splits.includes("validation")) return;
+    if (every === 0 || method.weightFree || !validates) return;
     if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
     const { success } = await saveIfStopped(state, () =>
       run.evaluate("validation", "sampled", validationTasks, "during"),

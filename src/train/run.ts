@@ -30,6 +30,7 @@ import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { loop } from "./loop.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
+import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { warmStart } from "./warmStart.ts";
 
 export interface RunOptions {
@@ -84,10 +85,6 @@ export interface RunSummary {
   readonly before: readonly EvaluationResult[];
   readonly after: readonly EvaluationResult[];
 }
-
-/** Splits that are held out: neither practised nor used to select. */
-const heldOutSplits = (environment: Environment): string[] =>
-  environment.splits.filter((s) => s !== "train" && s !== "validation");
 
 function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): WarmStartSettings | undefined {
   // a model of somebody else's, which speaks already
@@ -347,7 +344,8 @@ async function weightsIn(folder: string): Promise<string> {
 async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]> {
   const { state, settings, policy } = run;
   const { environment, warmStart: warm } = settings;
-  const heldOut = heldOutSplits(environment);
+  const measured = measuredSplits(environment);
+  const heldOut = heldOutSplits(environment).filter((split) => measured.includes(split));
   // what only talks is paid by the call, and as a rule takes no temperature
   const modes = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
   const begins = state.phase === "warm start";
@@ -370,7 +368,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   }
   await saveModel(finalFolder(out), policy);
   const after: EvaluationResult[] = [];
-  for (const split of heldOut.length > 0 ? heldOut : ["train"]) {
+  for (const split of measured) {
     for (const mode of modes)
       after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
   }
