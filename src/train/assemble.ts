@@ -6,18 +6,19 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { type Random, randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
-import { type ModelId, type Stats, succeeded, type Task, type Trajectory } from "../core/types.ts";
+import type { ModelId, Stats, Task, Trajectory } from "../core/types.ts";
 import type { Store } from "../store/store.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { heldName } from "./asyncRollouts.ts";
 import { addFurther, blendAll, type Further, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { type ContextParts, makeContext } from "./context.ts";
-import { average, evaluate, rewardOf } from "./evaluate.ts";
+import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
 import type { Iteration } from "./loop.ts";
+import { metricsOf } from "./metrics.ts";
 import type { RunSettings } from "./settings.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
@@ -282,7 +283,7 @@ export async function assemble(
 
     async evaluate(split, mode, count, when) {
       const told = currentArtefact(state);
-      const { result, trajectories } = await evaluate({
+      const { result, outcomes, trajectories } = await evaluate({
         environment,
         agent: policy,
         split,
@@ -326,7 +327,7 @@ export async function assemble(
       const examples = when === "during" ? [] : named.slice(0, 20);
       await store.saveEvaluation(
         settings.name,
-        { when, iteration: state.iteration, ...result },
+        { when, iteration: state.iteration, ...result, outcomes },
         examples.map((trajectory) => ({ trajectory, phase: when })),
       );
       report({ type: "evaluation", when, iteration: state.iteration, ...result });
@@ -371,39 +372,6 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
     "spent.tokens": inputTokens + outputTokens,
     "spent.usd": usd,
   };
-}
-
-/** Every number of an iteration by name; what was not measured is absent. */
-export function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
-  // what somebody else showed is not what the policy can do
-  const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
-  const ended = own.filter((t) => t.end.kind !== "failed");
-  const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
-  const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);
-  let [surprise, measured] = [0, 0];
-  for (const { entropy = [] } of tokens) {
-    for (const nats of entropy) surprise += nats;
-    measured += entropy.length;
-  }
-  const out: Stats = {
-    ...(ended.length > 0 && {
-      reward: average(ended.map(rewardOf)),
-      success: average(ended.map((t) => Number(succeeded(t)))),
-      turns: average(ended.map((t) => t.turns.length)),
-      truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
-    }),
-    // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
-    ...(measured > 0 && { entropy: surprise / measured }),
-    failed: own.length - ended.length,
-    tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
-    "seconds.rollout": seconds.rollout,
-    "seconds.update": seconds.update,
-  };
-  for (const [name, value] of Object.entries(stats)) out[name] = value;
-  for (const [name, value] of Object.entries(state.counters)) out[`total.${name}`] = value;
-  const gaps = Object.entries(stats).filter(([name]) => name.endsWith("logpGap.max"));
-  if (gaps.length > 0) out.logpGap = Math.max(...gaps.map(([, value]) => value));
-  return out;
 }
 
 const nothingPlayed = (name: string, when: string, count: number, first: string): WhetstoneError =>

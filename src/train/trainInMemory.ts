@@ -6,7 +6,6 @@ import type { Stats } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
-import { metricsOf } from "./assemble.ts";
 import type { Practice } from "./attempt.ts";
 import { addFurther, blendAll, type Further } from "./auxiliaryModels.ts";
 import { makeContext } from "./context.ts";
@@ -14,6 +13,7 @@ import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
 import { limitConcurrency } from "./limit.ts";
 import { type Iteration, iterate } from "./loop.ts";
+import { metricsOf } from "./metrics.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
 

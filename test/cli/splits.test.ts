@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, test } from "node:test";
+import { openStore } from "../../src/store/store.ts";
 import { inProcess } from "./inProcess.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-splits-"));
@@ -72,6 +73,16 @@ test("train: splits without tasks are left out of evaluations and of the table; 
     assert.equal(rows.length, 2, out);
     for (const row of rows) assert.ok(row.startsWith(`${measured} `), row);
     assert.doesNotMatch(out, /NaN/);
+  }
+  // the outcome of each task, so that before and after can be compared task by task
+  const store = await openStore("runs/whetstone.sqlite");
+  try {
+    const evaluations = await store.evaluations(resolve("runs/one.ts"));
+    assert.equal(evaluations.length, 4);
+    for (const { outcomes, tasks } of evaluations)
+      assert.match(outcomes ?? "", new RegExp(`^[01]{${tasks}}$`));
+  } finally {
+    await store.close();
   }
 });
 
