@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { mean } from "../common/statistics/statistics.ts";
+import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
@@ -87,9 +88,9 @@ const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
 /** What is about to be done. */
 function planned(methods: number, seeds: number, tuning: number, plan: Plan): string {
   const { environment, engine, iterations, episodes, out } = plan;
-  const each = episodes === undefined ? `${iterations} iterations` : `${episodes} episodes`;
+  const each = episodes === undefined ? counted(iterations, "iteration") : counted(episodes, "episode");
   const more = tuning > 0 ? `, ${tuning} more to choose step sizes` : "";
-  return `${methods} methods × ${seeds} seeds${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
+  return `${methods} methods × ${counted(seeds, "seed")}${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
 }
 
 function usualWords(total: number, { engine, iterations, episodes }: Plan): string {

@@ -1,5 +1,6 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
+import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
@@ -131,11 +132,13 @@ export function addEval(program: Command, io: Io): void {
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
-        `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
+        `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.tasks, "task")}, ${duration(result.seconds)}`,
         ...sayTold(told, options.artefact),
       );
       if (result.failed > 0)
-        io.say(`${result.failed} failed episodes are left out; the first: ${failures[0]}`);
+        io.say(
+          `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+        );
       if (result.turns === 0) {
         io.error(
           "whetstone: no episode came to an action: prompts fill the context, or episodes end before it.",

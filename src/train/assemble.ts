@@ -1,5 +1,6 @@
 /** A run put together: its models, streams and records, with what the loop needs of them. */
 import { join } from "node:path";
+import { counted } from "../common/text/counted.ts";
 import { endsRun } from "../core/chat.ts";
 import type { Ctx } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -248,7 +249,7 @@ export async function assemble(
         throw nothingPlayed(environment.name, `iteration ${iteration}`, broken.length, broken[0]!.message);
       }
       if (broken.length > 0) {
-        const episodes = `${broken.length} of ${experience.trajectories.length} episodes failed`;
+        const episodes = `${broken.length} of ${counted(experience.trajectories.length, "episode")} failed`;
         report({
           type: "warning",
           message: `iteration ${iteration}: ${episodes} and were left out; the first: ${broken[0]!.message}`,
@@ -305,7 +306,7 @@ export async function assemble(
         );
       }
       if (broken) {
-        const failed = `${result.failed} of ${result.tasks} episodes failed and were left out`;
+        const failed = `${result.failed} of ${counted(result.tasks, "episode")} failed and were left out`;
         report({
           type: "warning",
           message: `evaluation on "${split}": ${failed}; the first: ${broken.message}`,
@@ -374,13 +375,15 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
   };
 }
 
-const nothingPlayed = (name: string, when: string, count: number, first: string): WhetstoneError =>
-  new WhetstoneError("environment.broken", {
-    where: `environment "${name}"`,
-    got: `${when}, in which all ${count} episodes failed, the first with: ${first.replace(/\.$/, "")}`,
-    expected: "episodes that end",
-    mend: "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.",
+function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
+  const where = `environment "${name}"`;
+  const got = `all ${counted(count, "episode")} of ${when} failed`;
+  const mend = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  return new WhetstoneError("environment.broken", {
+    ...{ where, got, expected: "episodes that end", mend },
+    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${mend}`,
   });
+}
 
 /** @throws WhetstoneError `context.tooLong` where every episode was cut off before its first action. */
 function requireActions(

@@ -5,6 +5,7 @@ import {
   pairedInterval,
   probabilityOfImprovement,
 } from "../common/statistics/statistics.ts";
+import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
 import { splitName } from "./splits.ts";
 
@@ -158,7 +159,7 @@ export function comparisonPage(c: Comparison): string {
   const lines = [
     `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
     "",
-    `${c.engine} engine, ${c.seeds.length} seeds (${c.seeds.join(", ")}), ${c.episodes === undefined ? `${c.iterations} iterations` : `${c.episodes} episodes of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
   ];
   for (const split of Object.keys(first!.heldOut)) {
     lines.push("", c.trainedShares?.[split] ? `## ${comparedOn(c, split)}` : `## Held out: ${split}`, "");
