@@ -92,6 +92,9 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--player", "experto"], /Did you mean expert\?/],
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
+    [["versions"], /whetstone: versions: name one of list, add, .*\. See .*versions --help\./],
+    [["keys", "--json"], /whetstone: keys: name one of add, list, revoke\./],
+    [["--json", "artefacts"], /whetstone: artefacts: name one of list, /],
   ];
   const ended = await Promise.all(cases.map(([args]) => inProcess(args)));
   for (const [i, { code, err, out }] of ended.entries()) {
