@@ -22,7 +22,7 @@ import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, duration, type Io, interval, lateProgress, number, percent } from "./output.ts";
+import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { begunConfig, begunEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
@@ -132,12 +132,18 @@ export function addEval(program: Command, io: Io): void {
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
-        `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.tasks, "task")}, ${duration(result.seconds)}`,
+        ...folded(
+          io,
+          `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
+        ),
         ...sayTold(told, options.artefact),
       );
       if (result.failed > 0)
         io.say(
-          `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+          ...folded(
+            io,
+            `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+          ),
         );
       if (result.turns === 0) {
         io.error(

@@ -36,7 +36,7 @@ export function successTable(evaluations: readonly Evaluated[], width?: number):
         ? `${after.success.mean >= before.success.mean ? "+" : ""}${(100 * (after.success.mean - before.success.mean)).toFixed(1)}`
         : "",
       before ? `${number(before.turns)} → ${number(after.turns)}` : number(after.turns),
-      String(after.tasks),
+      String(after.success.n),
     ];
   });
   return rows.length === 0

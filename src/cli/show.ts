@@ -113,7 +113,7 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
       interval(e.success),
       number(e.reward),
       number(e.turns),
-      String(e.tasks),
+      String(e.success.n),
     ]);
     io.say(
       "",

@@ -300,7 +300,8 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    const stopped = (stop.aborted && e === stop.reason) || endsRun(e);
+    const ended = endsRun(e) && !(isGone(e) && nothingDone(run));
+    const stopped = (stop.aborted && e === stop.reason) || ended;
     const why = stopped ? undefined : { error: messageOf(e) };
     await store.finishRun(id, stopped ? "interrupted" : "failed", why).catch(() => undefined);
     // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
@@ -313,6 +314,12 @@ export async function train(
     await store.close();
   }
 }
+
+const isGone = (e: unknown): boolean => isWhetstoneError(e) && e.code === "provider.gone";
+
+/** Whether there is nothing that a run could go on from. */
+const nothingDone = (run: Run | undefined): boolean =>
+  run === undefined || (run.state.iteration === 0 && run.state.before.length === 0);
 
 /** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {

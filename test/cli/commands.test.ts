@@ -93,7 +93,7 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
     [["versions"], /whetstone: versions: name one of list, add, .*\. See .*versions --help\./],
-    [["keys", "--json"], /whetstone: keys: name one of add, list, revoke\./],
+    [["keys", "--json"], /whetstone: keys: name one of create, list, revoke\./],
     [["--json", "artefacts"], /whetstone: artefacts: name one of list, /],
   ];
   const ended = await Promise.all(cases.map(([args]) => inProcess(args)));

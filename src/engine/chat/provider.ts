@@ -3,8 +3,8 @@ import { WhetstoneError } from "../../core/errors.ts";
 import type { Failure } from "./failures.ts";
 
 export interface ProviderOptions {
-  /** The model, as errors name it. */
-  readonly id: string;
+  /** As errors name it. */
+  readonly model: string;
   /** Where the key comes from, as errors say it. */
   readonly key?: string;
   readonly patienceSeconds: number;
@@ -24,7 +24,7 @@ const firstPatienceSeconds = 10;
 /** Requests of which none was taken, before the first that is: one alone may be at fault. */
 const refusedRequests = 3;
 
-export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Provider {
+export function watchProvider({ model, key, patienceSeconds }: ProviderOptions): Provider {
   const gone = new AbortController();
   let everAnswered = false;
   /** Since the last answer. */
@@ -51,12 +51,12 @@ export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Pr
       failingSince ??= performance.now();
       if (failure.kind === "refused" || failure.kind === "request") refusals++;
       if (gone.signal.aborted || !isGone(failure, last)) return;
+      const { url: where = model, got, unconnected } = failure;
+      const mend = mendOf(failure, key);
       gone.abort(
         new WhetstoneError("provider.gone", {
-          where: failure.url ?? id,
-          got: failure.got,
-          expected: `a reply of ${id}`,
-          mend: mendOf(failure, key),
+          ...{ where, got, expected: `a reply of ${model}`, mend },
+          ...(unconnected !== undefined && { said: `${where}: ${unconnected}. ${mend}` }),
         }),
       );
     },
