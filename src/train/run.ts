@@ -21,6 +21,7 @@ import {
 } from "../diagnose/environment/validate.ts";
 import { type HealthReport, healthOf } from "../diagnose/health/health.ts";
 import type { Engine } from "../engine/engine.ts";
+import { briefly } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
 import { openStore, type Store } from "../store/store.ts";
@@ -101,6 +102,30 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
     return undefined;
   }
   return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
+}
+
+/** Types do not bind JavaScript. @throws WhetstoneError `config.invalid` where a part is none, such as its name. */
+function requireParts(options: Pick<RunOptions, "environment" | "method" | "engine">): void {
+  const parts = {
+    environment: [
+      "tasks",
+      "an environment",
+      "For example environments.find(({ name }) => name === ...).make().",
+    ],
+    method: ["slots", "a built method", "Build its recipe, such as grpo.build()."],
+    engine: ["create", "an engine", "Make one, such as tabularEngine() or localEngine()."],
+  } as const;
+  for (const name of ["environment", "method", "engine"] as const) {
+    const part: unknown = options[name];
+    const [key, expected, mend] = parts[name];
+    if (typeof part === "object" && part !== null && key in part) continue;
+    throw new WhetstoneError("config.invalid", {
+      where: `train(): ${name}`,
+      got: briefly(part),
+      expected,
+      mend,
+    });
+  }
 }
 
 function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, staleness: number): void {
@@ -191,6 +216,7 @@ export async function train(
   const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
+  requireParts(options);
   requireNeeds(method, engine, staleness);
   const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);

@@ -108,6 +108,19 @@ test("all episodes of a task fail, and all of an iteration", async () => {
   assert.match(warnings[0]!, /^iteration 2: 12 of 12 episodes failed and were left out; the first: /);
 });
 
+test("a method or an engine by its name, as JavaScript may say it: one line that says what to hand over", async () => {
+  const right = settings("tabular");
+  for (const [key, value, words] of [
+    ["method", "grpo", /^train\(\): method: got "grpo", expected a built method\. .*grpo\.build\(\)/],
+    ["engine", "local", /^train\(\): engine: got "local", expected an engine\./],
+    ["environment", "facts", /^train\(\): environment: got "facts", expected an environment\./],
+  ] as const) {
+    const options = { ...right };
+    Reflect.set(options, key, value);
+    await assert.rejects(runIn(folder(), options), withCode("config.invalid", words));
+  }
+});
+
 test("a run in which nothing can be played stops at once and says why", async () => {
   const practice = unreliable((task) => task.id.split("/")[1] === "train");
   const first = withCode(
