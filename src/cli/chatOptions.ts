@@ -66,5 +66,5 @@ export async function talkingEngine(
     stop,
     ledger,
   );
-  return { ...chatEngine(chat), dispose: async () => say(`${chat.id}: ${spendLine(chat.spent())}`) };
+  return { ...chatEngine(chat), dispose: async () => say(`${model}: ${spendLine(chat.spent())}`) };
 }

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
 import { mean } from "../common/statistics/statistics.ts";
+import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
-import { examine, quickly, requireSound } from "../diagnose/environment/validate.ts";
+import { type Examination, examine, quickly, requireSound } from "../diagnose/environment/validate.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
@@ -15,6 +16,7 @@ import type { Settings } from "../method/settings.ts";
 import { openStore } from "../store/store.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
+import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import { comparisonTables, type Tell, teller } from "./compareWords.ts";
 import { onSignal } from "./interrupted.ts";
@@ -86,9 +88,9 @@ const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
 /** What is about to be done. */
 function planned(methods: number, seeds: number, tuning: number, plan: Plan): string {
   const { environment, engine, iterations, episodes, out } = plan;
-  const each = episodes === undefined ? `${iterations} iterations` : `${episodes} episodes`;
+  const each = episodes === undefined ? counted(iterations, "iteration") : counted(episodes, "episode");
   const more = tuning > 0 ? `, ${tuning} more to choose step sizes` : "";
-  return `${methods} methods × ${seeds} seeds${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
+  return `${methods} methods × ${counted(seeds, "seed")}${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
 }
 
 function usualWords(total: number, { engine, iterations, episodes }: Plan): string {
@@ -111,8 +113,9 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     });
   }
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
-  const { findings } = await examine(environment, quickly);
+  const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
+  requireHeldOutTasks(environment, splits);
   for (const finding of findings) io.error(`warning: ${findingLine(finding)}`);
   const rates = options.rates?.split(",").map((text) => positive("--rates", text));
   const [seeds, first] = [statedNumber("--seeds", options.seeds, 1), statedNumber("--seed", options.seed)];
@@ -147,7 +150,8 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     const words = [planned(recipes.length, seeds, tuning, plan)];
     if (options.env === undefined) words.push(usualWords(total, plan));
     for (const line of words) folded(io, line).forEach(io.error);
-    const tell = teller(total, io);
+    const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
+    const tell = teller(total, trainedShares, io);
     for (const recipe of recipes) {
       // what touches no weights makes no steps
       if (rates && !recipe.weightFree)
@@ -169,6 +173,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       seeds: list,
       iterations,
       ...(episodes === undefined ? {} : { episodes }),
+      ...(Object.keys(trainedShares).length > 0 && { trainedShares }),
       weightFree: recipes.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
     };
     const comparison = compareRuns(about, runs, chosen);
@@ -184,6 +189,30 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     unheard();
   }
 }
+
+/** @throws WhetstoneError where splits are held out and none of them has a task to compare on. */
+function requireHeldOutTasks(environment: Environment, splits: Examination["splits"]): void {
+  const heldOut = heldOutSplits(environment);
+  if (heldOut.length === 0 || splits.some(({ name, tasks }) => heldOut.includes(name) && tasks.length > 0))
+    return;
+  throw new WhetstoneError("option.range", {
+    where: "--env",
+    got: `${environment.name}, whose ${heldOut.map((name) => `tasks("${name}")`).join(" and ")} ${heldOut.length === 1 ? "is" : "are"} empty`,
+    expected: "held-out tasks to compare on",
+    mend: "Give them tasks, or take the empty split out of `splits`.",
+  });
+}
+
+/** By split that is compared on, the share of its tasks that are trained on as well, where there are any. */
+const trainedSharesOf = (
+  splits: Examination["splits"],
+  compared: readonly string[],
+): Record<string, number> =>
+  Object.fromEntries(
+    splits.flatMap(({ name, tasks, trained }) =>
+      trained > 0 && compared.includes(name) ? [[name, trained / tasks.length]] : [],
+    ),
+  );
 
 /** The best of some step sizes for a method, by success in practice, on seeds of its own. */
 async function tuned(
@@ -262,7 +291,7 @@ async function oneRun(
       method: recipe.id,
       seed,
       heldOut: Object.fromEntries(
-        done.after.filter((e) => e.mode === "sampled").map((e) => [e.split, e.success.mean]),
+        done.after.filter((e) => e.mode === "sampled" && e.tasks > 0).map((e) => [e.split, e.success.mean]),
       ),
       ...curves,
       seconds: (performance.now() - began) / 1000,

@@ -1,6 +1,12 @@
 /** What people see of a comparison: how far it is, how long the rest may take, and what came of it. */
 import { mean } from "../common/statistics/statistics.ts";
-import { type ComparedRun, type Comparison, comparisonColumns, comparisonRows } from "../train/compare.ts";
+import {
+  type ComparedRun,
+  type Comparison,
+  comparedOn,
+  comparisonColumns,
+  comparisonRows,
+} from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { duration, type Io, number, paint, roomOf, table } from "./output.ts";
 
@@ -14,7 +20,11 @@ export type Tell = (id: string, seed: number, make: MakeRun) => Promise<Compared
 export const comparisonTables = (c: Comparison, io: Io): string[] =>
   Object.keys(c.methods[0]?.heldOut ?? {}).flatMap((split) => {
     const rows = comparisonRows(c, split).map((cells) => cells.map((cell) => cell.replaceAll("`", "")));
-    const [head, ...lines] = table([`${split}: method`, ...comparisonColumns.slice(1)], rows, roomOf(io));
+    const [head, ...lines] = table(
+      [`${comparedOn(c, split)}: method`, ...comparisonColumns.slice(1)],
+      rows,
+      roomOf(io),
+    );
     return [paint(io, "bold", head!), ...lines, ""];
   });
 
@@ -22,7 +32,11 @@ export const comparisonTables = (c: Comparison, io: Io): string[] =>
 const firstSeconds = 10;
 
 /** @param total runs that are planned. */
-export function teller(total: number, io: Pick<Io, "error">): Tell {
+export function teller(
+  total: number,
+  trainedShares: NonNullable<Comparison["trainedShares"]>,
+  io: Pick<Io, "error">,
+): Tell {
   const took: number[] = [];
   let said = false;
   return async (id, seed, make) => {
@@ -35,10 +49,13 @@ export function teller(total: number, io: Pick<Io, "error">): Tell {
       io.error(`1 of ${total} is under way; about ${duration(total * whole - elapsed())} left`);
     });
     took.push(Math.max(elapsed(), result.seconds));
-    const success = Object.values(result.heldOut)[0];
+    const [split, success] = Object.entries(result.heldOut)[0] ?? ["", undefined];
+    const on = trainedShares[split]
+      ? `success on ${comparedOn({ trainedShares }, split)}`
+      : "held-out success";
     const left = duration(mean(took) * (total - took.length));
     io.error(
-      `${took.length} of ${total}: ${id}, seed ${seed}: held-out success ${success === undefined ? "–" : number(success)}, ${duration(result.seconds)}; about ${left} left`,
+      `${took.length} of ${total}: ${id}, seed ${seed}: ${on} ${success === undefined ? "–" : number(success)}, ${duration(result.seconds)}; about ${left} left`,
     );
     return result;
   };

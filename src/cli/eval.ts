@@ -1,21 +1,28 @@
 /** `whetstone eval`: how well a trained policy does; for people and for CI. */
 import type { Command } from "commander";
+import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine } from "../core/finding.ts";
 import { randomStream } from "../core/random.ts";
-import { examine, quickly, reportOf, requireSound } from "../diagnose/environment/validate.ts";
+import {
+  type Examination,
+  examine,
+  quickly,
+  reportOf,
+  requireSound,
+} from "../diagnose/environment/validate.ts";
 import type { Environment } from "../env/environment.ts";
 import { suites } from "../suite/index.ts";
 import { evaluate } from "../train/evaluate.ts";
 import { limitConcurrency } from "../train/limit.ts";
+import { splitName } from "../train/splits.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { type ChatFlags, withChatFlags } from "./chat.ts";
 import { measuredPolicy, sayTold } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
-import { addCommand, duration, type Io, interval, lateProgress, number, percent } from "./output.ts";
-import { splitName } from "./report.ts";
+import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
 import { begunConfig, begunEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
@@ -82,6 +89,7 @@ export function addEval(program: Command, io: Io): void {
         examined.findings.filter(({ check }) => check !== "splits"),
       );
       const all = examined.splits.find(({ name }) => name === split);
+      if (all?.tasks.length === 0) throw withoutTasks(split, examined.splits);
       const trainedShare = all ? all.trained / Math.max(1, all.tasks.length) : 0;
       const seed = statedNumber("--seed", options.seed);
       const tasks =
@@ -124,11 +132,19 @@ export function addEval(program: Command, io: Io): void {
         ...(least !== undefined && { failUnder: least, passed }),
       });
       io.say(
-        `${splitName(result)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${result.tasks} tasks, ${duration(result.seconds)}`,
+        ...folded(
+          io,
+          `${splitName(split, trainedShare)}, ${result.mode}: success ${interval(result.success)}, reward ${number(result.reward)}, ${number(result.turns)} turns, ${counted(result.success.n, "task")}, ${duration(result.seconds)}`,
+        ),
         ...sayTold(told, options.artefact),
       );
       if (result.failed > 0)
-        io.say(`${result.failed} failed episodes are left out; the first: ${failures[0]}`);
+        io.say(
+          ...folded(
+            io,
+            `${counted(result.failed, "failed episode")} ${result.failed === 1 ? "is" : "are"} left out; the first: ${failures[0]}`,
+          ),
+        );
       if (result.turns === 0) {
         io.error(
           "whetstone: no episode came to an action: prompts fill the context, or episodes end before it.",
@@ -157,6 +173,16 @@ async function environmentOf(named: string | undefined, begun: Found | undefined
     got: "none, and no run.json above the checkpoint that says it",
     expected: "an environment",
     mend: "Name one: see whetstone envs.",
+  });
+}
+
+function withoutTasks(split: string, all: Examination["splits"]): WhetstoneError {
+  const others = all.flatMap(({ name, tasks }) => (tasks.length > 0 ? [name] : []));
+  return new WhetstoneError("option.range", {
+    where: "--split",
+    got: `${split}, which has no tasks`,
+    expected: "a split to measure on",
+    mend: `Give tasks("${split}") some, or name one that has: ${others.join(", ")}.`,
   });
 }
 

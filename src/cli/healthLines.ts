@@ -1,11 +1,12 @@
 /** What is wrong with a run, as `train` and `show` print it. */
+import { counted } from "../common/text/counted.ts";
 import { findingLine, isError } from "../core/finding.ts";
 import type { HealthReport } from "../diagnose/health/health.ts";
 import { folded, type Io, paint } from "./output.ts";
 
 export function healthLines({ checks, findings }: HealthReport, io: Io): string[] {
   const ran = checks.filter(({ state }) => state !== "not measured");
-  const names = `${ran.length} checks (${ran.map(({ check }) => check).join(", ")})`;
+  const names = `${counted(ran.length, "check")} (${ran.map(({ check }) => check).join(", ")})`;
   if (findings.length === 0) return folded(io, `No problems found in ${names}.`);
   const found = findings.flatMap((finding) => {
     const style = isError(finding) ? "red" : "yellow";
@@ -16,6 +17,5 @@ export function healthLines({ checks, findings }: HealthReport, io: Io): string[
       ...(finding.next === undefined ? [] : [`    ${finding.next}`]),
     ];
   });
-  const count = `${findings.length} ${findings.length === 1 ? "problem" : "problems"}`;
-  return [...found, ...folded(io, `${count} found in ${names}.`)];
+  return [...found, ...folded(io, `${counted(findings.length, "problem")} found in ${names}.`)];
 }

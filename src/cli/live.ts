@@ -1,4 +1,6 @@
 /** What a run shows while it goes: one live block on a terminal, plain lines elsewhere. */
+
+import { counted } from "../common/text/counted.ts";
 import type { RunEvent } from "../train/events.ts";
 import { sparkline } from "./chart.ts";
 import { duration, folded, type Io, interval, number, paint, percent } from "./output.ts";
@@ -161,7 +163,7 @@ export function lineOf(event: RunEvent): string[] {
           ];
     case "evaluation":
       return [
-        `${event.when === "during" ? `after ${event.iteration} iterations` : event.when}: ${event.split}, ${event.mode}: success ${interval(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${event.tasks} tasks${event.failed > 0 ? `, ${event.failed} failed episodes left out` : ""}`,
+        `${event.when === "during" ? `after ${event.iteration} iterations` : event.when}: ${event.split}, ${event.mode}: success ${interval(event.success)}, reward ${number(event.reward)}, ${number(event.turns)} turns, ${counted(event.success.n, "task")}${event.failed > 0 ? `, ${event.failed} failed episodes left out` : ""}`,
       ];
     case "iteration":
       return [
@@ -174,6 +176,8 @@ export function lineOf(event: RunEvent): string[] {
     case "done":
       return [];
     case "interrupted":
-      return [`interrupted after ${event.iteration} iterations and saved in ${event.out}; --resume goes on`];
+      return [
+        `interrupted after ${counted(event.iteration, "iteration")} and saved in ${event.out}; --resume goes on`,
+      ];
   }
 }

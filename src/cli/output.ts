@@ -97,7 +97,7 @@ export function table(
   const columns = head.map((h, c) => {
     const cells = [h, ...rows.map((r) => r[c] ?? "")];
     const natural = Math.max(...cells.map((cell) => cell.length));
-    const word = Math.max(...cells.flatMap((cell) => cell.split(" ").map(({ length }) => length)));
+    const word = Math.max(...cells.flatMap((cell) => wordsOf(cell).map(({ length }) => length)));
     return { width: natural, least: natural <= shortCell ? natural : Math.max(leastText, word) };
   });
   const taken = (widths: readonly number[]): number => widths.reduce((sum, w) => sum + w + 2, -2);
@@ -124,19 +124,23 @@ export function table(
   });
 }
 
+/** Words, of which a share with its interval is one. */
+const wordsOf = (text: string): string[] =>
+  text.replaceAll(/\S+ % \[[^\]]*\],?/g, (whole) => whole.replaceAll(" ", "\u00a0")).split(" ");
+
 /** Lines of whole words. */
 function wrapped(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
+  for (const word of wordsOf(text)) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (longer.length > width && line !== "") {
       lines.push(line);
       line = word;
     } else line = longer;
   }
-  return [...lines, line];
+  return [...lines, line].map((one) => one.replaceAll("\u00a0", " "));
 }
 
 /** Columns that a table may take: files and pipes get every row on one line. */

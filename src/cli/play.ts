@@ -7,6 +7,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import { randomStream } from "../core/random.ts";
 import type { Ending, Message, Task } from "../core/types.ts";
 import { requireSoundTasks } from "../diagnose/environment/validate.ts";
+import { requireEpisode, requireStep, requireTurn } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { requireEnvironment } from "./catalogue.ts";
 import { statedNumber } from "./options.ts";
@@ -49,7 +50,7 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
   if (!environment.splits.includes(split)) throw unknownName("--split", split, environment.splits);
   const task = chooseTask(environment.tasks(split), options.task, split);
   const hands = options.player === undefined ? byHand(io) : byPlayer(environment, task, options);
-  const episode = await environment.start(task, randomStream(task.seed));
+  const episode = requireEpisode(await environment.start(task, randomStream(task.seed)));
   const conversations = new Map<string, Message[]>();
   const rewards: Record<string, number> = {};
   let end: Ending | undefined;
@@ -57,7 +58,7 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
 
   try {
     while (end === undefined && turns < environment.limits.turns) {
-      const { role, observation } = await episode.observe();
+      const { role, observation } = requireTurn(await episode.observe(), environment);
       const known = observation.whole ? [] : conversations.get(role);
       const heard = [...(known === undefined ? task.prompt : []), ...observation.messages];
       const conversation = [...(known ?? []), ...heard];
@@ -71,7 +72,7 @@ async function play(environment: Environment, options: PlayOptions, io: Io): Pro
       }
       if (!hands.echoed) io.say(`${paint(io, "bold", `${role} ›`)} ${text}`);
       conversation.push({ role: "assistant", content: text });
-      const step = await episode.act({ content: text, stop: "eos" });
+      const step = requireStep(await episode.act({ content: text, stop: "eos" }));
       turns++;
       io.record({
         type: "turn",

@@ -63,8 +63,9 @@ export async function createProgram(args: readonly string[], io: Io): Promise<Co
 
 /** Runs one command line, without the program's name. */
 export async function runCommand(args: readonly string[], io: Io = createIo(args)): Promise<number> {
+  let program: Command | undefined;
   try {
-    const program = await createProgram(args, io);
+    program = await createProgram(args, io);
     if (args.every((arg) => arg === "--json" || arg === "--debug")) {
       program.outputHelp();
       return exit.done;
@@ -72,13 +73,22 @@ export async function runCommand(args: readonly string[], io: Io = createIo(args
     await program.parseAsync([...args], { from: "user" });
     return io.code;
   } catch (e) {
-    return report(e, io);
+    return report(e, io, program && groupOf(program, args));
   }
 }
 
-function report(e: unknown, io: Io): number {
+/** The command that is named, where it only groups others. */
+const groupOf = (program: Command, args: readonly string[]): Command | undefined =>
+  program.commands.find((command) => command.commands.length > 0 && args.includes(command.name()));
+
+function report(e: unknown, io: Io, group: Command | undefined): number {
   if (e instanceof CommanderError) {
     if (e.exitCode === 0) return exit.done; // help and version
+    if (e.code === "commander.help" && group) {
+      const names = group.commands.map((command) => command.name()).join(", ");
+      io.error(`whetstone: ${group.name()}: name one of ${names}. See whetstone ${group.name()} --help.`);
+      return exit.usage;
+    }
     const said = e.message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
     io.error(`whetstone: ${said}${/[.?)]$/.test(said) ? "" : "."} See whetstone --help.`);
     return exit.usage;

@@ -3,8 +3,9 @@ import { dirname, join, relative } from "node:path";
 import type { HealthReport } from "../diagnose/health/health.ts";
 import { openStore } from "../store/store.ts";
 import type { EvaluationResult, RunEvent } from "../train/events.ts";
+import { splitName } from "../train/splits.ts";
 import { healthLines } from "./healthLines.ts";
-import { duration, type Io, interval, number, paint, percent, roomOf, table } from "./output.ts";
+import { duration, type Io, interval, number, paint, roomOf, table } from "./output.ts";
 import { transcript } from "./transcript.ts";
 
 type Evaluated = Extract<RunEvent, { type: "evaluation" }>;
@@ -19,23 +20,14 @@ export interface RunReport {
   readonly health: HealthReport;
 }
 
-/** A split by its name, and how much of it is no held-out success. */
-export const splitName = ({
-  split,
-  trainedShare,
-}: Pick<EvaluationResult, "split" | "trainedShare">): string =>
-  trainedShare === 0
-    ? split
-    : `${split} (${trainedShare === 1 ? "" : `${percent(trainedShare)} `}trained on)`;
-
 /** Held-out success of each split and mode, before → after. */
 export function successTable(evaluations: readonly Evaluated[], width?: number): string[] {
   const key = (e: EvaluationResult): string => `${e.split} ${e.mode}`;
-  const finals = evaluations.filter((e) => e.when === "after");
+  const finals = evaluations.filter((e) => e.when === "after" && e.tasks > 0);
   const rows = finals.map((after) => {
     const before = evaluations.find((e) => e.when === "before" && key(e) === key(after));
     return [
-      splitName(after),
+      splitName(after.split, after.trainedShare),
       after.mode,
       before ? interval(before.success) : "–",
       "→",
@@ -44,7 +36,7 @@ export function successTable(evaluations: readonly Evaluated[], width?: number):
         ? `${after.success.mean >= before.success.mean ? "+" : ""}${(100 * (after.success.mean - before.success.mean)).toFixed(1)}`
         : "",
       before ? `${number(before.turns)} → ${number(after.turns)}` : number(after.turns),
-      String(after.tasks),
+      String(after.success.n),
     ];
   });
   return rows.length === 0

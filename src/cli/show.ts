@@ -8,11 +8,11 @@ import { healthOf } from "../diagnose/health/health.ts";
 import { computedInWords } from "../serve/dashboard/computed.ts";
 import { spellingOf } from "../serve/spelling.ts";
 import { errorOf, type Metric, type Run, type Store, type TrajectoryFilter } from "../store/store.ts";
+import { splitName } from "../train/splits.ts";
 import { curve } from "./chart.ts";
 import { healthLines } from "./healthLines.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, folded, type Io, interval, number, paint, roomOf, table } from "./output.ts";
-import { splitName } from "./report.ts";
 import { existingStore, requireRun, storeOption } from "./runs.ts";
 import { transcript } from "./transcript.ts";
 
@@ -108,12 +108,12 @@ async function showRun(store: Store, run: Run, options: ShowOptions, io: Io): Pr
   if (evaluations.length > 0) {
     const rows = evaluations.map((e) => [
       e.when === "during" ? `after ${e.iteration}` : e.when,
-      splitName(e),
+      splitName(e.split, e.trainedShare),
       e.mode,
       interval(e.success),
       number(e.reward),
       number(e.turns),
-      String(e.tasks),
+      String(e.success.n),
     ]);
     io.say(
       "",

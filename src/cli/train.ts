@@ -1,6 +1,7 @@
 /** `whetstone train`: a run. */
 import { join } from "node:path";
 import type { Command } from "commander";
+import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { FetchProgress } from "../engine/local/hub.ts";
 import type { Recipe } from "../method/method.ts";
 import type { RunEvent } from "../train/events.ts";
@@ -36,15 +37,24 @@ export function addTrain(program: Command, io: Io): void {
       const config = file === undefined ? {} : await loadConfig(file);
       const line = statedRun(options);
       const stated = { ...config, ...line, settings: { ...config.settings, ...line.settings } };
-      await trainRun(stated, io, { ...(file !== undefined && { file }), live: live === true });
+      const outIn = line.out === undefined && config.out !== undefined ? file : undefined;
+      await trainRun(stated, io, {
+        ...(file !== undefined && { file }),
+        ...(outIn !== undefined && { outIn }),
+        live: live === true,
+      });
     });
 }
 
-/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. @param beside the config file, if any, and a live page. */
+/** Runs to the end, or until Ctrl-C, which saves. Sets the exit code. @param beside the config file, if any, whether the run's folder is named in it, and a live page. */
 export async function trainRun(
   asked: StatedRun,
   io: Io,
-  { file, live = false }: { readonly file?: string; readonly live?: boolean } = {},
+  {
+    file,
+    outIn,
+    live = false,
+  }: { readonly file?: string; readonly outIn?: string; readonly live?: boolean } = {},
 ): Promise<void> {
   const begun = asked.resume && asked.out !== undefined ? begunRun(asked.out) : undefined;
   const from = begun && asked.out !== undefined ? { begun, out: asked.out } : undefined;
@@ -188,6 +198,7 @@ export async function trainRun(
     ];
     await printReport({ ...done, tokensPerSecond, evaluations: measured }, io);
   } catch (e) {
+    if (isWhetstoneError(e) && e.code === "run.exists") throw runExists(out, outIn);
     if (!stop.signal.aborted || e !== stop.signal.reason) throw e;
     io.code = 130;
   } finally {
@@ -197,6 +208,15 @@ export async function trainRun(
     await engine.dispose();
   }
 }
+
+/** @param config the file that names the folder, where it was not named on the command line. */
+const runExists = (out: string, config: string | undefined): WhetstoneError =>
+  new WhetstoneError("run.exists", {
+    where: config === undefined ? "--out" : `${config}, out`,
+    got: `${out}, where a run is already`,
+    expected: "a new folder",
+    mend: `Go on with it: whetstone train --out ${out} --resume; or name another folder${config === undefined ? "" : " with --out or there"}.`,
+  });
 
 /** A line every few seconds while a model comes from the Hub. */
 function downloading(io: Io): (at: FetchProgress) => void {

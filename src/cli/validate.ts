@@ -1,6 +1,7 @@
 /** `whetstone validate`: an environment's mistakes, and what to expect of it, before anything is trained. */
 import { Worker } from "node:worker_threads";
 import type { Command } from "commander";
+import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { findingLine, isError } from "../core/finding.ts";
@@ -159,12 +160,12 @@ function print(report: EnvironmentReport, io: Io): void {
     io.say(first.replace(finding.severity, paint(io, style, finding.severity)), ...rest);
   }
   const errors = findings.filter(isError).length;
-  const found = [plural(errors, "error"), plural(findings.length - errors, "warning")]
-    .filter(Boolean)
-    .join(", ");
+  const kinds = [
+    [errors, "error"],
+    [findings.length - errors, "warning"],
+  ] as const;
+  const found = kinds.flatMap(([n, what]) => (n === 0 ? [] : counted(n, what))).join(", ");
   const measured = checks.filter(({ state }) => state !== "not measured");
-  const ran = `${measured.length} checks: ${measured.map(({ check }) => check).join(", ")}`;
+  const ran = `${counted(measured.length, "check")}: ${measured.map(({ check }) => check).join(", ")}`;
   io.say("", ...folded(io, found === "" ? `No problems found in ${ran}.` : `${found} in ${ran}.`));
 }
-
-const plural = (n: number, what: string): string => (n === 0 ? "" : `${n} ${what}${n === 1 ? "" : "s"}`);

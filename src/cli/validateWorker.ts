@@ -38,6 +38,7 @@ try {
   answer({ type: "call", call: "tasks()" });
   const examination = await examine(environment, {
     ...order,
+    needAll: true,
     onEpisode: () => answer({ type: "episode" }),
     onCall: (call) => answer({ type: "call", call }),
   });

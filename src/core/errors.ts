@@ -45,6 +45,8 @@ export interface ErrorParts {
   readonly expected: string;
   /** How to fix it: one imperative sentence. */
   readonly mend: string;
+  /** The whole message, where the usual sentence would quote another one of its kind. */
+  readonly said?: string;
   readonly cause?: unknown;
 }
 
@@ -54,7 +56,7 @@ export class WhetstoneError extends Error {
   readonly code: ErrorCode;
   readonly parts: ErrorParts;
   constructor(code: ErrorCode, parts: ErrorParts) {
-    const said = `${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`;
+    const said = parts.said ?? `${parts.where}: got ${parts.got}, expected ${parts.expected}. ${parts.mend}`;
     // one line, whatever was quoted
     super(said.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, " "), { cause: parts.cause });
     this.name = "WhetstoneError";

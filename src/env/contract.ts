@@ -1,6 +1,6 @@
 /** Runtime checks of an environment's return values, since types do not constrain JavaScript code or casts. */
 import { z } from "zod";
-import { WhetstoneError } from "../core/errors.ts";
+import { type ErrorParts, WhetstoneError } from "../core/errors.ts";
 import type { Environment, Step } from "./environment.ts";
 
 type Turn = Awaited<ReturnType<Awaited<ReturnType<Environment["start"]>>["observe"]>>;
@@ -70,7 +70,7 @@ export function requireTurn(value: unknown, { roles }: Pick<Environment, "roles"
   if (!read.success)
     throw broken("observe()", value, read.error, "{ role, observation: { messages: [{ role, content }] } }");
   if (roles.includes(read.data.role)) return value as Turn;
-  throw new WhetstoneError("environment.broken", {
+  throw wrong({
     where: "observe()",
     got: `the role "${read.data.role}"`,
     expected: `one of the environment's roles: ${roles.join(", ")}`,
@@ -83,7 +83,7 @@ export function requireEpisode<E>(value: E): E {
   const has = (name: string): boolean =>
     typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function";
   if (has("observe") && has("act")) return value;
-  throw new WhetstoneError("environment.broken", {
+  throw wrong({
     where: "start()",
     got: briefly(value),
     expected: "an episode with observe() and act()",
@@ -91,25 +91,47 @@ export function requireEpisode<E>(value: E): E {
   });
 }
 
+/** An error that is quoted in others as a sentence of its own. */
+function wrong(parts: Pick<ErrorParts, "where" | "got" | "expected" | "mend">): WhetstoneError {
+  const { where, got, expected, mend } = parts;
+  const said = `${where} returned ${got}; expected ${expected}. ${mend}`;
+  return new WhetstoneError("environment.broken", { ...parts, said });
+}
+
+/** What zod calls a type, as people say it. */
+const typeNames: Readonly<Record<string, string>> = {
+  number: "a finite number",
+  string: "a text",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+function expectedIn({ message }: z.core.$ZodIssue): string {
+  const said = message.replace(/^Invalid (input|option|key): /, "").replace(/, received .*$/, "");
+  const type = said.replace(/^expected /, "");
+  return typeNames[type] ?? type;
+}
+
 function broken(where: string, value: unknown, error: z.ZodError, expected: string): WhetstoneError {
   const issue = error.issues[0]!;
   const path = issue.path.join(".");
   const surplus = issue.code === "unrecognized_keys" ? issue.keys : [];
-  const known = surplus.find((key) => Object.hasOwn(names, key));
-  const what =
-    surplus.length > 0
-      ? `unknown ${surplus.map((key) => `"${key}"`).join(", ")}${path && ` in ${path}`}`
-      : issue.message.replace(/^Invalid (input|option|key): /, "");
   const at = issue.path.reduce<unknown>(
     (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
     value,
   );
-  const got = surplus.length > 0 || path === "" ? briefly(value) : `${path}: ${briefly(at)}`;
-  return new WhetstoneError("environment.broken", {
+  const unknown = `${briefly(value)} with unknown ${surplus.map((key) => `"${key}"`).join(", ")}${path && ` in ${path}`}`;
+  const instead = surplus.flatMap((key) =>
+    Object.hasOwn(names, key) ? `${names[key]} in place of \`${key}\`` : [],
+  );
+  const field = surplus.length === 0 && path !== "";
+  return wrong({
     where,
-    got: `${got} (${what})`,
-    expected,
-    mend: known ? `Write ${names[known]} in place of \`${known}\`.` : `Correct what ${where} returns.`,
+    got: surplus.length > 0 ? unknown : field ? `${path} = ${briefly(at)}` : briefly(value),
+    expected: field ? expectedIn(issue) : expected,
+    mend: instead.length > 0 ? `Write ${instead.join(", and ")}.` : `Correct what ${where} returns.`,
   });
 }
 

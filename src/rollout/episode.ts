@@ -378,7 +378,7 @@ function scripted(player: Player, task: Task, conversation: readonly Message[], 
   try {
     return player(task, conversation, random);
   } catch (thrown) {
-    throw new EnvironmentFailure(messageOf(thrown));
+    throw new EnvironmentFailure(`the scripted player threw: ${messageOf(thrown)}`);
   }
 }
 

@@ -77,6 +77,7 @@ export interface EvaluationsTable {
   failed: number;
   seconds: number;
   trained_share: number;
+  outcomes: string | null;
 }
 
 /** What was served. Its prompt goes on from that of `base`, and keeps only what is new. */
@@ -194,6 +195,7 @@ export const migrations = (bytes: ColumnDataType): Record<string, Migration> => 
   "003-tags": { up: createTags },
   "004-entries": { up: (db: Kysely<unknown>) => createEntries(db, bytes) },
   "005-findings": { up: addFindings },
+  "006-outcomes": { up: addOutcomes },
 });
 
 async function createRuns(db: Kysely<unknown>, bytes: ColumnDataType): Promise<void> {
@@ -397,6 +399,11 @@ async function addFindings(db: Kysely<unknown>): Promise<void> {
       .addColumn("trained_share", "double precision", (c) => c.notNull().defaultTo(0))
       .execute();
   }
+}
+
+async function addOutcomes(db: Kysely<unknown>): Promise<void> {
+  if (!(await hasColumn(db, "evaluations", "outcomes")))
+    await db.schema.alterTable("evaluations").addColumn("outcomes", "text").execute();
 }
 
 async function hasColumn(db: Kysely<unknown>, table: string, column: string): Promise<boolean> {

@@ -136,6 +136,8 @@ export interface Evaluation {
   readonly seconds: number;
   /** Share of the split's tasks that are trained on as well, 0 to 1: above 0, this is not held-out success. */
   readonly trainedShare: number;
+  /** One sign for each task, in the order of the split: 1 success, 0 none, - failed. */
+  readonly outcomes?: string;
 }
 
 export interface Store {
@@ -359,6 +361,7 @@ export function storeOn(database: Database): Store {
             failed: rest.failed,
             seconds: rest.seconds,
             trained_share: rest.trainedShare,
+            outcomes: rest.outcomes ?? null,
           };
           await tx
             .insertInto("evaluations")
@@ -500,8 +503,9 @@ export function storeOn(database: Database): Store {
             .orderBy("split")
             .orderBy("mode", "desc")
             .execute()
-        ).map(({ run: _, moment, mean, low, high, n, reward, turns, trained_share, ...e }) => ({
+        ).map(({ run: _, moment, mean, low, high, n, reward, turns, trained_share, outcomes, ...e }) => ({
           ...e,
+          ...(outcomes !== null && { outcomes }),
           when: moment as Evaluation["when"],
           trainedShare: trained_share,
           success: { mean: mean ?? Number.NaN, low: low ?? Number.NaN, high: high ?? Number.NaN, n },

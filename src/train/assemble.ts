@@ -1,22 +1,24 @@
 /** A run put together: its models, streams and records, with what the loop needs of them. */
 import { join } from "node:path";
+import { counted } from "../common/text/counted.ts";
 import { endsRun } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
-import { type Stats, succeeded, type Trajectory } from "../core/types.ts";
+import type { Stats, Trajectory } from "../core/types.ts";
 import type { Store } from "../store/store.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
 import { heldName } from "./asyncRollouts.ts";
 import { addFurther, blendAll, type Further, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { makeContext } from "./context.ts";
-import { average, evaluate, rewardOf } from "./evaluate.ts";
+import { evaluate } from "./evaluate.ts";
 import type { RunEvent } from "./events.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { limitConcurrency } from "./limit.ts";
-import type { Iteration, Run } from "./running.ts";
+import { metricsOf } from "./metrics.ts";
+import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
@@ -45,6 +47,7 @@ export async function assemble(
   const { environment, engine, method, seed } = settings;
   const random = randomStream(seed);
   const tasks = environment.tasks("train");
+  const validates = environment.splits.includes("validation") && environment.tasks("validation").length > 0;
   const found = resume ? await findCheckpoint(out) : undefined;
   const state = found?.state ?? freshState(settings.warmStart ? "warm start" : "train");
   const resumed = found && structuredClone(state);
@@ -137,7 +140,7 @@ export async function assemble(
     const { every, validationTasks } = settings.evaluation;
     const { iteration } = state;
     // who learns without weights has selected by itself, on tasks of its own
-    if (every === 0 || method.weightFree || !environment.splits.includes("validation")) return;
+    if (every === 0 || method.weightFree || !validates) return;
     if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
     const { success } = await saveIfStopped(state, () =>
       run.evaluate("validation", "sampled", validationTasks, "during"),
@@ -205,7 +208,7 @@ export async function assemble(
         throw nothingPlayed(environment.name, `iteration ${iteration}`, broken.length, broken[0]!.message);
       }
       if (broken.length > 0) {
-        const episodes = `${broken.length} of ${experience.trajectories.length} episodes failed`;
+        const episodes = `${broken.length} of ${counted(experience.trajectories.length, "episode")} failed`;
         report({
           type: "warning",
           message: `iteration ${iteration}: ${episodes} and were left out; the first: ${broken[0]!.message}`,
@@ -240,7 +243,7 @@ export async function assemble(
 
     async evaluate(split, mode, count, when) {
       const told = currentArtefact(state);
-      const { result, trajectories } = await evaluate({
+      const { result, outcomes, trajectories } = await evaluate({
         environment,
         agent: policy,
         split,
@@ -262,7 +265,7 @@ export async function assemble(
         );
       }
       if (broken) {
-        const failed = `${result.failed} of ${result.tasks} episodes failed and were left out`;
+        const failed = `${result.failed} of ${counted(result.tasks, "episode")} failed and were left out`;
         report({
           type: "warning",
           message: `evaluation on "${split}": ${failed}; the first: ${broken.message}`,
@@ -284,7 +287,7 @@ export async function assemble(
       const examples = when === "during" ? [] : named.slice(0, 20);
       await store.saveEvaluation(
         settings.name,
-        { when, iteration: state.iteration, ...result },
+        { when, iteration: state.iteration, ...result, outcomes },
         examples.map((trajectory) => ({ trajectory, phase: when })),
       );
       report({ type: "evaluation", when, iteration: state.iteration, ...result });
@@ -331,46 +334,15 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
   };
 }
 
-/** Every number of an iteration by name; what was not measured is absent. */
-export function metricsOf({ experience, stats, seconds }: Iteration, state: RunState): Stats {
-  // what somebody else showed is not what the policy can do
-  const own = experience.trajectories.filter((t) => t.origin !== "demonstrated");
-  const ended = own.filter((t) => t.end.kind !== "failed");
-  const tokens = own.flatMap((t) => t.turns.flatMap((turn) => turn.tokens ?? []));
-  const sampled = tokens.reduce((sum, { action }) => sum + action.length, 0);
-  let [surprise, measured] = [0, 0];
-  for (const { entropy = [] } of tokens) {
-    for (const nats of entropy) surprise += nats;
-    measured += entropy.length;
-  }
-  const out: Stats = {
-    ...(ended.length > 0 && {
-      reward: average(ended.map(rewardOf)),
-      success: average(ended.map((t) => Number(succeeded(t)))),
-      turns: average(ended.map((t) => t.turns.length)),
-      truncated: average(ended.map((t) => Number(t.end.kind === "truncated"))),
-    }),
-    // of the policy at the tokens that it sampled, nats: where it falls to 0, nothing new is tried any more
-    ...(measured > 0 && { entropy: surprise / measured }),
-    failed: own.length - ended.length,
-    tokensPerSecond: sampled / Math.max(1e-9, seconds.rollout),
-    "seconds.rollout": seconds.rollout,
-    "seconds.update": seconds.update,
-  };
-  for (const [name, value] of Object.entries(stats)) out[name] = value;
-  for (const [name, value] of Object.entries(state.counters)) out[`total.${name}`] = value;
-  const gaps = Object.entries(stats).filter(([name]) => name.endsWith("logpGap.max"));
-  if (gaps.length > 0) out.logpGap = Math.max(...gaps.map(([, value]) => value));
-  return out;
-}
-
-const nothingPlayed = (name: string, when: string, count: number, first: string): WhetstoneError =>
-  new WhetstoneError("environment.broken", {
-    where: `environment "${name}"`,
-    got: `${when}, in which all ${count} episodes failed, the first with: ${first.replace(/\.$/, "")}`,
-    expected: "episodes that end",
-    mend: "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.",
+function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
+  const where = `environment "${name}"`;
+  const got = `all ${counted(count, "episode")} of ${when} failed`;
+  const mend = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  return new WhetstoneError("environment.broken", {
+    ...{ where, got, expected: "episodes that end", mend },
+    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${mend}`,
   });
+}
 
 /** @throws WhetstoneError `context.tooLong` where every episode was cut off before its first action. */
 function requireActions(

@@ -5,13 +5,15 @@ import {
   pairedInterval,
   probabilityOfImprovement,
 } from "../common/statistics/statistics.ts";
+import { counted } from "../common/text/counted.ts";
 import type { Interval } from "../core/interval.ts";
+import { splitName } from "./splits.ts";
 
 /** What one run came to. */
 export interface ComparedRun {
   readonly method: string;
   readonly seed: number;
-  /** Success on held-out tasks at the end, by split, actions sampled. */
+  /** Success at the end, by split (held-out ones, where there are any), actions sampled. */
   readonly heldOut: Readonly<Record<string, number>>;
   /** Success in practice, by iteration. */
   readonly curve: readonly number[];
@@ -52,6 +54,8 @@ export interface Comparison {
   readonly iterations: number;
   /** What ended practice in place of iterations. */
   readonly episodes?: number;
+  /** By split, the share of its tasks that are trained on as well, where there are any. */
+  readonly trainedShares?: Readonly<Record<string, number>>;
   /** Ids of methods that leave the weights as they are. */
   readonly weightFree?: readonly string[];
   readonly methods: readonly ComparedMethod[];
@@ -101,8 +105,11 @@ export function compareRuns(
 }
 
 const percent = (x: number): string => (100 * x).toFixed(1);
-const interval = (x: Interval): string =>
-  Number.isFinite(x.low) ? `${percent(x.mean)} [${percent(x.low)}, ${percent(x.high)}]` : percent(x.mean);
+/** @param least and 1 are the ends of what can be: an interval from few seeds may reach beyond. */
+function interval(x: Interval, least: 0 | -1): string {
+  if (!Number.isFinite(x.low)) return percent(x.mean);
+  return `${percent(x.mean)} [${percent(Math.max(least, x.low))}, ${percent(Math.min(1, x.high))}]`;
+}
 
 const bars = "▁▂▃▄▅▆▇█";
 
@@ -129,10 +136,10 @@ export const comparisonRows = (c: Comparison, split: string): string[][] =>
     const more = `${c.weightFree?.includes(m.method) ? ", no weights" : ""}${chosen.length > 0 ? ` (${chosen.join(", ")})` : ""}`;
     return [
       `\`${m.method}\`${more}`,
-      interval(m.heldOut[split]!),
-      against ? interval(against.difference) : "",
+      interval(m.heldOut[split]!, 0),
+      against ? interval(against.difference, -1) : "",
       against ? against.improvement.toFixed(2) : "",
-      interval(m.practice),
+      interval(m.practice, 0),
       blocks(m.curve),
       Math.round(m.episodes).toLocaleString("en"),
       Math.round(m.tokens).toLocaleString("en"),
@@ -140,16 +147,22 @@ export const comparisonRows = (c: Comparison, split: string): string[][] =>
     ];
   });
 
+/** A split by its name, and how much of it is trained on. */
+export const comparedOn = (
+  { trainedShares = {} }: Pick<Comparison, "trainedShares">,
+  split: string,
+): string => splitName(split, trainedShares[split] ?? 0);
+
 /** The comparison as a page. */
 export function comparisonPage(c: Comparison): string {
   const [first] = c.methods;
   const lines = [
     `# ${c.methods.map((m) => m.method).join(", ")} on ${c.env}`,
     "",
-    `${c.engine} engine, ${c.seeds.length} seeds (${c.seeds.join(", ")}), ${c.episodes === undefined ? `${c.iterations} iterations` : `${c.episodes} episodes of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
+    `${c.engine} engine, ${counted(c.seeds.length, "seed")} (${c.seeds.join(", ")}), ${c.episodes === undefined ? counted(c.iterations, "iteration") : `${counted(c.episodes, "episode")} of practice, those of selection included`}, the same tasks and starting weights for each seed. Success in %, mean over seeds with 95 % t intervals; differences are paired by seed, against ${first!.method}.`,
   ];
   for (const split of Object.keys(first!.heldOut)) {
-    lines.push("", `## Held out: ${split}`, "");
+    lines.push("", c.trainedShares?.[split] ? `## ${comparedOn(c, split)}` : `## Held out: ${split}`, "");
     const markdown = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
     lines.push(markdown(comparisonColumns), markdown(comparisonColumns.map(() => "---")));
     lines.push(...comparisonRows(c, split).map(markdown));

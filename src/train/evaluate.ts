@@ -44,10 +44,13 @@ export const average = (xs: readonly number[]): number => xs.reduce((a, b) => a 
 /**
  * Plays each task once. An episode succeeds when every role's trajectory ended as a success; episodes that failed (not the agent's
  * doing) are counted apart.
+ * @returns with `outcomes` as the store keeps them.
  */
-export async function evaluate(
-  o: EvaluateOptions,
-): Promise<{ readonly result: EvaluationResult; readonly trajectories: readonly Trajectory[] }> {
+export async function evaluate(o: EvaluateOptions): Promise<{
+  readonly result: EvaluationResult;
+  readonly outcomes: string;
+  readonly trajectories: readonly Trajectory[];
+}> {
   const began = performance.now();
   const agent = o.artefact?.kind === "tree" ? programOf(o.artefact).act : o.agent;
   const seat: Seat =
@@ -76,11 +79,13 @@ export async function evaluate(
       }),
     ),
   );
-  const counted = episodes.filter((played) => played.every((t) => t.end.kind !== "failed"));
+  const hasEnded = (played: readonly Trajectory[]): boolean => played.every((t) => t.end.kind !== "failed");
+  const counted = episodes.filter(hasEnded);
   const wins = counted.filter((played) => played.every(succeeded)).length;
   const trajectories = episodes.flat();
   return {
     trajectories,
+    outcomes: episodes.map((played) => (hasEnded(played) ? Number(played.every(succeeded)) : "-")).join(""),
     result: {
       split: o.split,
       mode: o.mode,

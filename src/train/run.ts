@@ -21,6 +21,7 @@ import {
 } from "../diagnose/environment/validate.ts";
 import { type HealthReport, healthOf } from "../diagnose/health/health.ts";
 import type { Engine } from "../engine/engine.ts";
+import { briefly } from "../env/contract.ts";
 import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
 import { openStore, type Store } from "../store/store.ts";
@@ -31,6 +32,7 @@ import type { EvaluationResult, RunEvent } from "./events.ts";
 import { loop } from "./loop.ts";
 import type { Run } from "./running.ts";
 import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
+import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { warmStart } from "./warmStart.ts";
 
 export interface RunOptions {
@@ -86,10 +88,6 @@ export interface RunSummary {
   readonly after: readonly EvaluationResult[];
 }
 
-/** Splits that are held out: neither practised nor used to select. */
-const heldOutSplits = (environment: Environment): string[] =>
-  environment.splits.filter((s) => s !== "train" && s !== "validation");
-
 function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): WarmStartSettings | undefined {
   // a model of somebody else's, which speaks already
   if (wanted === undefined && !engine.can.has("train")) return undefined;
@@ -105,6 +103,30 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
     return undefined;
   }
   return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
+}
+
+/** Types do not bind JavaScript. @throws WhetstoneError `config.invalid` where a part is none, such as its name. */
+function requireParts(options: Pick<RunOptions, "environment" | "method" | "engine">): void {
+  const parts = {
+    environment: [
+      "tasks",
+      "an environment",
+      "For example environments.find(({ name }) => name === ...).make().",
+    ],
+    method: ["slots", "a built method", "Build its recipe, such as grpo.build()."],
+    engine: ["create", "an engine", "Make one, such as tabularEngine() or localEngine()."],
+  } as const;
+  for (const name of ["environment", "method", "engine"] as const) {
+    const part: unknown = options[name];
+    const [key, expected, mend] = parts[name];
+    if (typeof part === "object" && part !== null && key in part) continue;
+    throw new WhetstoneError("config.invalid", {
+      where: `train(): ${name}`,
+      got: briefly(part),
+      expected,
+      mend,
+    });
+  }
 }
 
 function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, staleness: number): void {
@@ -195,6 +217,7 @@ export async function train(
   const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
   const began = performance.now();
   const { staleness = 0, importanceCap = 2 } = options;
+  requireParts(options);
   requireNeeds(method, engine, staleness);
   const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);
@@ -304,7 +327,8 @@ export async function train(
     });
     return summary;
   } catch (e) {
-    const stopped = (stop.aborted && e === stop.reason) || endsRun(e);
+    const ended = endsRun(e) && !(isGone(e) && nothingDone(run));
+    const stopped = (stop.aborted && e === stop.reason) || ended;
     const why = stopped ? undefined : { error: messageOf(e) };
     await store.finishRun(id, stopped ? "interrupted" : "failed", why).catch(() => undefined);
     // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
@@ -317,6 +341,12 @@ export async function train(
     await store.close();
   }
 }
+
+const isGone = (e: unknown): boolean => isWhetstoneError(e) && e.code === "provider.gone";
+
+/** Whether there is nothing that a run could go on from. */
+const nothingDone = (run: Run | undefined): boolean =>
+  run === undefined || (run.state.iteration === 0 && run.state.before.length === 0);
 
 /** What is wrong with the environment for the model that is to act. @throws WhetstoneError where it cannot act at all. */
 function findingsFor(examined: Examination, { policy, settings }: Run): readonly Finding[] {
@@ -348,7 +378,8 @@ async function weightsIn(folder: string): Promise<string> {
 async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]> {
   const { state, settings, policy } = run;
   const { environment, warmStart: warm } = settings;
-  const heldOut = heldOutSplits(environment);
+  const measured = measuredSplits(environment);
+  const heldOut = heldOutSplits(environment).filter((split) => measured.includes(split));
   // what only talks is paid by the call, and as a rule takes no temperature
   const modes = policy.chat ? (["sampled"] as const) : (["sampled", "greedy"] as const);
   const begins = state.phase === "warm start";
@@ -371,7 +402,7 @@ async function learn(run: Run, out: string): Promise<readonly EvaluationResult[]
   }
   await saveModel(finalFolder(out), policy);
   const after: EvaluationResult[] = [];
-  for (const split of heldOut.length > 0 ? heldOut : ["train"]) {
+  for (const split of measured) {
     for (const mode of modes)
       after.push(await run.evaluate(split, mode, Math.max(1, settings.evaluation.tasks), "after"));
   }

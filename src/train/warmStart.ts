@@ -57,7 +57,7 @@ const heldOutTasks = 200;
 async function bothDemonstrations(run: Run, player: Player): Promise<{ train: Batch; heldOut: Batch }> {
   const { environment } = run.settings;
   const tasks = environment.tasks("train");
-  const own = environment.splits.includes("validation");
+  const own = environment.splits.includes("validation") && environment.tasks("validation").length > 0;
   const isHeldOut = (_: Task, i: number): boolean => !own && i % 10 === 0;
   const others = own ? environment.tasks("validation") : tasks.filter(isHeldOut);
   return {

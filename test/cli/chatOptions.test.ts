@@ -113,9 +113,13 @@ test("nobody at the address, then a key that is refused: a line each and nothing
   assert.equal(nobody.code, 1);
   assert.match(
     nobody.err,
-    /^whetstone: http:\/\/127\.0\.0\.1:1\/v1\S*: got no connection.*Check the address/m,
+    /^whetstone: http:\/\/127\.0\.0\.1:1\/v1\S*: could not connect\. Check the address/m,
   );
   assert.equal(nobody.err.trim().split("\n").length, 1, nobody.err);
+  // nothing was done that a run could go on from
+  assert.doesNotMatch(nobody.out, /interrupted|\.chat/);
+  const listed = await inProcess(["runs", "--store", "whetstone.sqlite"]);
+  assert.match(listed.out, /late +– +failed .*late failed: http:\S*: could not connect\./s);
   assert.equal(
     spendIn(nobody.err + nobody.out).line,
     "0 calls (0 more from the cache), 0 tokens read, 0 written",

@@ -95,6 +95,9 @@ test("wrong usage: one clear line with the nearest right name, exit code 2", asy
     [["play", "facts", "--player", "experto"], /Did you mean expert\?/],
     [["play", "facts", "--split", "tran"], /Did you mean train\?/],
     [["play"], /missing required argument 'env'/],
+    [["versions"], /whetstone: versions: name one of list, add, .*\. See .*versions --help\./],
+    [["keys", "--json"], /whetstone: keys: name one of create, list, revoke\./],
+    [["--json", "artefacts"], /whetstone: artefacts: name one of list, /],
   ];
   const ended = await Promise.all(cases.map(([args]) => inProcess(args)));
   for (const [i, { code, err, out }] of ended.entries()) {
@@ -153,6 +156,29 @@ test("play by hand works when piped, also when the input ends early", async () =
   assert.match(short.out, /input ended before the episode did/);
   const whole = await whetstone(["play", "facts"], { input: "answer nothing\n" });
   assert.match(whole.out, /✘ no success/);
+});
+
+test("play refuses a role that was not declared, and a step that is none, as train does", async () => {
+  const fixture = (name: string): string =>
+    fileURLToPath(new URL(`../diagnose/environments/broken/${name}`, import.meta.url));
+  for (const [name, words] of [
+    ["unknown-role.ts", /^whetstone: observe\(\) returned the role "assistant"; expected one of/],
+    ["gym-step.js", /^whetstone: act\(\) returned .*unknown "reward", "done"/],
+    ["no-episode.js", /^whetstone: start\(\) returned /],
+  ] as const) {
+    const { code, err } = await inProcess(["play", fixture(name), "--player", "expert"]);
+    assert.equal(code, 1, err);
+    assert.match(err, words);
+  }
+});
+
+test("serve with nothing that could answer says so once", async () => {
+  const { code, err } = await whetstone(["serve", "--port", "0"], {
+    cwd: mkdtempSync(join(folder, "serve-")),
+  });
+  assert.notEqual(code, 0);
+  assert.match(err, /no version that could answer/);
+  assert.equal(err.trim().split("\n").length, 1, err);
 });
 
 test("play by hand lists what is allowed, and not hundreds of names", async () => {

@@ -74,6 +74,24 @@ test("an environment from a module, by --env or in a config: eval and --resume f
   assert.equal(moved.code, 0, moved.err);
 });
 
+test('a config whose folder holds a run already: its own "out" is named, and the command that goes on works', async () => {
+  writeFileSync(
+    join(folder, "twice.ts"),
+    `export default { env: "contextual-bandit", engine: "tabular", iterations: 2, out: "runs/twice" };\n`,
+  );
+  assert.equal((await whetstone("train", "twice.ts")).code, 0);
+  const again = await whetstone("train", "twice.ts");
+  oneLine(again, 2, /^whetstone: twice\.ts, out: got runs\/twice, where a run is already/);
+  const [, command = ""] = /Go on with it: .*(train --out \S+ --resume);/.exec(again.err) ?? [];
+  const resumed = await whetstone(...command.split(" "));
+  assert.equal(resumed.code, 0, resumed.err);
+  oneLine(
+    await whetstone("train", "twice.ts", "--out", "runs/twice"),
+    2,
+    /^whetstone: --out: got runs\/twice/,
+  );
+});
+
 test("what is cut short is said in one line", async () => {
   const begun = await whetstone("train", "--env", "bandit", ...cheap, "--out", "runs/cut");
   assert.equal(begun.code, 0, begun.err);

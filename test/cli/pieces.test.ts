@@ -348,3 +348,14 @@ test("a comparison and a judgement on a terminal of 80 columns: whole words, and
   for (const word of ["group-relative-policy", "difference", "base-a601cc88", "answered", "everybody;"])
     assert.ok(said.split(/\s+/).includes(word), `${word} in ${said}`);
 });
+
+test("a share stays with its interval where a cell or a line is broken", () => {
+  const share = "97.9 % [88.0, 99.6] (trained on)";
+  const rows = [["a-run-with-a-long-name-of-its-own", share, "done", "environment", "method", "local", "1"]];
+  const lines = table(["run", "success %", "state", "env", "method", "engine", "seed"], rows, 80);
+  assert.ok(lines.length > 2 && lines.every((line) => line.length <= 80));
+  assert.match(lines.join("\n"), /97\.9 % \[88\.0, 99\.6\]/);
+  assert.doesNotMatch(lines.join("\n"), /\u00a0/);
+  const line = `${"word ".repeat(12)}success 50.0 % [40.0, 60.0], reward 1`;
+  assert.match(folded({ terminal: true, width: 80 }, line).join("\n"), /50\.0 % \[40\.0, 60\.0\],/);
+});

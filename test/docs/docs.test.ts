@@ -1,10 +1,11 @@
 /** What the pages say can be done: their commands run, their links lead somewhere, their code is a program's. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { inProcess } from "../cli/inProcess.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -62,6 +63,21 @@ for (const page of pages) {
     }
   });
 }
+
+test("docs/environments.md: the run in a script runs", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "whetstone-script-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [, block = ""] =
+    /## A run in a script\n[\s\S]*?```ts\n([\s\S]*?)```/.exec(
+      readFileSync(join(root, "docs/environments.md"), "utf8"),
+    ) ?? [];
+  const source = JSON.stringify(pathToFileURL(join(root, "src/index.ts")).href);
+  writeFileSync(join(folder, "script.mts"), block.replace('"whetstone"', source));
+  const { code, text } = await run([join(folder, "script.mts")], folder);
+  assert.equal(code, 0, text);
+  assert.match(text, /^[\d.]+ \[/m);
+  assert.ok(existsSync(join(folder, "runs/script-1/run.json")));
+});
 
 test("README.md: its code stands in a program that is run", () => {
   const programs = readdirSync(join(root, "examples"))

@@ -86,6 +86,7 @@ const evaluation = (when: Evaluation["when"], iteration: number): Evaluation => 
   failed: 1,
   seconds: 2,
   trainedShare: 0.25,
+  outcomes: "10-1",
 });
 
 onEach("a run, its metrics, evaluations and trajectories come back as they were", (where) =>

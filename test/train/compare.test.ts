@@ -42,6 +42,20 @@ test("compareRuns pairs by seed against the first method", () => {
   assert.equal(other!.practice.mean, 0.75);
 });
 
+test("shares and their differences are shown within what can be, however few seeds there are", () => {
+  const page = comparisonPage(compareRuns({ ...about, seeds: [1, 3] }, runs));
+  // grpo on seeds 1 and 3: mean 0.6, deviation 0.1414, t(0.975, 1) = 12.706: half 1.27
+  assert.match(page, /`grpo` \| 60\.0 \[0\.0, 100\.0\]/);
+  assert.match(page, /`new` \| 85\.0 \[0\.0, 100\.0\] \| 25\.0 \[-38\.5, 88\.5\]/);
+  const apart = [
+    run("grpo", 1, 0, [0]),
+    run("new", 1, 1, [1]),
+    run("grpo", 2, 1, [0]),
+    run("new", 2, 0.1, [1]),
+  ];
+  assert.match(comparisonPage(compareRuns({ ...about, seeds: [1, 2] }, apart)), /5\.0 \[-100\.0, 100\.0\]/);
+});
+
 test("the order in which runs were made does not matter, and a page shows every method", () => {
   const shuffled = compareRuns(about, [
     ...runs.filter((r) => r.method === "grpo"),

@@ -108,22 +108,38 @@ test("all episodes of a task fail, and all of an iteration", async () => {
   assert.match(warnings[0]!, /^iteration 2: 12 of 12 episodes failed and were left out; the first: /);
 });
 
+test("a method or an engine by its name, as JavaScript may say it: one line that says what to hand over", async () => {
+  const right = settings("tabular");
+  for (const [key, value, words] of [
+    ["method", "grpo", /^train\(\): method: got "grpo", expected a built method\. .*grpo\.build\(\)/],
+    ["engine", "local", /^train\(\): engine: got "local", expected an engine\./],
+    ["environment", "facts", /^train\(\): environment: got "facts", expected an environment\./],
+  ] as const) {
+    const options = { ...right };
+    Reflect.set(options, key, value);
+    await assert.rejects(runIn(folder(), options), withCode("config.invalid", words));
+  }
+});
+
 test("a run in which nothing can be played stops at once and says why", async () => {
   const practice = unreliable((task) => task.id.split("/")[1] === "train");
   const first = withCode(
     "environment.broken",
-    /iteration 1, in which all 12 .* start\(\) threw: the server is away/,
+    /: all 12 episodes of iteration 1 failed, the first with: start\(\) threw: the server is away\. /,
   );
   await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: practice }), first);
 
   let begun = 0;
   const gone = unreliable((task) => task.id.split("/")[1] === "train" && ++begun > 12);
-  const fourth = withCode("environment.broken", /iteration 4, in which all 12/);
+  const fourth = withCode("environment.broken", /all 12 episodes of iteration 4 failed/);
   await assert.rejects(runIn(folder(), { ...settings("tabular"), environment: gone }), fourth);
 
   const root = folder();
   const broken = { ...settings("tabular"), environment: unreliable(() => true) };
-  const evaluation = withCode("environment.broken", /the first evaluation on "test", in which all 3/);
+  const evaluation = withCode(
+    "environment.broken",
+    /all 3 episodes of the first evaluation on "test" failed/,
+  );
   await assert.rejects(runIn(root, broken), evaluation);
   assert.ok(!existsSync(join(root, "run", "best")));
   await assert.rejects(runIn(root, { ...broken, resume: true }), evaluation);

@@ -1,5 +1,6 @@
 /** Tries what an environment claims: equal seeds give equal episodes, and declared abilities work. */
 
+import { counted } from "../../common/text/counted.ts";
 import type { Finding } from "../../core/finding.ts";
 import type { Random } from "../../core/random.ts";
 import type { Ability, Environment } from "../../env/environment.ts";
@@ -103,13 +104,30 @@ function expertFindings(all: readonly PlayedBy[]): Finding[] {
   const played = all.find(({ player }) => player === "expert")?.episodes ?? [];
   const ended = played.filter((e) => failureOf(e) === undefined);
   const lost = ended.filter((e) => !hasSucceeded(e));
+  const thrown = played.filter(({ threw }) => threw !== undefined);
+  return [...thrownFindings(thrown, played.length), ...lostFindings(lost, ended.length)];
+}
+
+function thrownFindings([first, ...more]: readonly RecordedEpisode[], of: number): Finding[] {
+  if (first === undefined) return [];
+  const said = first.threw!.replace(/\.$/, "");
+  return [
+    claim(
+      "warning",
+      `expert() threw: ${said} (in ${1 + more.length} of ${counted(of, "task")}, first in "${first.task.id}").`,
+      "Correct the expert, or take it and its ability out.",
+    ),
+  ];
+}
+
+function lostFindings(lost: readonly RecordedEpisode[], of: number): Finding[] {
   if (lost.length === 0) return [];
   const first = lost[0]!;
   const said = first.actions.map((a) => JSON.stringify(a.slice(0, 40))).join(", ");
   return [
     claim(
       "warning",
-      `The expert fails in ${lost.length} of ${ended.length} tasks, first in "${first.task.id}", saying ${said || "nothing"}.`,
+      `The expert fails in ${lost.length} of ${counted(of, "task")}, first in "${first.task.id}", saying ${said || "nothing"}.`,
       "An expert solves every task: correct it, the reward, or limits.turns; where the task cannot be solved, take it out.",
     ),
   ];

@@ -1,5 +1,6 @@
 /** Measures prompts and replies in a model's tokens: do they fit, and can the model read and write them? */
 
+import { counted } from "../../common/text/counted.ts";
 import type { Finding } from "../../core/finding.ts";
 import type { Codec } from "../../core/model.ts";
 import { randomStream } from "../../core/random.ts";
@@ -117,7 +118,7 @@ function contextFindings(prompts: readonly number[], contextTokens: number): Fin
       check: "context",
       severity: all ? "error" : "warning",
       problem: `${all ? "All" : `${tooLong.length} of`} ${prompts.length} prompts fill the context of ${contextTokens} tokens before the first action; the longest has ${most}.`,
-      fix: `Set --context-tokens above ${most}${all ? "" : "; episodes of these tasks end without an action"}, or shorten the prompts.`,
+      fix: `${all ? "" : "Episodes of these tasks end without an action. "}Set --context-tokens above ${most}, or shorten the prompts.`,
     },
   ];
 }
@@ -174,7 +175,7 @@ function unknownWords(
   ];
   const [unread, unwritten] = [missing(read), missing(written)];
   const fix = environment.lexicon
-    ? "Add them to the environment's `lexicon`: it lists every word that can occur."
+    ? "Add what is missing to the environment's `lexicon`: it lists every word that can occur."
     : "Give the environment a `lexicon` with every word that can occur, or train a model with a tokenizer of its own (--model).";
   const named = (words: readonly string[]): string =>
     `${words
@@ -187,7 +188,7 @@ function unknownWords(
     findings.push({
       check: "vocabulary",
       severity: sayable.size === 0 ? "error" : "warning",
-      problem: `The model cannot write ${count(unwritten, "word")} that right actions need: ${named(unwritten)}.`,
+      problem: `The model cannot write ${counted(unwritten.length, "word")} that right actions need: ${named(unwritten)}.`,
       fix,
     });
   }
@@ -196,12 +197,9 @@ function unknownWords(
     findings.push({
       check: "vocabulary",
       severity: readable ? "warning" : "error",
-      problem: `The model cannot read ${count(unread, "word")} of prompts and observations: ${named(unread)}.`,
+      problem: `The model cannot read ${counted(unread.length, "word")} of prompts and observations: ${named(unread)}.`,
       fix,
     });
   }
   return findings;
 }
-
-const count = (words: readonly string[], what: string): string =>
-  words.length === 1 ? `a ${what}` : `${words.length} ${what}s`;

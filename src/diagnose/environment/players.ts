@@ -1,6 +1,7 @@
 /** Plays an environment with its scripted players and at random, and looks at what comes back. */
 
 import { mean, wilsonInterval } from "../../common/statistics/statistics.ts";
+import { counted } from "../../common/text/counted.ts";
 import type { Finding } from "../../core/finding.ts";
 import type { Interval } from "../../core/interval.ts";
 import type { Random } from "../../core/random.ts";
@@ -117,7 +118,8 @@ function failures(all: readonly PlayedBy[]): Finding[] {
     for (const episode of played) {
       episodes++;
       const message = failureOf(episode);
-      if (message === undefined) continue;
+      // who plays it well is asked for nothing else: that is a fault of the expert alone
+      if (message === undefined || (player === "expert" && episode.threw !== undefined)) continue;
       const kind = message.replaceAll(/"[^"]*":?|[\d.]+|true|false/g, "…");
       const known = seen.get(kind);
       if (known) known.count++;
@@ -131,8 +133,8 @@ function failures(all: readonly PlayedBy[]): Finding[] {
   return [...seen.values()].slice(0, 5).map(({ count, message, first }) => ({
     check: "episodes",
     severity: "error",
-    problem: `${count} of ${episodes} episodes failed: ${message.replace(/\.$/, "")} (first: ${first}).`,
-    fix: "Correct the environment: episodes that fail teach nothing and are left out of every number.",
+    problem: `${count} of ${counted(episodes, "episode")} failed (first: ${first}): ${message.replace(/\.$/, "")}.`,
+    fix: "Episodes that fail are left out of every number.",
   }));
 }
 
@@ -179,7 +181,7 @@ function rewardFindings(all: readonly PlayedBy[]): Finding[] {
       check: "rewards",
       severity: "warning",
       problem: paidAny
-        ? `All ${ended.length} episodes of ${all.map(({ player }) => player).join(", ")} play were paid exactly ${rewards[0]}: nothing tells good actions from bad ones.`
+        ? `All ${ended.length} episodes of ${all.map(({ player }) => player).join(", ")} play earned a reward of exactly ${rewards[0]}: nothing tells good actions from bad ones.`
         : `No step of ${ended.length} episodes paid a reward.`,
       fix: "Return named rewards from act(), such as rewards: { outcome: 1 }, that differ between good and bad actions.",
     },

@@ -1,4 +1,5 @@
 /** An episode played as a run would play it, with everything that the environment said and how long it took. */
+import { messageOf } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
 import type { Message, Task, Trajectory } from "../../core/types.ts";
 import type { Environment, Episode, Observation, Player, Step } from "../../env/environment.ts";
@@ -20,6 +21,10 @@ export interface RecordedEpisode {
   readonly steps: readonly Step[];
   /** Time that the environment took, in seconds. */
   readonly seconds: number;
+  /** The call that took longest. */
+  readonly slowest?: { readonly call: string; readonly seconds: number };
+  /** What the player threw, where it did. */
+  readonly threw?: string;
   /** Whether the episode could be forked, and a fork went on as the original did; absent where it was not tried. */
   readonly forked?: "agrees" | "differs" | "missing";
 }
@@ -43,13 +48,18 @@ export async function playRecorded(
   const steps: Step[] = [];
   let seconds = 0;
   let forked: RecordedEpisode["forked"];
+  let slowest: RecordedEpisode["slowest"];
+  let threw: string | undefined;
   const timed = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
-    onCall(`${name} in task "${task.id}"`);
+    const named = `${name} in task "${task.id}"`;
+    onCall(named);
     const began = performance.now();
     try {
       return await call();
     } finally {
-      seconds += (performance.now() - began) / 1000;
+      const took = (performance.now() - began) / 1000;
+      seconds += took;
+      if (took > (slowest?.seconds ?? 0)) slowest = { call: named, seconds: took };
     }
   };
   const watched: Environment = {
@@ -81,8 +91,16 @@ export async function playRecorded(
       return observed;
     },
   };
+  const say: Player = (playing, conversation, stream) => {
+    try {
+      return actor(playing, conversation, stream, observations.at(-1)?.legal);
+    } catch (e) {
+      threw = messageOf(e);
+      throw e;
+    }
+  };
   const player: Player = (playing, conversation, stream) => {
-    const said = actor(playing, conversation, stream, observations.at(-1)?.legal);
+    const said = say(playing, conversation, stream);
     actions.push(said);
     return said;
   };
@@ -93,7 +111,12 @@ export async function playRecorded(
     seat: () => ({ kind: "player", id: "policy", player }),
     random,
   });
-  return { task, trajectories, observations, actions, steps, seconds, ...(forked && { forked }) };
+  return {
+    ...{ task, trajectories, observations, actions, steps, seconds },
+    ...(slowest && { slowest }),
+    ...(threw !== undefined && { threw }),
+    ...(forked && { forked }),
+  };
 }
 
 async function forkOf(episode: Episode): Promise<Episode | undefined> {

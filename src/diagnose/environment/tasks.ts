@@ -100,7 +100,10 @@ function readSplit(
   if (listed.length === 0) {
     const fix = "Give it tasks, or take it out of `splits`.";
     return split === "train"
-      ? { findings: [error(`${called} is empty: there is nothing to practise.`, fix)] }
+      ? {
+          tasks: listed,
+          findings: [{ ...error(`${called} is empty: there is nothing to practise.`, fix), check: "splits" }],
+        }
       : { tasks: listed, findings: [warning(`${called} is empty: nothing is measured on it.`, fix)] };
   }
   const findings: Finding[] = [];

@@ -1,5 +1,6 @@
 /** The checks of a run's health. Thresholds are rules of thumb: they point at what to look at and decide nothing. */
-import { intervalOfDifference } from "../../common/statistics/statistics.ts";
+import { intervalOfDifference, pairedInterval } from "../../common/statistics/statistics.ts";
+import type { Interval } from "../../core/interval.ts";
 import { type Curve, digits, type Ends, endsOf, percent, ratioOf } from "./curves.ts";
 import type { HealthFinding, Measured } from "./health.ts";
 
@@ -129,7 +130,7 @@ const rewarded: HealthCheck = {
     return [
       {
         severity: "error",
-        problem: `No episode of ${success.measured} iterations was a success, and all were paid ${digits(reward.late)}: the policy has never done anything that is rewarded.`,
+        problem: `No episode of ${success.measured} iterations was a success, and all earned a reward of ${digits(reward.late)}: the policy has never done anything that is rewarded.`,
         fix: "Let it imitate first (a `flawed` player and a warm start, or demonstrations), begin with easier tasks, reward steps on the way, or check that it can write right actions at all.",
         next: `whetstone validate ${run.env}`,
         metric: "success",
@@ -170,15 +171,22 @@ const deadGroups: HealthCheck = {
     const metric = run.curves.deadPools ? "deadPools" : "deadGroups";
     const share = endsOf(run.curves[metric], 4);
     if (!share) return undefined;
-    if (share.late <= 0.8) return [];
     const success = successOf(run)?.late;
+    // of tasks that are solved, nothing is left to learn
+    if (share.late <= 0.8 || (success !== undefined && success > nearlyAll)) return [];
+    const solved = endsOf(run.curves.solvedGroups, 4)?.late;
+    const unsolved = endsOf(run.curves.unsolvedGroups, 4)?.late;
+    const known = solved !== undefined && unsolved !== undefined;
+    const parts = known
+      ? `: every attempt succeeds in ${percent(solved)} of the groups, none in ${percent(unsolved)}`
+      : "";
+    const easy = known ? solved > unsolved : success !== undefined && success > 0.5;
     return [
       {
-        problem: `In ${percent(share.late)} of the groups all attempts were paid alike and teach nothing.`,
-        fix:
-          success !== undefined && success > 0.5
-            ? "Most tasks are solved every time: practise harder ones."
-            : "Most tasks fail every time: begin with easier ones, or with a warm start.",
+        problem: `In ${percent(share.late)} of the groups all attempts earned the same reward and teach nothing${parts}.`,
+        fix: easy
+          ? "Most of these are solved every time: practise harder tasks."
+          : "Most of these fail every time: begin with easier tasks, or with a warm start.",
         next: "whetstone methods curriculum",
         metric,
         episodes: "all",
@@ -211,6 +219,9 @@ const entropy = ofCurve(
 /** Iterations after which a run should have learnt something. */
 const longEnough = 10;
 
+/** A gain that matters, if it is none of chance. */
+const worthwhile = 0.05;
+
 const learnt: HealthCheck = {
   check: "learnt",
   title: "held-out success before and after",
@@ -218,18 +229,21 @@ const learnt: HealthCheck = {
     const pairs = beforeAndAfter(run);
     if (pairs.length === 0) return undefined;
     const [before, now] = pairs[0]!;
-    const difference = intervalOfDifference(before.success, now.success);
-    if (
-      difference.low > 0 ||
-      before.success.mean >= nearlyAll ||
-      now.iteration - before.iteration < longEnough
-    )
-      return [];
+    const iterations = now.iteration - before.iteration;
+    if (before.success.mean >= nearlyAll || iterations < longEnough) return [];
+    const all = pairs.map(([a, b]) => ({ a, b, difference: differenceOf(a, b) }));
+    if (all.some(({ difference }) => difference.low > 0)) return [];
+    const best = all.reduce((x, y) => (y.difference.mean > x.difference.mean ? y : x));
+    const { a, b, difference } = best.difference.mean >= worthwhile ? best : all[0]!;
     const points = (x: number): string => `${x > 0 ? "+" : ""}${digits(100 * x)}`;
+    const went = `uccess on "${b.split}" went from ${percent(a.success.mean)} to ${percent(b.success.mean)} (${points(difference.low)} to ${points(difference.high)} points)`;
+    const few = difference.mean >= worthwhile;
     return [
       {
-        problem: `Nothing that can be told from chance was learnt in ${now.iteration - before.iteration} iterations: success on "${now.split}" went from ${percent(before.success.mean)} to ${percent(now.success.mean)} (${points(difference.low)} to ${points(difference.high)} points).`,
-        fix: causesOf(run),
+        problem: few
+          ? `S${went} in ${iterations} iterations: ${b.trainedShare ? "too few tasks" : "too few held-out tasks"} to tell (${difference.n}).`
+          : `Nothing that can be told from chance was learnt in ${iterations} iterations: s${went}.`,
+        fix: few ? `Evaluate on more: give "${b.split}" more tasks.` : causesOf(run, b.trainedShare ?? 0),
         next: `whetstone show ${run.run} --metric entropy --metric reward`,
         metric: "success",
         from: before.iteration,
@@ -239,24 +253,36 @@ const learnt: HealthCheck = {
   },
 };
 
-/** The first and the last evaluation of one split and mode, held-out ones first. */
+type Evaluated = Measured["evaluations"][number];
+
+/** After less before: task by task where the success of each is known. */
+function differenceOf(before: Evaluated, after: Evaluated): Interval {
+  const [a = "", b = ""] = [before.outcomes, after.outcomes];
+  const both = [...a].flatMap((x, i) => (x === "-" || b[i] === "-" ? [] : [i]));
+  if (a.length !== b.length || both.length < 2) return intervalOfDifference(before.success, after.success);
+  const of = (outcomes: string): number[] => both.map((i) => Number(outcomes[i]));
+  return pairedInterval(of(b), of(a));
+}
+
+/** The first and the last evaluation of each split and mode: of held-out splits, else of the validation split, else of "train". */
 function beforeAndAfter({ evaluations }: Measured) {
   const kinds = Map.groupBy(evaluations, (e) => `${e.split} ${e.mode}`);
   const order = (split: string): number => (split === "train" ? 2 : split === "validation" ? 1 : 0);
-  return [...kinds.values()]
+  const pairs = [...kinds.values()]
     .map((all) => all.toSorted((a, b) => a.iteration - b.iteration))
     .filter((all) => all.length > 1 && all.at(-1)!.iteration > all[0]!.iteration)
     .map((all) => [all[0]!, all.at(-1)!] as const)
-    .filter(([a, b]) => a.success.n > 0 && b.success.n > 0)
-    .toSorted(([a], [b]) => order(a.split) - order(b.split));
+    .filter(([a, b]) => a.success.n > 0 && b.success.n > 0);
+  const first = Math.min(...pairs.map(([a]) => order(a.split)));
+  return pairs.filter(([a]) => order(a.split) === first);
 }
 
 /** What else was seen that explains why nothing was learnt. */
-function causesOf(run: Measured): string {
+function causesOf(run: Measured, trainedShare: number): string {
   const others = [rewarded, deadGroups, entropy].some(({ find }) => (find(run)?.length ?? 0) > 0);
   const success = successOf(run, fewest);
   if (others) return "The other findings say why.";
-  if (success && success.late > success.early + 0.1)
+  if (trainedShare === 0 && success && success.late > success.early + 0.1)
     return "Success in training rose: the policy learns the tasks by heart. Practise more different tasks.";
   return "Practise longer, or with a larger learning rate; compare a second seed.";
 }

@@ -14,7 +14,8 @@ export interface Measured {
   readonly env: string;
   /** By metric. */
   readonly curves: Readonly<Record<string, Curve>>;
-  readonly evaluations: readonly Pick<Evaluation, "when" | "iteration" | "split" | "mode" | "success">[];
+  readonly evaluations: readonly (Pick<Evaluation, "when" | "iteration" | "split" | "mode" | "success"> &
+    Partial<Pick<Evaluation, "outcomes" | "trainedShare">>)[];
   /** Of its environment, when the run began. */
   readonly findings: readonly Finding[];
 }

@@ -70,7 +70,7 @@ export function chatModel(options: ChatOptions): Chat {
     ...(perMinute === undefined ? {} : { interval: 60_000, intervalCap: perMinute, strict: true }),
   });
   const provider = watchProvider({
-    id,
+    model: model.modelId,
     patienceSeconds,
     ...(options.key === undefined ? {} : { key: options.key }),
   });

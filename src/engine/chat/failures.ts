@@ -21,6 +21,8 @@ export interface Failure {
   readonly status?: number;
   /** The failure in one line. */
   readonly got: string;
+  /** The failure as a sentence without a subject, if no connection was made. */
+  readonly unconnected?: string;
   /** The URL, if known. */
   readonly url?: string;
 }
@@ -55,10 +57,14 @@ export function failureOf(error: unknown): Failure {
   const { statusCode: status, url } = error;
   if (status === undefined) {
     const kind = passing.test(codeOf(error)) ? "lost" : "unreached";
+    const why = got.replace(/^Cannot connect to API: /, "");
+    // fetch knows ports that it does not even try, and says no more than that
+    const known = why === "bad port" || why === "fetch failed" ? "" : ` (${why})`;
     return {
       kind,
       answered: false,
-      got: `no connection: ${got.replace(/^Cannot connect to API: /, "")}`,
+      got: `no connection${known}`,
+      unconnected: `could not connect${known}`,
       url,
     };
   }

@@ -4,7 +4,7 @@ import type { Failure } from "./failures.ts";
 
 export interface ProviderOptions {
   /** The model's name in errors. */
-  readonly id: string;
+  readonly model: string;
   /** The source of the key in errors. */
   readonly key?: string;
   readonly patienceSeconds: number;
@@ -24,7 +24,7 @@ const firstPatienceSeconds = 10;
 /** Consecutive rejected requests after which the provider is given up: a single one may itself be at fault. */
 const refusedRequests = 3;
 
-export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Provider {
+export function watchProvider({ model, key, patienceSeconds }: ProviderOptions): Provider {
   const gone = new AbortController();
   let everAnswered = false;
   /** Since the last answer. */
@@ -51,12 +51,12 @@ export function watchProvider({ id, key, patienceSeconds }: ProviderOptions): Pr
       failingSince ??= performance.now();
       if (failure.kind === "refused" || failure.kind === "request") refusals++;
       if (gone.signal.aborted || !isGone(failure, last)) return;
+      const { url: where = model, got, unconnected } = failure;
+      const mend = mendOf(failure, key);
       gone.abort(
         new WhetstoneError("provider.gone", {
-          where: failure.url ?? id,
-          got: failure.got,
-          expected: `a reply of ${id}`,
-          mend: mendOf(failure, key),
+          ...{ where, got, expected: `a reply of ${model}`, mend },
+          ...(unconnected !== undefined && { said: `${where}: ${unconnected}. ${mend}` }),
         }),
       );
     },

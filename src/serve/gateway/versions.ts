@@ -105,10 +105,11 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
           failing = undefined;
         },
         (e: unknown) => {
+          // nothing stays as it is where nothing was: whoever asked says why
+          if (current.answerers.size === 0) throw e;
           const why = messageOf(e);
           if (why !== failing) log(`the versions stay as they are: ${why}`);
           failing = why;
-          if (current.answerers.size === 0) throw e;
         },
       )
       .finally(() => {

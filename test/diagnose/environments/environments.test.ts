@@ -5,7 +5,13 @@ import { globSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { isWhetstoneError } from "../../../src/core/errors.ts";
-import { type EnvironmentReport, examine, reportOf } from "../../../src/diagnose/environment/validate.ts";
+import {
+  type EnvironmentReport,
+  examine,
+  reportOf,
+  requireSound,
+  requireSoundTasks,
+} from "../../../src/diagnose/environment/validate.ts";
 import { localCodec } from "../../../src/engine/local/index.ts";
 import { tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { defineEnvironment, type Environment } from "../../../src/env/environment.ts";
@@ -14,12 +20,12 @@ import { grpo } from "../../../src/methods/baseline/grpo/method.ts";
 import type { RunEvent } from "../../../src/train/events.ts";
 import { train } from "../../../src/train/run.ts";
 import { folder } from "../../train/world.ts";
-import { parcels, user } from "./parcels.ts";
+import { parcels, play, user } from "./parcels.ts";
 
 /** What is said of each: its severity, its check and words of it. */
 const faults: Readonly<Record<string, readonly ["error" | "warning", string, RegExp]>> = {
   "no-train": ["error", "splits", /no split "train"; there are: test/],
-  "empty-train": ["error", "tasks", /tasks\("train"\) is empty/],
+  "empty-train": ["error", "splits", /tasks\("train"\) is empty/],
   "empty-test": ["warning", "splits", /tasks\("test"\) is empty/],
   "equal-splits": ["warning", "splits", /All 24 tasks of "test" are in "train" as well/],
   "overlapping-splits": ["warning", "splits", /6 of the 24 tasks of "test" are in "train"/],
@@ -32,27 +38,47 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
   "metadata-date": ["error", "tasks", /metadata.due.at is a Date/],
   "text-prompt": ["error", "tasks", /\[0\], prompt: expected array, received string/],
   "answer-for-reference": ["error", "tasks", /unknown "answer".*the gold answer into `reference`/],
-  "nan-reward": ["error", "episodes", /rewards\.outcome: NaN/],
-  "infinite-reward": ["error", "episodes", /rewards\.speed: Infinity/],
-  "unnamed-reward": ["error", "episodes", /act\(\): got rewards: \d .*expected record/],
-  "gym-step": ["error", "episodes", /unknown "reward", "done".*Write rewards: \{ outcome: … \}/],
-  "no-step": ["error", "episodes", /act\(\): got nothing/],
+  "nan-reward": ["error", "episodes", /act\(\) returned rewards\.outcome = NaN; expected a finite number\./],
+  "infinite-reward": [
+    "error",
+    "episodes",
+    /act\(\) returned rewards\.speed = Infinity; expected a finite number\./,
+  ],
+  "unnamed-reward": ["error", "episodes", /act\(\) returned rewards = \d; expected an object\./],
+  "gym-step": [
+    "error",
+    "episodes",
+    /unknown "reward", "done".*Write rewards: \{ outcome: … \} in place of `reward`, and end: \{ kind: "done".* in place of `done`\./,
+  ],
+  "no-step": [
+    "error",
+    "episodes",
+    /act\(\) returned nothing; expected a step: \{ rewards\?, text\?, end\? \}\./,
+  ],
   "unknown-role": [
     "error",
     "episodes",
-    /the role "assistant", expected one of the environment's roles: agent/,
+    /observe\(\) returned the role "assistant"; expected one of the environment's roles: agent/,
   ],
-  "text-observation": ["error", "episodes", /observe\(\): got observation\.messages: "hello"/],
-  "no-episode": ["error", "episodes", /start\(\): got .* expected an episode with observe\(\) and act\(\)/],
+  "text-observation": [
+    "error",
+    "episodes",
+    /observe\(\) returned observation\.messages = "hello"; expected a list\./,
+  ],
+  "no-episode": [
+    "error",
+    "episodes",
+    /start\(\) returned .*; expected an episode with observe\(\) and act\(\)\./,
+  ],
   "start-throws": ["error", "episodes", /start\(\) threw: no database/],
   "start-hangs": ["error", "episodes", /start\(\) took longer than 0\.3 s/],
   "act-throws": ["error", "episodes", /act\(\) threw: Cannot read properties/],
   "act-hangs": ["error", "episodes", /act\(\) took longer than 0\.3 s/],
   "never-ends": ["warning", "endings", /None of \d+ episodes ended by itself/],
   "success-unsaid": ["warning", "endings", /said whether it was a success/],
-  "constant-reward": ["warning", "rewards", /were paid exactly/],
+  "constant-reward": ["warning", "rewards", /earned a reward of exactly/],
   "prompt-too-long": ["error", "context", /fill the context of 128 tokens.*--context-tokens above 4/],
-  "unknown-words": ["warning", "vocabulary", /cannot write a word that right actions need: "look"/],
+  "unknown-words": ["warning", "vocabulary", /cannot write 1 word that right actions need: "look"/],
   "no-lexicon": ["error", "vocabulary", /Give the environment a `lexicon`/],
   "other-episode-each-time": ["warning", "claims", /gave another episode/],
   "replay-differs": ["error", "claims", /The ability replay is declared/],
@@ -65,6 +91,11 @@ const faults: Readonly<Record<string, readonly ["error" | "warning", string, Reg
     "warning",
     "claims",
     /The expert fails in \d+ of \d+ tasks, first in "parcel-0", saying "south"/,
+  ],
+  "expert-throws": [
+    "warning",
+    "claims",
+    /expert\(\) threw: no map of the docks \(in \d of \d tasks, first in "parcel-0"\)/,
   ],
   "ability-missing": ["error", "claims", /no `expert` player/],
   "ability-unknown": ["error", "claims", /no ability "replays"/],
@@ -207,6 +238,45 @@ test("whetstone validate: sound, broken, blocking and absent environments end wi
   assert.match(absent.stderr, /Did you mean facts\?/);
 });
 
+test("what a run refuses reads as sentences; what only plays does not speak of training", async () => {
+  const environment = await loaded(join(here, "broken/nan-reward.ts"));
+  const { findings } = await examine(environment, { episodes: 2 });
+  assert.throws(
+    () => requireSound("parcels", findings),
+    (e) =>
+      isWhetstoneError(e) &&
+      /^environment "parcels": 4 of 4 episodes failed \(first: the expert player in task "parcel-0", saying "look"\): act\(\) returned rewards\.outcome = NaN; expected a finite number\. Correct what act\(\) returns\. .*`whetstone validate` shows everything\.$/.test(
+        e.message,
+      ) &&
+      !/got|train|teach|\.,/.test(e.message),
+  );
+  // without a split to practise, an environment can be played
+  await requireSoundTasks(await loaded(join(here, "broken/no-train.ts")));
+  await requireSoundTasks(await loaded(join(here, "broken/empty-train.ts")));
+});
+
+test("where time ran out, it is said how much was played, and what was not looked at", async () => {
+  const slow = parcels({
+    limits: { turns: 3, actionTokens: 3, seconds: 5 },
+    start: async (task) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return play(task);
+    },
+  });
+  const report = reportOf(await examine(slow, { episodes: 6, seconds: 0.5, needAll: true }));
+  const found = report.findings.find(({ check }) => check === "episodes");
+  assert.match(
+    found?.problem ?? "",
+    /^Only 2 of 12 episodes were played in 0\.5 s; the slowest call was start\(\) in task "parcel-\d+", 0\.3 s\.$/,
+  );
+  assert.equal(found?.severity, "warning");
+  const states = Object.fromEntries(report.checks.map(({ check, state }) => [check, state]));
+  assert.deepEqual([states.rewards, states.claims], ["not measured", "not measured"]);
+  // a run takes a short look, and leaves it at that
+  const look = reportOf(await examine(slow, { episodes: 6, seconds: 0.5 }));
+  assert.deepEqual(look.findings, []);
+});
+
 test("metadata has the author's own type, without a cast", async () => {
   interface Parcel {
     readonly weight: number;
@@ -245,7 +315,7 @@ test("metadata has the author's own type, without a cast", async () => {
   assert.ok(other);
 });
 
-test("a run whose attempts are all paid alike says so, by the metrics that a run writes", async () => {
+test("a run whose attempts all earn the same reward says so, by the metrics that a run writes", async () => {
   const environment = await loaded(join(here, "broken/never-ends.ts"));
   const engine = tabularEngine();
   const method = grpo.build({ tasks: 4, groupSize: 4, learningRate: 0.1 });

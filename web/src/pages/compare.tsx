@@ -117,7 +117,7 @@ function ranged({ mean, low, high }: Range, sign = false): string {
   if (mean === null) return "–";
   return low === null || high === null
     ? `${said(mean)} (one run)`
-    : `${said(mean)} [${said(low)}, ${said(high)}]`;
+    : `${said(mean)} [${said(Math.max(sign ? -1 : 0, low))}, ${said(Math.min(1, high))}]`;
 }
 
 function rowsOf(groups: readonly ComparedGroup[]): (string | number | null)[][] {
