@@ -20,7 +20,7 @@ export const bootstrapFewShot = method({
   id: "bootstrap-few-shot",
   family: "baseline",
   summary:
-    "puts the agent's own successes into the prompt as examples, selected on held-out tasks; weights do not change",
+    "puts the agent's own successes into the prompt as examples, selected on held-out tasks; no weights",
   paper: "DSPy: Compiling Declarative Language Model Calls into Self-Improving Pipelines",
   mechanism:
     "Episodes that succeed are kept unchanged. Random sets of them are put into the prompt as examples and evaluated on held-out tasks; a set with a higher mean reward than the current one replaces it. Later episodes use the better prompt, so tasks without any success so far begin to succeed.",

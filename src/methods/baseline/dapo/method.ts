@@ -12,8 +12,7 @@ const candidates = 3;
 export const dapo = method({
   id: "dapo",
   family: "baseline",
-  summary:
-    "GRPO with a higher upper clip, only groups with mixed outcomes, mean over tokens, soft length penalty",
+  summary: "GRPO with a higher upper clip, groups with mixed outcomes only, mean over tokens, length penalty",
   paper: "DAPO: An Open-Source LLM Reinforcement Learning System at Scale",
   mechanism:
     "Four changes to GRPO. A higher upper bound lets the probability of rare tokens rise, which preserves entropy. Groups whose attempts all have the same reward give no gradient and are replaced by groups of further tasks, so every batch has the same size. The loss is the mean over all tokens, so long attempts count in proportion to their length. Near the length limit the penalty grows with each token instead of applying all at once.",

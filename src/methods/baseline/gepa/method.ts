@@ -20,8 +20,7 @@ export const reflectingWith = (
 export const gepa = method({
   id: "gepa",
   family: "baseline",
-  summary:
-    "rewrites the agent's instructions by reflecting on attempts and their feedback; weights do not change",
+  summary: "rewrites the agent's instructions by reflecting on attempts and their feedback; no weights",
   paper: "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
   mechanism:
     "A candidate is a set of instructions. In each iteration a candidate from the Pareto front is run on three tasks. A reflector reads the episodes and their feedback and rewrites one of the candidate's texts; the new candidate is accepted if it earns more on the same three tasks. Accepted candidates are evaluated on tasks held out from reflection. A candidate belongs to the front as long as it is best at a held-out task that other members do not cover, so strategies survive that selection by the average would lose. Two members of the front that changed different texts are merged.",

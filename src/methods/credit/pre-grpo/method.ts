@@ -4,8 +4,7 @@ import { qualityCurve } from "./qualityCurve.ts";
 export const preGrpo = method({
   id: "pre-grpo",
   family: "credit",
-  summary:
-    "rewards the curve of quality over turns: its peak, how much of it was retained, how few turns it took",
+  summary: "rewards the curve of quality over turns: its peak, how much was retained, how few turns it took",
   paper: "Generation Navigator: A State-Aware Agentic Framework for Image Generation",
   mechanism:
     "An agent edits an artefact that is scored after every turn. Rewarding only the last or the best state ignores whether later turns lost quality and how many turns were wasted. The reward adds to the peak how much of it was retained and how directly it was reached, both multiplied by the peak. Advantages are group-relative as in GRPO.",

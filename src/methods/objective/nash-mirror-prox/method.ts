@@ -17,8 +17,7 @@ const normaliser = { constant: 1 };
 export const nashMirrorProx = method({
   id: "nash-mirror-prox",
   family: "objective",
-  summary:
-    "extragradient steps to the Nash policy: a slow target as opponent, KL penalties to it and the reference",
+  summary: "extragradient steps to the Nash policy: a slow target as opponent, KL to it and the reference",
   paper: "Accelerating Nash Learning from Human Feedback via Mirror Prox",
   mechanism:
     "In a cyclic preference game a step against the current policy overshoots. Mirror prox first takes a trial step, then repeats the step from the same starting point against the trial policy: the look-ahead removes the rotation, and the last iterate converges at a linear rate. With a language model both half-steps become policy gradients against a slowly moving target, which is both opponent and proximal centre.",
