@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { makeFolder } from "../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import { addCommand, type Io } from "./output.ts";
+import { packageSource, packageVersion } from "./packageSource.ts";
 import { projectFiles } from "./template.ts";
 
 export function addInit(program: Command, io: Io): void {
@@ -23,7 +24,9 @@ export function addInit(program: Command, io: Io): void {
           mend: "Choose another one, such as my-agent.",
         });
       }
-      const files = Object.entries(projectFiles(packageName(path)));
+      const root = resolve(import.meta.dirname, "..", "..");
+      const source = packageSource(root);
+      const files = Object.entries(projectFiles(packageName(path), source));
       await makeFolder(path);
       try {
         for (const [name, text] of files) writeFileSync(join(path, name), text, { flag: "wx" });
@@ -39,7 +42,11 @@ export function addInit(program: Command, io: Io): void {
       io.record({ type: "done", folder: path, files: files.map(([name]) => name) });
       const there = relative(process.cwd(), path);
       io.say(...files.map(([name]) => `wrote ${join(there, name)}`), "", "Next:");
-      io.say(`  ${there === "" ? "" : `cd ${there} && `}npm install`, "  npm test", "  npm start");
+      // a clone is no package that npm could install as it is
+      const packed = join(root, `whetstone-${packageVersion()}.tgz`);
+      const install =
+        source === undefined ? `(cd ${root} && npm pack) && npm install ${packed}` : "npm install";
+      io.say(`  ${there === "" ? "" : `cd ${there} && `}${install}`, "  npm test", "  npm start");
     });
 }
 

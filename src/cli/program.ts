@@ -1,10 +1,10 @@
 /** The command line: finds the command, runs it, turns whatever happens into one clear line and an exit code. */
 
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { errorCodes, isWhetstoneError, messageOf } from "../core/errors.ts";
 import { type CommandName, commandNames } from "./called.ts";
 import { createIo, type Io } from "./output.ts";
+import { packageVersion } from "./packageSource.ts";
 
 /**
  * The commands, in the order of the help. Only the one that is asked for is read from its files: all of them together are
@@ -42,7 +42,7 @@ export const exit = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 export async function createProgram(args: readonly string[], io: Io): Promise<Command> {
   const program = new Command("whetstone")
     .description("LLM agents learn from feedback.")
-    .version(version())
+    .version(packageVersion())
     // in front of the command as well; `createIo` has read them
     .option("--json", "one JSON object a line on stdout, text on stderr")
     .option("--debug", "show where an error came from")
@@ -105,9 +105,4 @@ const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ");
 function stackOf(e: Error): string {
   const cause = e.cause instanceof Error ? `\ncaused by ${stackOf(e.cause)}` : "";
   return `${e.stack ?? e.message}${cause}`;
-}
-
-function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

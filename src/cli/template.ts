@@ -1,6 +1,6 @@
 /** The files of a new project. */
 
-const packageJson = (name: string): string => `{
+const packageJson = (name: string, source: string): string => `{
   "name": "${name}",
   "private": true,
   "type": "module",
@@ -11,7 +11,7 @@ const packageJson = (name: string): string => `{
     "validate": "whetstone validate environment.ts"
   },
   "dependencies": {
-    "whetstone": "^0.1.0"
+    "whetstone": ${JSON.stringify(source)}
   }
 }
 `;
@@ -162,8 +162,9 @@ test("no task is in two splits", () => {
 `;
 
 /** Texts by file name. */
-export const projectFiles = (name: string): Readonly<Record<string, string>> => ({
-  "package.json": packageJson(name),
+/** @param source of the package, as `package.json` states it. */
+export const projectFiles = (name: string, source = "^0.1.0"): Readonly<Record<string, string>> => ({
+  "package.json": packageJson(name, source),
   "README.md": readme(name),
   ".gitignore": "node_modules/\nruns/\n",
   ".npmrc": npmrc,
