@@ -195,7 +195,7 @@ function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean
   return changed === text ? anew({ ...given, id }) : changed;
 }
 
-export const clientGone = "the client disconnected";
+export const clientGone = "the client went away";
 
 /** The refusal if the upstream did not respond. OpenAI clients retry automatically after this status. */
 export function unreachable(why: string, headers: Readonly<Record<string, string>>): Response {
