@@ -90,7 +90,7 @@ interface Door {
 }
 
 const adapters =
-  "Adapters are on attention and MLP projections only: train_unembed has no effect. Models live in this process: save what you want to keep.";
+  "Adapters here sit on attention and MLP projections: train_unembed changes nothing. Models live in this process: save what should outlive it.";
 
 /** Statuses of requests that a retry cannot fix. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
