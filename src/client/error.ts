@@ -1,14 +1,14 @@
-/** Why feedback was not taken. */
+/** Why feedback was not accepted. */
 
 export type FeedbackErrorKind =
-  /** The server said no, and will say no again. */
+  /** The server refused it; a retry would be refused again. */
   | "refused"
-  /** It could not be delivered for as long as the client is patient. */
+  /** It could not be delivered within `keepTrying`. */
   | "undelivered"
-  /** More waits to be delivered than the client keeps. */
+  /** The client's queue is full. */
   | "queue_full";
 
-/** One field that the server did not take. */
+/** One field that the server refused. */
 export interface WrongField {
   readonly path: string;
   readonly message: string;
@@ -17,7 +17,7 @@ export interface WrongField {
 export interface FeedbackErrorParts {
   readonly kind: FeedbackErrorKind;
   readonly message: string;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if the server responded. */
   readonly status?: number;
   /** The server's code, e.g. `invalid_feedback`. */
   readonly code?: string;
@@ -25,7 +25,7 @@ export interface FeedbackErrorParts {
   readonly cause?: unknown;
 }
 
-/** What every call of the client rejects with, other than the reason of an AbortSignal. */
+/** The error that every call of the client rejects with, except for the reason of an AbortSignal. */
 export class FeedbackError extends Error {
   readonly kind: FeedbackErrorKind;
   readonly status: number | undefined;

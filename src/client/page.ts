@@ -1,4 +1,4 @@
-/** Whether we run in a page, and when its reader leaves it. */
+/** Detects whether the code runs in a web page, and when the user leaves that page. */
 
 interface Listens {
   addEventListener(type: string, heard: () => void): void;
@@ -14,12 +14,12 @@ const isPage = (x: unknown): x is Page => listens(x) && "visibilityState" in x;
 
 export interface Leaving {
   readonly inPage: boolean;
-  /** The page may be gone before anything else runs. */
+  /** Whether the page is hidden: it may be closed before anything else runs. */
   readonly hidden: boolean;
   end(): void;
 }
 
-/** @param leave called each time the page is hidden: on phones nothing else comes before it is gone. */
+/** @param leave called each time the page is hidden: on phones this is the last event before the page is closed. */
 export function onLeave(leave: () => void): Leaving {
   const page: unknown = Reflect.get(globalThis, "document");
   if (!isPage(page)) return { inPage: false, hidden: false, end() {} };

@@ -1,9 +1,9 @@
-/** One request to the inbox, and what its answer means. */
+/** Sends one request to the inbox and interprets the response. */
 import { FeedbackError, type WrongField } from "./error.ts";
 import type { Acknowledged } from "./types.ts";
 
 export interface Address {
-  /** Of the server, e.g. `https://whetstone.example.com`. */
+  /** Base URL of the server, e.g. `https://whetstone.example.com`. */
   readonly url: string;
   readonly key?: string | undefined;
   readonly fetch: typeof fetch;
@@ -13,11 +13,11 @@ export interface Address {
 
 export type Posted =
   | { readonly kind: "kept"; readonly signals: readonly Acknowledged[] }
-  /** Not now: worth trying again, no sooner than the server asks for. */
+  /** A temporary failure: retry after `afterMs`, which respects the server's Retry-After. */
   | { readonly kind: "later"; readonly why: FeedbackError; readonly afterMs: number }
   | { readonly kind: "refused"; readonly why: FeedbackError };
 
-/** @param signals JSON texts. @param leaving whether the page may be gone before the answer comes. */
+/** @param signals JSON texts. @param leaving whether the page may be closed before the response arrives. */
 export async function post(
   { url, key, fetch, timeout }: Address,
   signals: readonly string[],
@@ -37,7 +37,7 @@ export async function post(
     return await meaningOf(response, signals.length);
   } catch (cause) {
     const message = response
-      ? `The answer of ${url} broke off. Check the connection, and what stands between.`
+      ? `The response of ${url} broke off. Check the connection and any proxies.`
       : `${url} cannot be reached. Check that whetstone serve runs there.`;
     return {
       kind: "later",
@@ -47,23 +47,23 @@ export async function post(
   }
 }
 
-/** Statuses that say that another try may work. */
+/** Statuses after which a retry may succeed. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 507]);
 
 async function meaningOf(response: Response, count: number): Promise<Posted> {
   const { status } = response;
   if (response.ok) {
-    // one that breaks off is lost, whatever its status: it is asked for again
+    // a response that breaks off is retried, whatever its status
     const body = jsonOf(await response.text());
     const signals = listAt(body, "signals").filter(isAcknowledged);
     if (signals.length === count) return { kind: "kept", signals };
-    const message = `The answer is not that of a feedback inbox (status ${status}). Check the url.`;
+    const message = `The response is not that of a feedback inbox (status ${status}). Check the url.`;
     return { kind: "refused", why: new FeedbackError({ kind: "refused", message, status }) };
   }
   const error = at(jsonOf(await response.text().catch(() => "")), "error");
   const [said, code] = [at(error, "message"), at(error, "code")];
   const parts = {
-    message: typeof said === "string" ? said : `The server answered with status ${status}.`,
+    message: typeof said === "string" ? said : `The server responded with status ${status}.`,
     status,
     ...(typeof code === "string" ? { code } : {}),
     fields: listAt(error, "fields").filter(isField),

@@ -1,23 +1,23 @@
-/** Signals on their way: gathered, tried again with growing pauses, and handed over in one go when a page is left. */
+/** Queue of signals: batches them, retries with exponential backoff, and sends the rest at once when a page is left. */
 import { FeedbackError } from "./error.ts";
 import { type Address, type Posted, post } from "./post.ts";
 import type { Acknowledged } from "./types.ts";
 
 export interface Patience {
-  /** Milliseconds for which more is waited for before a request is sent. */
+  /** Milliseconds to gather signals before a request is sent. */
   readonly gather: number;
-  /** Signals that wait at the most. */
+  /** Most signals in the queue. */
   readonly most: number;
-  /** Milliseconds for which a signal is tried. */
+  /** Milliseconds for which a signal is retried. */
   readonly keepTrying: number;
 }
 
 export interface Queue {
-  /** Signals are sent in the order in which they are added. @param json of the signal, its key included: sent again it is the same signal. */
+  /** Signals are sent in the order in which they are added. @param json of the signal, with its idempotency key, so that a retry does not duplicate it. */
   add(json: string, signal?: AbortSignal): Promise<Acknowledged>;
-  /** All that waits now is delivered, or given up. Rejects with nothing: each `add` tells for itself. */
+  /** Resolves once all queued signals are delivered or given up. Never rejects: each `add` reports its own error. */
   flush(): Promise<void>;
-  /** Hands all that waits to the browser, which sends it even when the page is gone. */
+  /** Hands all queued signals to the browser, which sends them even after the page is closed. */
   leave(): void;
   readonly size: number;
 }
@@ -26,7 +26,7 @@ interface Waiting {
   readonly json: string;
   readonly bytes: number;
   readonly until: number;
-  /** The browser sends it even when the page is gone, and has not said what came of it. */
+  /** The browser has it to send even after the page is closed, and has not reported the result. */
   left: boolean;
   /** Called once it is delivered or given up. */
   readonly whenSettled: (() => void)[];
@@ -34,38 +34,38 @@ interface Waiting {
   reject(why: unknown): void;
 }
 
-/** What the queue does. Each function below that moves it from one state to another says so. */
+/** State of the queue. The comment of each function below names its transitions. */
 type State =
   /** Nothing waits. */
   | { readonly kind: "idle" }
-  /** More is gathered, or a failure is waited out. The timer sends, and gives up what was tried for long enough. */
+  /** Gathering signals, or backing off after a failure. The timer sends, and gives up signals whose time is over. */
   | { readonly kind: "pausing"; readonly timer: ReturnType<typeof setTimeout> }
-  /** One request is under way. What is added meanwhile goes with the next one. */
+  /** One request is in progress. Signals added meanwhile go with the next one. */
   | { readonly kind: "sending" };
 
-/** In one request. The inbox takes 1,000 and 1 MiB. */
+/** Most signals in one request. The inbox accepts 1,000 and 1 MiB. */
 const mostAtOnce = 200;
 const mostBytes = 500_000;
-/** Browsers keep 64 KiB of requests alive beyond their page. */
+/** Most bytes sent when a page is left: browsers allow 64 KiB of `keepalive` requests. */
 const mostLeaving = 60_000;
-/** Milliseconds: timers take no longer pause. */
+/** Longest delay of a timer, in milliseconds. */
 const longestPause = 2 ** 31 - 1;
 
 export function queue(address: Address, { gather, most, keepTrying }: Patience): Queue {
   let state: State = { kind: "idle" };
   /** In the order in which they came. */
   const waiting = new Set<Waiting>();
-  /** Requests that failed one after the other. */
+  /** Consecutive failed requests. */
   let failures = 0;
-  /** Signals in the next request: fewer while one that is wrong is looked for. */
+  /** Most signals in the next request: smaller while the queue bisects for an invalid signal. */
   let atOnce = mostAtOnce;
 
-  /** idle → pausing. In every other state what was added is sent in time. */
+  /** idle → pausing. In every other state the next request already includes what was added. */
   function begin(): void {
     if (state.kind === "idle") pause(gather);
   }
 
-  /** idle, sending → pausing. No longer than a signal is tried: what is added meanwhile would be given up before it was sent. */
+  /** idle, sending → pausing. At most `keepTrying`: signals added meanwhile would otherwise be given up before they were sent. */
   function pause(ms: number, why?: FeedbackError): void {
     pauseUntil(Date.now() + Math.min(ms, keepTrying), why);
   }
@@ -111,7 +111,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
         sendNext();
         break;
       case "refused":
-        // a list is refused whole: halves find the one that is wrong. Of a wrong key all are guilty
+        // the server refuses a list as a whole: bisect to find the invalid signal. A wrong key (401) affects all signals
         if (batch.length > 1 && posted.why.status !== 401) atOnce = batch.length >> 1;
         else {
           for (const one of batch) giveUp(one, posted.why);
@@ -120,13 +120,13 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
         sendNext();
         break;
       case "later":
-        // those that did not fit into this request have waited as long
+        // signals that did not fit into this request have waited as long
         for (const one of waiting) if (Date.now() + posted.afterMs >= one.until) giveUp(one, posted.why);
         pause(Math.max(posted.afterMs, backoff(failures++)), posted.why);
     }
   }
 
-  /** A request was answered for good. */
+  /** The request has a final response. */
   function succeeded(): void {
     failures = 0;
     atOnce = Math.min(mostAtOnce, 2 * atOnce);
@@ -138,7 +138,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
 
   const giveUp = (one: Waiting, why: unknown): void => settle(one, () => one.reject(why));
 
-  /** Once: a page that is left sends what is under way again, and whatever ends first counts. */
+  /** Settles a signal once: a page that is left sends signals in progress again, and the first result counts. */
   function settle(one: Waiting, tell: () => void): void {
     if (!waiting.delete(one)) return;
     tell();
@@ -159,7 +159,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
           bytes: new TextEncoder().encode(json).length,
           until: Date.now() + keepTrying,
           left: false,
-          // a signal for aborting may outlive many calls: none of them may stay on it
+          // an AbortSignal may outlive many calls: remove the listener of each
           whenSettled: [() => signal?.removeEventListener("abort", abort)],
           resolve,
           reject,
@@ -174,7 +174,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
       await Promise.all(settled);
     },
     leave() {
-      // what is under way as well: nobody will hear its answer, and a key makes two of it one
+      // signals in progress too: their response will be lost, and the idempotency key prevents duplicates
       const staying = [...waiting].filter((one) => !one.left && one.bytes <= mostLeaving);
       const batch = batchOf(staying, mostAtOnce, mostLeaving);
       if (batch.length === 0) return;
@@ -189,7 +189,7 @@ export function queue(address: Address, { gather, most, keepTrying }: Patience):
 
 const textsOf = (batch: readonly Waiting[]): readonly string[] => batch.map(({ json }) => json);
 
-/** The first ones that fit into a request; at least one. */
+/** The first signals that fit into a request; at least one. */
 function batchOf(waiting: Iterable<Waiting>, most: number, mostBytes: number): readonly Waiting[] {
   const batch: Waiting[] = [];
   let bytes = 0;
@@ -201,7 +201,7 @@ function batchOf(waiting: Iterable<Waiting>, most: number, mostBytes: number): r
   return batch;
 }
 
-/** Half a second, doubled with every failure up to half a minute, and a part of it at random, so that clients spread. */
+/** Half a second, doubled with every failure up to half a minute, with jitter so that clients spread out. */
 function backoff(failures: number): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return Math.min(30_000, 500 * 2 ** failures) * (0.5 + (0.5 * random) / 2 ** 32);

@@ -1,18 +1,19 @@
-/** AI SDK middleware: calls say whose they are, and their results carry the id that feedback is given by. */
+/** AI SDK middleware: labels calls with session and user, and adds the response id that feedback needs to their results. */
 import type { LanguageModelV4Middleware, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 
+/** Settings of {@link recorded}. */
 export interface RecordedOptions {
-  /** Calls of one conversation share it. Default: the gateway tells conversations apart by their messages. */
+  /** Name shared by all calls of one conversation. Default: the gateway tells conversations apart by their messages. */
   readonly session?: string;
-  /** A pseudonym of who is talked to. */
+  /** Pseudonym of the user. */
   readonly user?: string;
-  /** Kinds of feedback that this reply's reader can give: where none comes, silence is data. */
+  /** Channels on which this reply's reader can give feedback: a reply without any then counts as observed without feedback. */
   readonly channels?: readonly string[];
 }
 
 /**
- * For `wrapLanguageModel`, around a model whose base URL is that of `whetstone serve`. The id of each response stands in
- * `providerMetadata.whetstone.response`, of a stream in that of its finish.
+ * Middleware for `wrapLanguageModel`, around a model whose base URL is that of `whetstone serve`. The id of each response is in
+ * `providerMetadata.whetstone.response`; in a stream, in the metadata of its finish part.
  */
 export function recorded({ session, user, channels }: RecordedOptions = {}): LanguageModelV4Middleware {
   const own = {
@@ -49,7 +50,7 @@ export function recorded({ session, user, channels }: RecordedOptions = {}): Lan
 type Streamed = Awaited<ReturnType<NonNullable<LanguageModelV4Middleware["wrapStream"]>>>["stream"];
 type Part = Streamed extends ReadableStream<infer P> ? P : never;
 
-/** The gateway's own header is right even where a provider makes up ids of its own. */
+/** Uses the gateway's header, since some providers make up their own response ids. */
 function noted(
   headers: Readonly<Record<string, string>> | undefined,
   id: string | undefined,
@@ -65,7 +66,7 @@ function noted(
   return { providerMetadata: { ...providerMetadata, whetstone } };
 }
 
-/** Headers hold ASCII alone, and a call must not fail over a name. */
+/** Percent-encodes a name, since headers hold ASCII only and a call must not fail because of a name. */
 const encoded = (name: string): string =>
   /^[\x20-\x24\x26-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
 

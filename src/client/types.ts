@@ -1,6 +1,6 @@
 /** Feedback as it is sent to `POST /v1/feedback`. The server's own schema is checked against these types by a test. */
 
-/** What feedback is about: the narrowest thing that its giver can name. */
+/** What feedback is about: as narrow as its author can name it. */
 export interface Target {
   /** The `id` of a chat completion. */
   readonly response?: string | undefined;
@@ -8,19 +8,19 @@ export interface Target {
   readonly choice?: number | undefined;
   readonly session?: string | undefined;
   readonly trajectory?: string | undefined;
-  /** Within the trajectory, from 0. */
+  /** Index within the trajectory, from 0. */
   readonly turn?: number | undefined;
   /** Half-open range of characters (UTF-16 units, as JavaScript counts) of the reply's text. */
   readonly characters?: [from: number, until: number] | undefined;
 }
 
-/** What goes with feedback of every kind. */
+/** Fields that every kind of feedback has. */
 export interface Circumstances {
-  /** Name that it is read under. Default: its kind. */
+  /** Name of the feedback channel. Default: its kind. */
   readonly channel?: string | undefined;
-  /** Who gave it: "user" unless told, or "reviewer:ann", "judge:gpt"… */
+  /** Who gave it, such as "reviewer:ann" or "judge:gpt". Default "user". */
   readonly source?: string | undefined;
-  /** The giver's pseudonym. */
+  /** Pseudonym of its author. */
   readonly user?: string | undefined;
   /** When it was given: milliseconds since 1970, or ISO 8601. Default: now. */
   readonly at?: number | string | undefined;
@@ -29,6 +29,7 @@ export interface Circumstances {
   readonly tags?: Record<string, string> | undefined;
 }
 
+/** One piece of feedback as clients send it: a kind, its value or text, and its target. */
 export type Feedback = Circumstances &
   (
     | (Target & { readonly kind: "reaction"; readonly reaction: string; readonly value?: number | undefined })
@@ -49,7 +50,7 @@ export type Feedback = Circumstances &
     | (Target & { readonly kind: "outcome"; readonly value: number | boolean })
     | {
         readonly kind: "preference";
-        /** What was compared, in the order in which it was shown. */
+        /** The compared targets, in the order shown. */
         readonly among: Target[];
         /** Index in `among`. */
         readonly best: number;
@@ -57,9 +58,9 @@ export type Feedback = Circumstances &
       }
   );
 
-/** It is on the server's disk. */
+/** Acknowledgement: the feedback is on the server's disk. */
 export interface Acknowledged {
   readonly id: string;
-  /** It had come before. */
+  /** Whether the server had received it before. */
   readonly duplicate: boolean;
 }

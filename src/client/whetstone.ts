@@ -4,33 +4,35 @@ import { onLeave } from "./page.ts";
 import { queue } from "./queue.ts";
 import type { Acknowledged, Circumstances, Feedback, Target } from "./types.ts";
 
+/** Settings of {@link whetstone}. */
 export interface ClientOptions {
-  /** Where `whetstone serve` answers, e.g. `https://whetstone.example.com`; a `/v1` at its end is left out. */
+  /** URL of `whetstone serve`, e.g. `https://whetstone.example.com`; a trailing `/v1` is removed. */
   readonly url: string;
-  /** A key of scope `feedback`, or a token for browsers. None is needed on the server's own machine. */
+  /** A key with the scope `feedback`, or a browser token. Not needed on the server's own machine. */
   readonly key?: string;
-  /** Goes with every signal that says nothing else. */
+  /** User of signals that name no user. */
   readonly user?: string;
   readonly source?: string;
   /** Milliseconds for one request. Default 10,000. */
   readonly timeout?: number;
-  /** Milliseconds for which a signal is tried before its call rejects. Default 60,000. */
+  /** Milliseconds for which a signal is retried before its call rejects. Default 60,000. */
   readonly keepTrying?: number;
-  /** Milliseconds for which signals are gathered into one request. Default 5, in pages 200. */
+  /** Milliseconds for which signals are gathered into one request. Default 5, in web pages 200. */
   readonly gather?: number;
-  /** Signals that wait to be delivered at the most; more are rejected. Default 1,000. */
+  /** Most signals in the queue; further ones are rejected. Default 1,000. */
   readonly queue?: number;
-  /** Default: the runtime's own. */
+  /** Default: the runtime's `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** What may be said beside the feedback itself. */
+/** Optional fields of a call. */
 export type More = Circumstances & { readonly signal?: AbortSignal };
-/** The id of a response, or whatever else feedback can be about. */
+/** The id of a response, or another target. */
 export type About = string | Target;
 
+/** A client of the feedback inbox. */
 export interface Client {
-  /** Each call resolves once the server has it on disk. */
+  /** Each call resolves once the server has the feedback on disk. */
   readonly feedback: {
     /** `thumbs_up` and `thumbs_down` count as 1 and 0; any other name can be given a value, or none. */
     reaction(
@@ -50,26 +52,27 @@ export interface Client {
     correction(about: About, text: string, more?: More): Promise<Acknowledged>;
     demonstration(about: About, text: string, more?: More): Promise<Acknowledged>;
     score(about: About, value: number, more?: More & { readonly text?: string }): Promise<Acknowledged>;
-    /** What came of it, now or weeks later. */
+    /** The outcome, known now or weeks later. */
     outcome(about: About, value: number | boolean, more?: More): Promise<Acknowledged>;
-    /** @param among in the order in which they were shown. @param best index of the better one. */
+    /** @param among in the order shown. @param best index of the better one. */
     preference(
       among: readonly About[],
       best: number,
       more?: More & { readonly value?: number },
     ): Promise<Acknowledged>;
-    /** Any of them, as the server takes it. */
+    /** Sends feedback of any kind, in the server's format. */
     send(feedback: Feedback, more?: { readonly signal?: AbortSignal }): Promise<Acknowledged>;
   };
-  /** Resolves once all that waits is delivered or given up. */
+  /** Resolves once all queued signals are delivered or given up. */
   flush(): Promise<void>;
-  /** As {@link flush}, and the page is no longer listened to. */
+  /** As {@link flush}, and removes the page's event listeners. */
   close(): Promise<void>;
 }
 
 /**
- * @throws FeedbackError `refused`, from every call: the server will not take it, and says which field is wrong. `undelivered`
- * where it could not be reached for `keepTrying`. `queue_full`.
+ * Creates a client. Every call may reject with a FeedbackError: `refused` (with the invalid fields), `undelivered` (the server
+ * could not be reached for `keepTrying`) or `queue_full`.
+ * @throws FeedbackError `refused` for an invalid `url`.
  */
 export function whetstone(options: ClientOptions): Client {
   const { user, source, timeout = 10_000, keepTrying = 60_000 } = options;
@@ -94,7 +97,7 @@ export function whetstone(options: ClientOptions): Client {
       key: feedback.key ?? randomKey(),
     };
     const acknowledged = line.add(JSON.stringify(whole), signal);
-    // a page that is being left says its last words after we were told so
+    // a page may still add feedback after the event that it is being left
     if (leaving.hidden) line.leave();
     return acknowledged;
   }
@@ -125,7 +128,7 @@ export function whetstone(options: ClientOptions): Client {
   };
 }
 
-/** 128 random bits. `crypto.randomUUID` is not there in pages that came over plain HTTP. */
+/** 128 random bits. `crypto.randomUUID` is missing in pages loaded over plain HTTP. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
@@ -133,6 +136,6 @@ const targetOf = (about: About): Target => (typeof about === "string" ? { respon
 
 function addressOf(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/(\/v1)?\/*$/, "");
-  const message = `url: got "${url}", expected where whetstone serve answers, such as http://localhost:8080. Correct it.`;
+  const message = `url: got "${url}", expected the URL of whetstone serve, such as http://localhost:8080. Correct it.`;
   throw new FeedbackError({ kind: "refused", message });
 }

@@ -1,12 +1,12 @@
-/** Bodies of requests, read no further than they may be long, and parsed only where that is cheap. */
+/** Reads request bodies up to a size limit, and parses them only if that is cheap. */
 
 import { ownTurn } from "../common/files/slices.ts";
 import type { Json } from "../core/json.ts";
 
-/** What one body may hold. A few bytes can be a value of their own, and cost a hundred times what they weigh. */
+/** Limits of one body. A value of a few bytes can cost a hundred times its size in memory. */
 export interface BodyLimits {
   readonly bytes: number;
-  /** Lists and objects within one another. */
+  /** Nesting depth of lists and objects. */
   readonly depth: number;
   /** Entries of all its lists and objects together. */
   readonly values: number;
@@ -14,10 +14,10 @@ export interface BodyLimits {
   readonly names: number;
 }
 
-/** A chat completion request: the conversation of a day, with its tools. */
+/** Limits of a chat completion request: the conversation of a day, with its tools. */
 export const chatBody: BodyLimits = { bytes: 10 * 2 ** 20, depth: 100, values: 100_000, names: 10_000 };
 
-/** Why a body is not read: in the shape of every refusal. */
+/** Why a body was not read, in the format of every refusal. */
 export interface Unread {
   readonly status: 400 | 413 | 415;
   readonly code: string;
@@ -32,13 +32,13 @@ export async function readJson(
   const read = await readJsonBytes(request, limits.bytes);
   if ("status" in read) return read;
   const { body } = read;
-  // of several that came at once, each is parsed in a turn of its own
+  // concurrent long bodies are parsed in separate turns of the event loop
   if (body.length > long) await ownTurn();
   const parsed = parseJson(body, limits);
   return "status" in parsed ? parsed : { ...parsed, bytes: body };
 }
 
-/** The bytes of a body that is said to be JSON. */
+/** The bytes of a body whose content type is JSON. */
 export function readJsonBytes(
   request: Request,
   most: number,
@@ -49,7 +49,7 @@ export function readJsonBytes(
   return Promise.resolve(bad(415, "not_json", message));
 }
 
-/** The JSON of bytes, where it is one and within the limits. */
+/** Parses bytes as JSON within the limits. */
 export function parseJson(
   bytes: Uint8Array,
   limits: Omit<BodyLimits, "bytes">,
@@ -60,25 +60,25 @@ export function parseJson(
   try {
     text = utf8.decode(bytes);
   } catch {
-    return bad(400, "invalid_utf8", "the body is no UTF-8. Encode it as UTF-8.");
+    return bad(400, "invalid_utf8", "the body is not UTF-8. Encode it as UTF-8.");
   }
   try {
     return { json: JSON.parse(text) };
   } catch {
-    const got = text.length === 0 ? "the body is empty" : "the body is no JSON";
+    const got = text.length === 0 ? "the body is empty" : "the body is not JSON";
     return bad(400, "invalid_json", `${got}. Send a JSON object with content-type application/json.`);
   }
 }
 
-/** Bytes of a body that takes its time. */
+/** Bytes above which a body takes noticeably long to parse. */
 export const long = 2 ** 18;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const bad = (status: Unread["status"], code: string, message: string): Unread => ({ status, code, message });
-/** A client's own words in an answer: short, and nothing that a terminal would act on. */
+/** A client's text as quoted in a response: shortened, without control characters that a terminal would act on. */
 export const said = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-/** A request's body, read no further than it may be long. */
+/** Reads a request's body up to `most` bytes. */
 export async function readBytes(
   request: Request,
   most: number,
@@ -90,7 +90,7 @@ export async function readBytes(
   );
   const stated = request.headers.get("content-length");
   try {
-    // a stated length is what the HTTP parser hands on, to the byte
+    // the HTTP parser delivers exactly the stated number of bytes
     if (stated !== null) {
       if (Number(stated) > most) return tooLong;
       return { body: new Uint8Array(await request.arrayBuffer()) };
@@ -109,24 +109,24 @@ export async function readBytes(
   }
 }
 
-/** Bytes that say where values begin and end: all others are passed over. */
+/** Bytes that mark the beginnings and ends of values; all others are skipped. */
 const marks = new Uint8Array(256);
 for (const mark of Buffer.from('[]{},:"')) marks[mark] = 1;
 
-/** What of JSON would take longer to build and to walk than its length says, found in its bytes without building it. */
+/** Checks the limits on the bytes of JSON without parsing it, since parsing can cost much more than the length suggests. */
 export function beyondLimits(
   json: Uint8Array,
   { depth, values, names }: Omit<BodyLimits, "bytes">,
 ): Unread | undefined {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
-  /** By their hashes: that two are one now and then changes nothing. */
+  /** Hashes of the names seen; rare collisions do not matter. */
   const known = new Set<number>();
   let [level, entries, strings] = [0, 0, 0];
-  /** Of the last string. */
+  /** Bounds of the last string. */
   let [from, to] = [0, 0];
   for (let i = nextMark(text, 0); i < text.length; i = nextMark(text, i + 1)) {
     switch (text[i]) {
-      case 0x22: // a string: on to its end
+      case 0x22: // a string: skip to its end
         from = i + 1;
         to = endOfString(text, from);
         i = to;
@@ -134,7 +134,7 @@ export function beyondLimits(
         break;
       case 0x3a: // : after a name
         known.add(hashed(text, from, to));
-        // a string names one value: however many colons follow it, it is read once
+        // hash a string only once, however many colons follow it
         from = to;
         break;
       case 0x5d: // ]
@@ -148,7 +148,7 @@ export function beyondLimits(
         entries++;
         level++;
     }
-    // no JSON: whoever parses it finds that out no later than here
+    // not JSON: the parser fails at this place or before
     if (strings > 2 * entries + 1) return undefined;
     if (level > depth) {
       return bad(400, "too_deep", `the body nests deeper than ${depth} levels. Send a flatter one.`);
@@ -157,7 +157,7 @@ export function beyondLimits(
       return bad(413, "too_many_values", `the body has more than ${values} values. Send fewer at a time.`);
     }
     if (known.size > names) {
-      const message = `the body has more than ${names} different names of fields. Send a list in place of an object.`;
+      const message = `the body has more than ${names} different names of fields. Send a list instead of an object.`;
       return bad(413, "too_many_names", message);
     }
   }
@@ -170,17 +170,17 @@ function nextMark(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** FNV-1a in 30 bits, which V8 keeps without a box. */
+/** FNV-1a in 30 bits, which V8 stores without boxing. */
 function hashed(bytes: Uint8Array, from: number, to: number): number {
   let hash = 0x811c9dc5;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   return hash >>> 2;
 }
 
-/** Bytes of a string that are looked at one by one, before its next quote is searched for. */
+/** Bytes of a string that are checked one by one before the next quote is searched for. */
 const near = 100;
 
-/** Where its closing quote stands. */
+/** Index of the string's closing quote. */
 function endOfString(json: Buffer, from: number): number {
   for (let at = from; ; at++) {
     const until = Math.min(json.length, at + near);

@@ -1,22 +1,22 @@
-/** A server that has its address. */
+/** Binds a server to an address. */
 import type { Server } from "node:http";
 import { WhetstoneError } from "../core/errors.ts";
 
 /**
- * Listens. @param port 0: any that is free.
- * @returns its URL, without a slash at its end.
- * @throws WhetstoneError `config.invalid` for an address that is not this machine's, or a port that is taken or none.
+ * Listens. @param port 0: any free port.
+ * @returns its URL, without a trailing slash.
+ * @throws WhetstoneError `config.invalid` for an address that is not this machine's, or a port that is taken or invalid.
  */
 export async function bound(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // throws where the number is no port
+    // throws if the number is not a valid port
     server.listen(port, host, resolve);
   }).catch((cause: NodeJS.ErrnoException) => {
     throw new WhetstoneError("config.invalid", {
       where: `${host}:${port}`,
       got: cause.code ?? cause.message,
-      expected: "an address of this machine with a port that is free",
+      expected: "an address of this machine with a free port",
       mend: "Choose another --port or --host.",
       cause,
     });

@@ -2,17 +2,17 @@
 import { bound } from "./bound.ts";
 import { limitedServer } from "./server.ts";
 
-/** Milliseconds for answers that are on their way when a server closes. */
+/** Milliseconds for responses in progress when a server closes. */
 const grace = 200;
 
-/** A server that answers. */
+/** A listening server. */
 export interface Listening {
-  /** Without a slash at its end, e.g. `http://127.0.0.1:40123`. */
+  /** Without a trailing slash, e.g. `http://127.0.0.1:40123`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** @param port 0: any that is free. The server alone keeps no process alive where `background` is true. */
+/** @param port 0: any free port. If `background` is true, the server does not keep the process alive. */
 export async function listen(
   answer: (request: Request) => Response | Promise<Response>,
   { port = 0, background = false }: { readonly port?: number; readonly background?: boolean } = {},

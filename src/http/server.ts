@@ -1,30 +1,31 @@
-/** HTTP servers that no client holds up: slow ones are given up, greedy ones leave room for others. */
+/** HTTP servers with time and connection limits, so that slow or greedy clients do not block others. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 
+/** Limits of {@link limitedServer}. */
 export interface ServerLimits {
-  /** At a time. Default 2,000. */
+  /** Most concurrent connections. Default 2,000. */
   readonly connections?: number;
-  /** Of them, from one address. Default three quarters. */
+  /** Most concurrent connections from one address. Default three quarters of `connections`. */
   readonly perAddress?: number;
-  /** Milliseconds until a request's head is there, counted from its first byte. Default 10 seconds. */
+  /** Milliseconds to receive a request's head, from its first byte. Default 10 seconds. */
   readonly headMs?: number;
-  /** Milliseconds until its body is there as well. Default one minute. */
+  /** Milliseconds to receive the whole request, body included. Default one minute. */
   readonly requestMs?: number;
 }
 
 /**
- * An HTTP server that gives slow and greedy clients up: their time for a request is limited, its headers fit into 16 KiB, and
- * when all connections are taken, a new one takes the place of one that waits for its client. Answers may take as long as they take.
+ * An HTTP server with limits: a request has a time limit, its headers have at most 16 KiB, and when all connections are taken,
+ * a new connection replaces one that is idle. Responses have no time limit.
  */
 export const limitedServer = (
   answer: (request: Request, env: object) => Response | Promise<Response>,
   limits: ServerLimits = {},
 ): Server => limitedListener(getRequestListener(answer, { overrideGlobalObjects: false }), limits);
 
-/** The same for a listener of Node's own. */
+/** The same for a Node request listener. */
 export function limitedListener(listener: RequestListener, limits: ServerLimits = {}): Server {
   const { connections = 2000, headMs = 10_000, requestMs = 60_000 } = limits;
   const server = createServer(
@@ -33,7 +34,7 @@ export function limitedListener(listener: RequestListener, limits: ServerLimits 
       requestTimeout: requestMs,
       connectionsCheckingInterval: Math.min(2000, headMs),
       maxHeaderSize: 16 * 1024,
-      // clients that vanished without a word are found out in the end
+      // TCP keep-alive detects clients that vanished
       keepAlive: true,
       keepAliveInitialDelay: 60_000,
     },
@@ -44,15 +45,15 @@ export function limitedListener(listener: RequestListener, limits: ServerLimits 
   return server;
 }
 
-/** What one address holds. */
+/** Connections of one address. */
 interface Client {
-  /** Its connections, with the request that each is answered or read at the moment; the longest unchanged first. */
+  /** Its connections, each with the request in progress; the least recently changed first. */
   readonly held: Map<Socket, IncomingMessage | undefined>;
 }
 
 /**
- * Takes every connection as long as there is room. Beyond that the client that holds most loses one on which it has asked for
- * nothing, or not to the end; where all are being answered, the new one is closed.
+ * Accepts every connection while there is room. Above the limit, the client with the most connections loses one without a complete
+ * request; if all its requests are being answered, the new connection is closed.
  */
 function shareConnections(server: Server, most: number, perAddress: number): void {
   const clients = new Map<string, Client>();
@@ -68,7 +69,7 @@ function shareConnections(server: Server, most: number, perAddress: number): voi
   function forget(socket: Socket): void {
     if (owners.get(socket)?.held.delete(socket)) open--;
   }
-  /** @returns whether there was one that waited for its client. */
+  /** @returns whether it closed a connection that waited for its client. */
   function closeOldest(held: Client["held"]): boolean {
     for (const [socket, request] of held) {
       if (request?.complete || upgraded.has(socket)) continue;
@@ -103,12 +104,12 @@ function shareConnections(server: Server, most: number, perAddress: number): voi
   });
 }
 
-/** Connections that went over to another protocol. */
+/** Connections upgraded to another protocol. */
 const upgraded = new WeakSet<Duplex>();
-/** What an `upgrade` listener takes over waits for nothing that HTTP knows of, and is not closed for others. */
+/** An upgraded socket looks idle to HTTP; this keeps it from being closed to make room. */
 export const keepUpgraded = (socket: Duplex): void => void upgraded.add(socket);
 
-/** Of an IPv6 address its first 64 bits: whoever has one has the other 2^64 too. */
+/** The address itself, or an IPv6 address's first 64 bits: one client usually controls the whole /64 network. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, "");
   if (!plain.includes(":")) return plain;

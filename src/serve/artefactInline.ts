@@ -1,4 +1,4 @@
-/** An artefact in the body of a request: its files, as they stand in a folder. */
+/** An artefact in a request body: its files, by the names that they have in an artefact folder. */
 import { z } from "zod";
 import { writtenBy } from "../common/artefacts/origins.ts";
 import { unknownName } from "../common/text/suggest.ts";
@@ -13,13 +13,13 @@ export const inlineArtefact = z.strictObject({
   /** Texts by file name. */
   files: z.record(z.string().max(256), z.string()),
   why: z.string().min(1).max(2000).optional(),
-  /** Versions of the store that it was made from, by id or name. */
+  /** Artefact versions in the store that it was made from, by id or name. */
   parents: z.array(z.string().min(1).max(256)).max(2).optional(),
 });
 
 /**
- * The version that it is; the store has it only once it is added.
- * @param now milliseconds since 1970. @throws WhetstoneError `import.invalid`, `name.unknown` for files of no such name.
+ * Parses the body into an artefact version. The caller adds the version to the store.
+ * @param now milliseconds since 1970. @throws WhetstoneError `import.invalid`; `name.unknown` for a file name that the kind does not have.
  */
 export async function artefactInline(
   { name, kind, files, why = "sent over HTTP", parents = [] }: z.output<typeof inlineArtefact>,

@@ -1,4 +1,4 @@
-/** Who asks, and what they may do: keys, browsers' tokens, sessions of our pages, other sites' pages, rates. */
+/** Authentication, authorisation and rate limits: keys, browser tokens, sessions of the dashboard's pages, pages of other sites. */
 import type { ServerResponse } from "node:http";
 import type { Context, MiddlewareHandler } from "hono";
 import { WhetstoneError } from "../core/errors.ts";
@@ -12,22 +12,22 @@ import { isLinkFollowed, otherPages } from "./otherPages.ts";
 import { type PageSession, pageScopes, sessionLasts, sessionOf } from "./pageSession.ts";
 import { type Refused, refusal } from "./refusal.ts";
 
-/** Somebody who may do something. */
+/** An authenticated client. */
 export interface Caller {
-  /** Of the key, or of the key that a token was asked for with. Absent: on this machine, without one. */
+  /** Id of the key, or of the key that requested the browser token. Absent: a client on this machine without a key. */
   readonly key?: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly only?: Only;
-  /** Known by the session of a page of ours. */
+  /** Set if the client is authenticated by a session of this server's pages. */
   readonly session?: PageSession;
-  /** Asked by a page, without a key of its own: one of ours, or one of another site. */
+  /** Set for a page without its own key: a page of this server, or of another site. */
   readonly page?: "own" | "other";
 }
 
-/** What a Hono app behind the gate knows of a request. */
+/** Context of a Hono app behind the gate. */
 export interface Gated {
   Variables: { caller: Caller };
-  /** As @hono/node-server hands it on; absent in tests that listen nowhere. */
+  /** Set by @hono/node-server; absent in tests that call the app without a server. */
   Bindings: {
     readonly incoming?: {
       readonly socket: { readonly remoteAddress?: string | undefined; destroy?(): void };
@@ -36,30 +36,32 @@ export interface Gated {
   };
 }
 
+/** Settings of {@link gate}. */
 export interface GateOptions {
   readonly production: Pick<Production, "keys">;
   /** Whether callers on this machine need no key. For servers that bind to the loopback interface alone. */
   readonly open: boolean;
   /** Sites whose pages may give feedback, e.g. `https://app.example.com`; `*` for all. Default none. */
   readonly origins?: readonly string[];
-  /** Names beside localhost under which an open server is asked for. */
+  /** Host names besides localhost that an open server accepts. */
   readonly hosts?: readonly string[];
-  /** Proxies of our own in front, whose word on where a request comes from is taken. Default 0. */
+  /** Number of trusted proxies in front of the server, whose forwarded client address is used. Default 0. */
   readonly proxies?: number;
-  /** 32 bytes that browsers' tokens are signed with. */
+  /** 32 bytes that browser tokens are signed with. */
   readonly signing: Uint8Array;
   readonly rates?: Partial<Rates>;
   readonly now?: () => number;
 }
 
+/** Rate limits of a {@link gate}. */
 export interface Rates {
   /** By key. */
   readonly key: Rate;
-  /** By browser's token. */
+  /** By browser token. */
   readonly token: Rate;
-  /** By address: requests with browsers' tokens. */
+  /** By address: requests with browser tokens. */
   readonly address: Rate;
-  /** By address: keys that are none. */
+  /** By address: failed authentications. */
   readonly failed: Rate;
 }
 
@@ -70,26 +72,27 @@ export const defaultRates: Rates = {
   failed: { perSecond: 1, burst: 20 },
 };
 
+/** Hono middleware that authenticates requests and checks scopes and rate limits. */
 export interface Gate {
-  /** For every path: refuses other sites' pages, and names that lead here by a trick of DNS. */
+  /** For every path: refuses pages of other sites, and host names used for DNS rebinding. */
   readonly enter: MiddlewareHandler<Gated>;
   /**
-   * For a path that asks something of the caller; sets `caller`.
-   * @param narrowed whether keys that are narrowed open it: it looks at what they are narrowed to. Default: they do not.
+   * For a path that requires a scope; sets `caller`.
+   * @param narrowed accepts narrowed keys too: the route then checks what they are narrowed to. Default: narrowed keys are refused.
    */
   allow(scope: Scope, narrowed?: "narrowed too"): MiddlewareHandler<Gated>;
-  /** A session for our own pages, of a key that is shown once. Wrong ones count against the address that they come from. */
+  /** Opens a page session for a key. A wrong key counts against the rate limit of the client's address. */
   admit(c: Context<Gated>, secret: string): Promise<PageSession | Refused>;
   readonly signing: Uint8Array;
   now(): number;
-  /** Keys were added or revoked here: they count from the next request on. Elsewhere: within two seconds. */
+  /** Call after adding or revoking keys: this process applies them from the next request on, other processes within two seconds. */
   changed(): void;
 }
 
-/** Milliseconds for which keys are remembered. */
+/** Milliseconds for which keys are cached. */
 const fresh = 2000;
 
-/** @throws WhetstoneError `config.invalid` for an origin that no browser says. */
+/** Creates a gate. @throws WhetstoneError `config.invalid` for an origin that no browser sends. */
 export function gate(options: GateOptions): Gate {
   const { production, open, origins = [], hosts = [], proxies = 0, signing, now = Date.now } = options;
   const rates = { ...defaultRates, ...options.rates };
@@ -102,7 +105,7 @@ export function gate(options: GateOptions): Gate {
   const keys = keyring(production, now);
   const others = otherPages(origins);
 
-  /** The caller of a token, or why it opens nothing. */
+  /** The caller that a token authenticates, or why it authenticates none. */
   async function identified(token: string): Promise<Caller | Refused> {
     const find = await keys.find();
     if (token.startsWith("wsb_")) return ofToken(readToken(token, signing), find, now());
@@ -114,7 +117,7 @@ export function gate(options: GateOptions): Gate {
     return { key: key.id, scopes: new Set(key.scopes), ...(key.only ? { only: key.only } : {}) };
   }
 
-  /** That it is nobody's, or that there were too many such. */
+  /** The given refusal, or "too many requests" after too many failures. */
   const refusedFor = (c: Context<Gated>, why: Refused): Refused =>
     limited(buckets.failed.take(addressOfCaller(c), now())) ?? why;
   const addressOfCaller = (c: Context<Gated>): string =>
@@ -140,7 +143,7 @@ export function gate(options: GateOptions): Gate {
         c.res.headers.set("x-content-type-options", "nosniff");
       };
       if (askerOf(marks) !== "other page") return answer();
-      // who follows a link sees a page of ours, and the other one does not
+      // a followed link shows this server's page to the person; the page that was left cannot read it
       const refused = isLinkFollowed(c.req.raw) ? undefined : others.refusedAt(c.req, marks);
       if (refused) return refusal(refused);
       return others.crossOrigin(c, answer);
@@ -160,7 +163,7 @@ export function gate(options: GateOptions): Gate {
         return next();
       }
       const session = token === "" ? sessionOf(c, signing) : undefined;
-      // a cookie comes along with what other sites' pages ask, too; what changes something says where it comes from
+      // browsers send cookies with requests of other sites' pages too; requests that change something carry an Origin
       const own = asker === "own page" || (asker === "program" && isLook(marks.method));
       if (session && !own)
         return refusal(otherPage(marks, "Ask from this server's own pages, or show a key."));
@@ -180,7 +183,7 @@ export function gate(options: GateOptions): Gate {
   };
 }
 
-/** On this machine, without a key. Pages may do what they may with a key that was shown to them. */
+/** Callers on this machine without a key. A page gets the same scopes as with a page session. */
 const withoutKey: Readonly<Record<Asker, Caller>> = {
   program: { scopes: new Set(scopes) },
   "own page": { scopes: pageScopes, page: "own" },
@@ -189,7 +192,7 @@ const withoutKey: Readonly<Record<Asker, Caller>> = {
 
 type Find = (id: string) => AccessKey | undefined;
 
-/** The store's keys, asked for again once they are not fresh; by all who wait at once together. */
+/** Caches the store's keys and reads them again when the cache is stale; concurrent callers share one read. */
 function keyring(production: Pick<Production, "keys">, now: () => number) {
   let known: ReadonlyMap<string, AccessKey> = new Map();
   let read = -Infinity;
@@ -225,7 +228,7 @@ function ofToken(token: BrowserToken | undefined, find: Find, now: number): Call
   if (token.expires <= now) return unauthorised("This token has expired. Load the page again.");
   const parent = token.key === undefined ? undefined : find(token.key);
   if (token.key !== undefined && (!parent || !isLive(parent, now))) {
-    return unauthorised("The key that this token was asked for with is no more.");
+    return unauthorised("The key that this token was issued with was revoked or has expired.");
   }
   return {
     ...(token.key === undefined ? {} : { key: token.key }),
@@ -241,7 +244,7 @@ function ofSession(session: PageSession, find: Find, now: number): Caller | Refu
   return { key: key.id, scopes: new Set(scopes), session, page: "own" };
 }
 
-/** @throws WhetstoneError `config.invalid` for an address that others reach, while there is no key that anybody could show. */
+/** @throws WhetstoneError `config.invalid` for an address that other machines can reach, if the store has no valid key. */
 export async function requireKeys(
   production: Pick<Production, "keys">,
   host: string,
@@ -251,16 +254,16 @@ export async function requireKeys(
   if ((await production.keys()).some((key) => isLive(key, now))) return;
   throw new WhetstoneError("config.invalid", {
     where: "--host",
-    got: `${host}, which others can reach, and no key`,
+    got: `${host}, which other machines can reach, and no key`,
     expected: "at least one key that has not expired",
     mend: "Make one with: whetstone keys create app --scope chat --scope feedback",
   });
 }
 
-/** Headers of proxies: what comes with one does not come from this machine. */
+/** Headers of proxies: a request with one of them does not come from this machine. */
 const forwarders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"] as const;
 
-/** Whom an address stands for. @param proxies of our own, each of which adds the address that it was asked from. */
+/** The client's address. @param proxies number of trusted proxies, each of which appends the address that it received the request from. */
 function addressOf(peer: string | undefined, headers: Headers, proxies: number): string {
   const hops = (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hop.trim());
   return networkOf(((proxies > 0 ? hops.at(-proxies) : undefined) ?? peer ?? "").slice(0, 64));
@@ -268,21 +271,21 @@ function addressOf(peer: string | undefined, headers: Headers, proxies: number):
 
 const unauthorised = (message: string): Refused => ({ status: 401, code: "invalid_api_key", message });
 const noSuchKey = "This key is not known here.";
-const sessionOver = "This session is over, or the key that it began with is no more. Log in again.";
+const sessionOver = "This session has ended, or its key was revoked or has expired. Log in again.";
 const narrow: Refused = {
   status: 403,
   code: "narrowed_key",
   message:
-    "This key is for one session, response or user, and this is about more. Use one that is not narrowed.",
+    "This key is for one session, response or user, and this request is about more. Use a key that is not narrowed.",
 };
 const noKey = unauthorised("No key was sent. Send one as: authorization: Bearer wst_…");
 const outOfScope = (scope: Scope, { scopes }: Caller): Refused => ({
   status: 403,
   code: "out_of_scope",
-  message: `This key is for ${[...scopes].join(", ") || "nothing"}, expected ${scope}. Use one that has the scope ${scope}.`,
+  message: `This key is for ${[...scopes].join(", ") || "nothing"}, expected ${scope}. Use a key that has the scope ${scope}.`,
 });
 const fromOutside = unauthorised(
-  "This came by way of a proxy, and without a key only this machine is answered. Send one as: authorization: Bearer wst_…",
+  "This request came through a proxy, and without a key this server answers this machine alone. Send a key as: authorization: Bearer wst_…",
 );
 
 /** @param wait seconds. */
@@ -294,5 +297,5 @@ function limited(wait: number): Refused | undefined {
 const notForPages = (scope: Scope, { scopes }: Caller): Refused => ({
   status: 403,
   code: "out_of_scope",
-  message: `A page asks, which may do ${[...scopes].join(", ")}, and this is ${scope}. Use a program, or a key that has the scope ${scope}.`,
+  message: `A page sent this request and may use ${[...scopes].join(", ")}, expected ${scope}. Use a program, or a key that has the scope ${scope}.`,
 });

@@ -1,15 +1,15 @@
-/** A request's body, once it is known to be what was asked for. */
+/** Reads and validates a request body. */
 import type { z } from "zod";
 import { readJson } from "../http/body.ts";
 import { settingsBody } from "./limits.ts";
 import { isRefused, type Refused } from "./refusal.ts";
 
-/** Fields of which it is said what is wrong with them. */
+/** Most invalid fields that a response names. */
 const mostTold = 20;
 
 /**
- * The body as the schema has it, or the first fields that are wrong.
- * @param schemaOf chooses by the body, where there are several: what is wrong is then said of that one alone.
+ * The body as the schema parses it, or the first invalid fields.
+ * @param schemaOf chooses one of several schemas by the body: errors are then those of that schema alone.
  */
 export async function checked<T>(
   request: Request,

@@ -1,14 +1,14 @@
-/** Feedback as it is sent to `POST /v1/feedback`, and the signals that it becomes. */
+/** Parses the body of `POST /v1/feedback` into signals. */
 import { z } from "zod";
 import type { ReceivedSignal, Target } from "../core/served.ts";
 import { orderedId } from "./orderedId.ts";
 import type { WrongField } from "./refusal.ts";
 
-/** Signals of one request, at the most. */
+/** Most signals in one request. */
 export const mostSignals = 1000;
 const day = 86_400_000;
 
-/** No control characters and no halves of characters: databases would refuse them, or take two for one. */
+/** No control characters and no lone surrogates: databases refuse them, or treat two different texts as equal. */
 const line = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u, "expected a text without control characters, not empty");
 const id = line.max(256);
 const text = z
@@ -56,9 +56,9 @@ const one = { ...place, ...common };
 
 const body = z
   .discriminatedUnion("kind", [
-    /** A button that was pressed. `thumbs_up` counts as 1 and `thumbs_down` as 0 unless told. */
+    /** A button that was pressed. Default value: 1 for `thumbs_up`, 0 for `thumbs_down`. */
     z.strictObject({ kind: z.literal("reaction"), reaction: name, value: finite.optional(), ...one }),
-    /** A place on a scale, 1 to 5 unless told. Kept as a share of the scale, 0 to 1. */
+    /** A value on a scale, by default 1 to 5. Stored normalised to [0, 1]. */
     z.strictObject({
       kind: z.literal("rating"),
       value: finite,
@@ -68,14 +68,14 @@ const body = z
     }),
     z.strictObject({ kind: z.literal("comment"), text, value: finite.optional(), ...one }),
     z.strictObject({ kind: z.literal("critique"), text, value: finite.optional(), ...one }),
-    /** What the reply should have been; with `characters`, what should have stood there. */
+    /** What the reply should have been; with `characters`, the replacement for that range. */
     z.strictObject({ kind: z.literal("correction"), text, ...one }),
-    /** How somebody who knows would have replied, without having seen the reply. */
+    /** An expert's reply, written without seeing the model's reply. */
     z.strictObject({ kind: z.literal("demonstration"), text, ...one }),
     z.strictObject({ kind: z.literal("score"), value: finite, text: text.optional(), ...one }),
-    /** What came of it: a sale, a test that passed, a ticket that was opened again. */
+    /** A later outcome: a sale, a test that passed, a ticket that was reopened. */
     z.strictObject({ kind: z.literal("outcome"), value: z.union([finite, z.boolean()]), ...one }),
-    /** `among`: what was compared, in the order in which it was shown. `best`: index in `among`. */
+    /** `among`: the compared targets, in the order shown. `best`: index in `among`. */
     z.strictObject({
       kind: z.literal("preference"),
       among: z.array(about).min(2).max(64),
@@ -97,7 +97,7 @@ const body = z
     if (low >= high) {
       context.addIssue({ code: "custom", path: ["scale"], message: "expected [lowest, highest]" });
     } else if (sent.value < low || sent.value > high) {
-      const message = `expected a number from ${low} to ${high}; say so in scale where another one is meant`;
+      const message = `expected a number from ${low} to ${high}; set scale for another range`;
       context.addIssue({ code: "custom", path: ["value"], message });
     }
   });
@@ -113,33 +113,34 @@ function checkPlace(at: Place, context: z.RefinementCtx): void {
     context.addIssue({ code: "custom", path: [path], message });
   const reply = at.response !== undefined || (at.trajectory !== undefined && at.turn !== undefined);
   if (at.response === undefined && at.session === undefined && at.trajectory === undefined) {
-    wrong("response", "expected what it is about: a response, a session or a trajectory");
+    wrong("response", "expected a target: a response, a session or a trajectory");
   }
   if (at.turn !== undefined && at.trajectory === undefined) {
-    wrong("turn", "expected the trajectory that the turn is counted in beside it");
+    wrong("turn", "expected trajectory as well: turn is counted within it");
   }
-  if (at.choice !== undefined && !reply) wrong("choice", "expected the response that it is one of beside it");
+  if (at.choice !== undefined && !reply)
+    wrong("choice", "expected response as well: choice is an index into it");
   if (at.characters === undefined) return;
-  if (!reply) wrong("characters", "expected the response that they are counted in beside them");
+  if (!reply) wrong("characters", "expected response as well: characters are counted in it");
   if (at.characters[0] >= at.characters[1]) {
     wrong("characters", "expected [from, until] with from below until: a half-open range");
   }
 }
 
-/** The request as a whole: when it came, and what stands in its headers. */
+/** Arrival time and headers of the request. */
 export interface Arrival {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Header Idempotency-Key. Of a list, each signal without a key of its own gets this one with its index. */
+  /** Header Idempotency-Key. In a list, each signal without its own key gets this key with its index. */
   readonly key?: string;
 }
 
-/** A request body read: its signals, or every field that is wrong. */
+/** A parsed request body: its signals, or every invalid field. */
 export type ReadFeedback =
   | { readonly signals: readonly ReceivedSignal[]; readonly list: boolean }
   | { readonly wrong: readonly WrongField[] };
 
-/** @param sent one signal or a list of them, as JSON was read. */
+/** @param sent one signal or a list of signals, as parsed JSON. */
 export function readFeedback(sent: unknown, arrival: Arrival): ReadFeedback {
   const list = Array.isArray(sent);
   const items: readonly unknown[] = list ? sent : [sent];
@@ -164,7 +165,7 @@ export function readFeedback(sent: unknown, arrival: Arrival): ReadFeedback {
   return wrong.length > 0 ? { wrong: wrong.slice(0, mostWrong) } : { signals, list };
 }
 
-/** Fields named in one answer. */
+/** Most invalid fields that a response names. */
 const mostWrong = 50;
 
 function wrongFields(issue: z.core.$ZodIssue, before: readonly string[]): WrongField[] {
@@ -172,7 +173,7 @@ function wrongFields(issue: z.core.$ZodIssue, before: readonly string[]): WrongF
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       path: [...path, key.slice(0, 64)].join("."),
-      message: "is no field of this kind of feedback",
+      message: "is not a field of this kind of feedback",
     }));
   }
   if (issue.code === "invalid_union" && issue.path.at(-1) === "kind") {
@@ -181,7 +182,7 @@ function wrongFields(issue: z.core.$ZodIssue, before: readonly string[]): WrongF
   return [{ path: path.join("."), message: issue.message.replace(/^Invalid input: /, "") }];
 }
 
-/** What can be sent. */
+/** The kinds of feedback that clients can send. */
 export const kinds = body.def.options.map((option) => option.shape.kind.value);
 
 function timeOf(at: Sent["at"], { now }: Arrival): number {

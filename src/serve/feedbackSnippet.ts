@@ -1,10 +1,10 @@
-/** The script that puts thumbs under replies in somebody's page. */
+/** Serves the script that adds thumbs buttons under replies in a web page. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Handler } from "hono";
 import type { Gated } from "./auth.ts";
 
-/** Answers `GET /v1/feedback.js`: for every page, without a key; it holds no secret. */
+/** Answers `GET /v1/feedback.js` for every page, without a key: the script holds no secret. */
 export function feedbackSnippet(): Handler<Gated> {
   const script = readFileSync(new URL("./feedback.browser.js", import.meta.url), "utf8");
   const etag = `"${createHash("sha256").update(script).digest("base64url").slice(0, 22)}"`;

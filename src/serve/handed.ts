@@ -1,10 +1,10 @@
-/** Answers handed to the client: written to its connection as they come. The objects of fetch would cost as much as the rest of a call. */
+/** Writes responses directly to the client's connection. The objects of fetch would cost as much as the rest of a call. */
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type { Gated } from "./auth.ts";
 
-/** An answer's status and headers, by lower-case name. */
+/** A response's status, and its headers by lower-case name. */
 export interface Head {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,8 +13,8 @@ export interface Head {
 type Body = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * A body in one piece is on its way when this returns; of one in pieces, each is as soon as it is there, and the promise
- * waits for the last. Pages get a `Response`, since what answers them adds headers of its own, and so do tests that listen nowhere.
+ * Sends a response. A body in one piece is written when this returns; a streamed body is written chunk by chunk, and the promise
+ * waits for the last chunk. Pages get a `Response`, since their middleware adds headers; so do tests without a server.
  */
 export async function handed(c: Context<Gated>, head: Head, body: Body): Promise<Response> {
   const outgoing = c.env?.outgoing;
@@ -33,16 +33,16 @@ export async function handed(c: Context<Gated>, head: Head, body: Body): Promise
 
 function answerOf({ status, headers }: Head, body: Body): Response {
   if (typeof body === "string") return new Response(body, { status, headers });
-  // a copy that is sure to lie in memory of its own, as the types of fetch ask for
+  // a copy with its own ArrayBuffer, as the types of fetch require
   const stream = body instanceof Uint8Array ? Uint8Array.from(body) : ReadableStream.from(body);
   return new Response(stream, { status, headers });
 }
 
-/** No faster than the client reads. What breaks off ends the connection, so that it does not look like an end. */
+/** Writes with backpressure. A source that fails destroys the connection, so that the body does not look complete. */
 async function written(outgoing: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const piece of pieces) {
-      if (outgoing.destroyed) return; // lets whoever makes the pieces know that nobody reads on
+      if (outgoing.destroyed) return; // leaving the loop cancels the source
       if (!outgoing.write(piece)) await room(outgoing);
     }
     outgoing.end();
@@ -51,7 +51,7 @@ async function written(outgoing: ServerResponse, pieces: AsyncIterable<Uint8Arra
   }
 }
 
-/** Until there is room for more, or nobody who would take it. */
+/** Waits until the connection drains or closes. */
 function room(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,4 +1,4 @@
-/** The feedback inbox: what is acknowledged is on disk. */
+/** The feedback inbox: an acknowledged signal is on disk. */
 import { Hono } from "hono";
 import { reviewed } from "../common/text/reviews.ts";
 import { isWhetstoneError } from "../core/errors.ts";
@@ -14,22 +14,23 @@ import { isAllWithin, narrowed } from "./narrow.ts";
 import { records } from "./records.ts";
 import { isRefused, type Refused, refusal, type WrongField } from "./refusal.ts";
 
+/** Settings of {@link inbox}. */
 export interface InboxOptions {
   readonly production: Pick<Production, "response" | "responses" | "signals" | "sessions">;
   readonly recorder: Pick<Recorder, "receive" | "receiveAll" | "tried">;
   readonly gate: Gate;
 }
 
-/** What one signal is answered with: its id, or that of the first one with its key. */
+/** Acknowledgement of one signal: its id, or the id of the first signal with its key. */
 export type Acknowledged = Written;
-/** What a list is answered with, in its order. */
+/** Acknowledgement of a list, in the order sent. */
 export interface AcknowledgedList {
   readonly signals: readonly Acknowledged[];
 }
 
 /**
- * `POST /v1/feedback`, the script for pages at `GET /v1/feedback.js`, and what {@link records} answers. 201 once it is on disk, 200 where all of it had come before. A list
- * is taken whole or not at all, so that it can be sent again without doubling anything.
+ * `POST /v1/feedback`, the script for pages at `GET /v1/feedback.js`, and the routes of {@link records}. Responds 201 once the
+ * feedback is on disk, 200 if all of it was received before. A list is accepted as a whole or not at all, so a retry duplicates nothing.
  */
 export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated> {
   const app = new Hono<Gated>().post("/v1/feedback", gate.allow("feedback", "narrowed too"), async (c) => {
@@ -45,7 +46,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
     const signals = only ? feedback.signals.map((s) => narrowed(s, only)) : feedback.signals;
     try {
       if (only) {
-        await recorder.tried(); // what was served a moment ago counts
+        await recorder.tried(); // responses that were served a moment ago must be found
         const within = await isAllWithin(signals, only, (id) => production.response(id));
         if (!within) return refusal(notYours);
       }
@@ -66,7 +67,7 @@ export function inbox({ production, recorder, gate }: InboxOptions): Hono<Gated>
   }
 }
 
-/** What a failing store means to a client. Why it fails is for the server's log. */
+/** The response to a client when the store fails. The cause goes to the server's log. */
 export function storeRefusal(e: unknown): Refused | undefined {
   if (!isWhetstoneError(e)) return undefined;
   switch (e.code) {
@@ -74,24 +75,25 @@ export function storeRefusal(e: unknown): Refused | undefined {
       return {
         status: 507,
         code: "store_full",
-        message: "The server's disk is full, and nothing was kept. Send it again later.",
+        message: "The server's disk is full, and nothing was stored. Send it again later.",
         retryAfter: 30,
       };
     case "store.failed":
       return {
         status: 503,
         code: "store_failed",
-        message: "The server cannot write at the moment, and nothing was kept. Send it again later.",
+        message: "The server cannot write at the moment, and nothing was stored. Send it again later.",
         retryAfter: 5,
       };
     case "store.erased":
       return {
         status: 410,
         code: "erased",
-        message: "What this is about was erased, and nothing more is taken about it. Nothing was kept.",
+        message:
+          "The target of this feedback was erased, and the server accepts no more data about it. Nothing was stored.",
       };
     case "store.refused":
-      return { status: 400, code: "invalid_feedback", message: `${e.message} Nothing was kept.` };
+      return { status: 400, code: "invalid_feedback", message: `${e.message} Nothing was stored.` };
     default:
       return undefined;
   }
@@ -100,7 +102,7 @@ export function storeRefusal(e: unknown): Refused | undefined {
 const invalid = (fields: readonly WrongField[]): Refused => ({
   status: 400,
   code: "invalid_feedback",
-  message: `${fields.map(({ path, message }) => `${path || "body"}: ${message}`).join("; ")}. Nothing of it was kept.`,
+  message: `${fields.map(({ path, message }) => `${path || "body"}: ${message}`).join("; ")}. Nothing was stored.`,
   fields,
 });
 const wrongKey: Refused = {
@@ -112,10 +114,10 @@ const noReviewer: Refused = {
   status: 403,
   code: "narrowed_key",
   message:
-    "Reviews say what becomes of anybody's feedback, and neither a key for one session, response or user nor a page of another site gives them. Nothing was kept.",
+    "Reviews decide about any user's feedback: a key for one session, response or user and a page of another site may not send them. Nothing was stored.",
 };
 const notYours: Refused = {
   status: 403,
   code: "narrowed_key",
-  message: "This key is for one session or response, and the feedback is about another. Nothing was kept.",
+  message: "This key is for one session or response, and the feedback is about another. Nothing was stored.",
 };

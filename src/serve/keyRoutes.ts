@@ -1,4 +1,4 @@
-/** Keys over HTTP: for a server that makes them for its own clients, and for the pages that it renders. */
+/** HTTP routes for keys: for an application server that creates keys for its clients, and browser tokens for the pages it renders. */
 import { Hono } from "hono";
 import { z } from "zod";
 import type { AccessKey } from "../core/served.ts";
@@ -30,14 +30,15 @@ const tokenBody = z.strictObject({
   session: id.optional(),
   response: id.optional(),
   user: id.optional(),
-  /** Seconds from now: an hour unless told, a day at the most. */
+  /** Seconds from now, at most one day. Default one hour. */
   expiresIn: z.number().min(1).max(86_400).optional(),
 });
 
-/** A key as it may be seen: without the digest of its secret. */
+/** A key without the digest of its secret. */
 export type KeyBody = Omit<AccessKey, "hash">;
-/** What a new key is answered with. `secret` is never shown again. */
+/** Response to the creation of a key. `secret` is never shown again. */
 export type NewKeyBody = KeyBody & { readonly secret: string };
+/** Response of `POST /v1/feedback/tokens`: a browser token. */
 export interface TokenBody {
   readonly token: string;
   /** Milliseconds since 1970. */
@@ -50,7 +51,7 @@ type Keys = Pick<Production, "keys" | "putKey">;
 export function keyRoutes(production: Keys, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
     .use("/v1/keys/*", gate.allow("admin"), async (c, next) => {
-      // else whoever gets hold of a page for a moment stays for ever
+      // otherwise an attacker with brief control of a page could create a permanent key
       return c.var.caller.page ? refusal(pageAdmin) : next();
     })
     .post("/v1/keys", async (c) => {
@@ -108,12 +109,12 @@ const seen = ({ hash: _, ...key }: AccessKey): KeyBody => key;
 const noSuchKey: Refused = {
   status: 404,
   code: "no_such_key",
-  message: "There is no key of this id. GET /v1/keys lists them.",
+  message: "There is no key with this id. GET /v1/keys lists all keys.",
 };
 const pageAdmin: Refused = {
   status: 403,
   code: "page_session",
-  message: "Pages neither make nor see keys. Use: whetstone keys, or send the key itself.",
+  message: "Pages may not create or list keys. Use: whetstone keys, or send the key itself.",
 };
 const unnarrowed: Refused = {
   status: 400,

@@ -1,4 +1,4 @@
-/** Keys that open doors: long random ones that are stored as a digest, and short-lived signed ones for browsers. */
+/** Access keys: long random keys, stored as a digest, and short-lived signed tokens for browsers. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { AccessKey, Scope } from "../core/served.ts";
@@ -6,23 +6,25 @@ import { seal, unseal } from "./sealed.ts";
 
 export const scopes = ["chat", "feedback", "traces", "read", "admin"] as const satisfies readonly Scope[];
 
-/** What a narrowed key is narrowed to. */
+/** The session, response or user that a key is narrowed to. */
 export type Only = NonNullable<AccessKey["only"]>;
 
 const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** A key as its owner sees it, once: `wst_<id>_<256 random bits>`. The id is no secret; it says which digest to compare with. */
+/** A key as its owner sees it once: `wst_<id>_<256 random bits>`. The id is not secret; it selects the digest to compare with. */
 const shape = /^wst_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-/** Whether a bearer token is meant for us, rather than for a provider that we pass calls on to. */
+/** Whether a bearer token is for this server, rather than for an upstream provider. */
 export const isOurs = (token: string): boolean => token.startsWith("wst_") || token.startsWith("wsb_");
 
+/** A new key and its secret. */
 export interface Minted {
-  /** Shown once and kept nowhere. */
+  /** Shown once and never stored. */
   readonly secret: string;
   readonly key: AccessKey;
 }
 
+/** What a new key is made from. */
 export interface NewKey {
   readonly label: string;
   readonly scopes: readonly Scope[];
@@ -31,6 +33,7 @@ export interface NewKey {
   readonly expires?: number;
 }
 
+/** Creates a key; the caller stores `key`. @param now milliseconds since 1970. */
 export function mintKey({ label, scopes, only, expires }: NewKey, now: number): Minted {
   const id = randomBytes(8).toString("hex");
   const secret = `wst_${id}_${randomBytes(32).toString("base64url")}`;
@@ -46,11 +49,11 @@ export function mintKey({ label, scopes, only, expires }: NewKey, now: number): 
   return { secret, key };
 }
 
-/** The key that a token is, whatever became of it since. Takes as long for a wrong secret as for one that is right. */
+/** The key that a token belongs to, even if it is revoked or expired. Takes the same time for a wrong secret as for a right one. */
 export function matchKey(token: string, find: (id: string) => AccessKey | undefined): AccessKey | undefined {
   const [, id = ""] = shape.exec(token) ?? [];
   const key = find(id);
-  // compared in any case: that there is no such key takes as long to find out
+  // always compared, so that an unknown id takes the same time
   const equal = timingSafeEqual(sha256(token), Buffer.from(key?.hash ?? nobody, "hex"));
   return equal ? key : undefined;
 }
@@ -60,11 +63,11 @@ const nobody = "00".repeat(32);
 export const isLive = (key: AccessKey, now: number): boolean =>
   key.revoked === undefined && (key.expires === undefined || key.expires > now);
 
-/** What a signed token says. Short names: it travels with every request. */
+/** Claims of a signed token. The names are short because every request carries them. */
 const claims = z.strictObject({
-  /** Id of the key that asked for it: once that is revoked, so is this. Absent: asked for on this machine without one. */
+  /** Id of the key that requested it; revoking that key revokes the token. Absent: requested on this machine without a key. */
   k: z.string().optional(),
-  /** Expires, milliseconds since 1970. */
+  /** Expiry, milliseconds since 1970. */
   x: z.number(),
   s: z.string().optional(),
   r: z.string().optional(),
@@ -79,7 +82,7 @@ export interface BrowserToken {
 
 const purpose = "browser token";
 
-/** `wsb_<claims>.<HMAC-SHA256>`, in base64url. Nothing is stored: a page may be rendered a million times. */
+/** `wsb_<claims>.<HMAC-SHA256>`, in base64url. Nothing is stored, since a page may be rendered a million times. */
 export function signToken({ key, expires, only }: BrowserToken, signing: Uint8Array): string {
   const said: z.infer<typeof claims> = {
     ...(key === undefined ? {} : { k: key }),
@@ -91,7 +94,7 @@ export function signToken({ key, expires, only }: BrowserToken, signing: Uint8Ar
   return `wsb_${seal(purpose, said, signing)}`;
 }
 
-/** @returns nothing unless the signature is right; whether it has expired is for the caller to see. */
+/** @returns nothing unless the signature is valid. The caller checks the expiry. */
 export function readToken(token: string, signing: Uint8Array): BrowserToken | undefined {
   const said = token.startsWith("wsb_") ? unseal(purpose, token.slice("wsb_".length), signing) : undefined;
   if (said === undefined) return undefined;

@@ -1,26 +1,26 @@
-/** What one client may ask of the server: sizes and rates. */
+/** Limits for one client: body sizes and request rates. */
 import type { BodyLimits } from "../http/body.ts";
 
-/** A list of feedback. */
+/** Limits of a list of feedback. */
 export const feedbackBody: BodyLimits = { bytes: 2 ** 20, depth: 16, values: 50_000, names: 1000 };
-/** A few settings, among which may be the files of an artefact. */
+/** Limits of a few settings, which may include the files of an artefact. */
 export const settingsBody: BodyLimits = { bytes: 2 ** 20, depth: 16, values: 2000, names: 1000 };
 
-/** Requests a second in the long run, and how many at once after a pause. */
+/** A rate limit: sustained requests per second, and the burst allowed after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
 export interface Buckets {
-  /** Takes one of `who`'s tokens. @returns 0, or the seconds until there is one again. */
+  /** Takes one of `who`'s tokens. @returns 0, or the seconds until the next token. */
   take(who: string, now: number): number;
   readonly size: number;
 }
 
 /**
- * A token bucket each: full at first, refilled at the rate. Whoever has not been heard of longest is forgotten first once
- * there are more than `most`, which gives nobody less than they are due.
+ * One token bucket per client: full at first, refilled at the rate. Above `most` clients the least recently active bucket is
+ * dropped; that client starts with a full bucket again, so no client gets less than its rate.
  */
 export function tokenBuckets({ perSecond, burst }: Rate, most = 10_000): Buckets {
   const buckets = new Map<string, { left: number; at: number }>();

@@ -1,14 +1,14 @@
-/** What a narrowed key, such as one that a browser holds, may give feedback on, and in whose name. */
+/** Which targets and which user a narrowed key, such as a browser token, may give feedback for. */
 import { createHash } from "node:crypto";
 import type { ReceivedSignal, ServedResponse, Target } from "../core/served.ts";
 import type { Only } from "./keys.ts";
 
-/** Responses that one request of a narrowed key may name. */
+/** Most responses that one request of a narrowed key may name. */
 const mostNamed = 20;
 
 /**
- * In the name of the key's user and of nobody else, whatever it says; its idempotency keys are its own, so that no page can
- * take another's.
+ * Sets the signal's user to the key's user, whatever the signal says, and puts its idempotency key into the key's own namespace,
+ * so that no page can take another page's key.
  */
 export function narrowed(signal: ReceivedSignal, only: Only): ReceivedSignal {
   const { user: _claimed, key, ...rest } = signal;
@@ -20,13 +20,13 @@ export function narrowed(signal: ReceivedSignal, only: Only): ReceivedSignal {
   };
 }
 
-/** One for each key and what it is narrowed to, short enough for the store. What clients send holds no tab. */
+/** An idempotency key unique to `key` and `only`, short enough for the store. Clients cannot send tabs, so a tab separates. */
 function keyWithin({ session, response, user }: Only, key: string): string {
   const scope = JSON.stringify([session, response, user, key]);
   return `narrowed\t${createHash("sha256").update(scope).digest("base64url")}`;
 }
 
-/** Whether every target lies within what the key is narrowed to. @param find a response as it was served. */
+/** Whether every target lies within what the key is narrowed to. @param find reads a served response. */
 export async function isAllWithin(
   signals: readonly ReceivedSignal[],
   only: Only,
@@ -50,7 +50,7 @@ function isWithin(
 ): boolean {
   if (response !== undefined) {
     const found = known.get(response);
-    // one that is not known could be anybody's, unless it is the very one
+    // an unknown response may belong to anyone, unless it is the one that the key names
     if (!found) return only.session === undefined && response === only.response;
     return (
       isWithinResponse(found, only) &&
@@ -58,16 +58,16 @@ function isWithin(
       (trajectory === undefined || trajectory === found.trajectory)
     );
   }
-  // a session as a whole: only for keys that are for a session as a whole
+  // a whole session needs a key for a whole session
   if (only.session === undefined || only.response !== undefined) return false;
   if (session !== undefined && session !== only.session) return false;
   if (trajectory === undefined) return true;
-  // names of sessions may hold slashes themselves
+  // session names may contain slashes
   const end = trajectory.lastIndexOf("/");
   return end >= 0 && trajectory.slice(0, end) === only.session;
 }
 
-/** Whether a response is one that the key is for. A user says who gives feedback; alone, also whose responses are meant. */
+/** Whether a key covers a response. `user` is the author of feedback; if it is the only restriction, it also restricts the responses. */
 export function isWithinResponse(found: ServedResponse, { response, session, user }: Only): boolean {
   if (response === undefined && session === undefined) return user === found.user;
   return (

@@ -1,4 +1,4 @@
-/** A model behind an OpenAI-compatible endpoint on the loopback interface, for any client that takes a base URL. */
+/** Serves a model behind an OpenAI-compatible endpoint on the loopback interface, for any client that accepts a base URL. */
 import { randomBytes } from "node:crypto";
 import { tokenTexts } from "../common/tokens/turns.ts";
 import { isWhetstoneError } from "../core/errors.ts";
@@ -8,21 +8,23 @@ import { type Answer, type Backend, endpoint } from "../env/agent/endpoint.ts";
 import type { ChatCall, Refusal } from "../env/agent/request.ts";
 import { listen } from "../http/listen.ts";
 
+/** Settings of {@link openaiServer}. */
 export interface OpenAIServerOptions {
-  /** Default 0: any port that is free. */
+  /** Default 0: any free port. */
   readonly port?: number;
   /** What clients must send as their API key. Default: a random one. */
   readonly key?: string;
-  /** Name in the list of models. Default: the model's id. */
+  /** Model name that clients see. Default: the model's id. */
   readonly name?: string;
-  /** Tokens of a reply that asks for no other limit. Default 256. */
+  /** Maximum tokens of a reply if the request sets no limit. Default 256. */
   readonly maxTokens?: number;
-  /** Of replies to requests that bring no seed. Default 1. */
+  /** Sampling seed for requests without a seed. Default 1. */
   readonly seed?: number;
 }
 
+/** A running server of {@link openaiServer}. */
 export interface OpenAIServer {
-  /** What `new OpenAI(…)` and `createOpenAICompatible(…)` take. */
+  /** Options for `new OpenAI(…)` and `createOpenAICompatible(…)`. */
   readonly openai: {
     readonly baseURL: string;
     readonly apiKey: string;
@@ -32,10 +34,10 @@ export interface OpenAIServer {
   close(): Promise<void>;
 }
 
-/** What of a model is needed to serve it. */
+/** The parts of a model that serving needs. */
 export type Sampler = Pick<Model, "id" | "codec" | "contextTokens" | "read" | "sample">;
 
-/** Serves a model until closed. Requests that come together are sampled together, as far as the engine batches them. */
+/** Serves a model until closed. Concurrent requests are sampled in one batch if the engine batches them. */
 export async function openaiServer(model: Sampler, options: OpenAIServerOptions = {}): Promise<OpenAIServer> {
   const { port = 0 } = options;
   const backend = modelBackend(model, options);
@@ -52,7 +54,7 @@ export async function openaiServer(model: Sampler, options: OpenAIServerOptions 
   };
 }
 
-/** A model as what answers behind an endpoint. */
+/** Wraps a model as the backend of an endpoint. */
 export function modelBackend(model: Sampler, options: Omit<OpenAIServerOptions, "port"> = {}): Backend {
   const { name = model.id, maxTokens = 256, seed = 1 } = options;
   let answered = 0;
@@ -84,8 +86,7 @@ async function complete(
     if (room < 1) return tooLong(`${prompt.length} tokens`, contextTokens);
     const longest = Math.min(room, call.maxTokens ?? made.maxTokens);
     if (call.n * longest > mostTokens) return tooMany(call.n, longest);
-    // nobody waits for it any more
-    if (gone.aborted) return refused("client_gone", "The client went away before an answer was begun.");
+    if (gone.aborted) return refused("client_gone", "The client disconnected before the response began.");
     const { temperature, topP, stop } = call;
     const requests = made.seeds.map(
       (seed): SampleRequest => ({
@@ -116,18 +117,18 @@ async function complete(
   }
 }
 
-/** Tokens of all replies to one request: they are in memory together, and others wait for them. */
+/** Most tokens of all replies to one request: they are in memory together, and other requests wait for them. */
 const mostTokens = 2 ** 17;
 const tooMany = (n: number, each: number): Answer =>
   refused(
     "too_many_tokens",
-    `The request asks for ${n} replies of up to ${each} tokens, and all together may have ${mostTokens}. Ask for fewer, or give a smaller max_tokens.`,
+    `The request asks for ${n} replies of up to ${each} tokens, expected at most ${mostTokens} tokens in total. Ask for fewer replies, or set a smaller max_tokens.`,
   );
 
-/** Characters of a token, on average: in no text that says anything are there more. */
+/** Upper bound on the average characters per token of a meaningful text. */
 const mostPerToken = 50;
 
-/** What only another request can mend. */
+/** Error codes that only a different request can fix. */
 const clientsFault: ReadonlySet<string> = new Set([
   "template.failed",
   "tokenizer.unknownToken",
@@ -142,5 +143,5 @@ const refused = (code: string, message: string): Answer => {
 const tooLong = (length: string, most: number): Answer =>
   refused(
     "context_length_exceeded",
-    `The conversation takes ${length}, and with its reply it has to fit into ${most} tokens. Shorten the messages.`,
+    `The conversation takes ${length}, expected at most ${most} tokens together with the reply. Shorten the messages.`,
   );

@@ -1,4 +1,4 @@
-/** An environment served over OpenEnv: every WebSocket is a session that plays one episode at a time. */
+/** Serves an environment over OpenEnv: every WebSocket is a session that plays one episode at a time. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { getRequestListener } from "@hono/node-server";
@@ -18,18 +18,19 @@ import type { Refused } from "./refusal.ts";
 /** Settings of {@link serveOpenEnv}. */
 export interface OpenEnvServerOptions {
   readonly environment: Environment;
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
+  /** Default 127.0.0.1. Any address other than a loopback address needs a key. */
   readonly host?: string;
-  /** Names beside localhost under which this machine is asked, where there is no key. */
+  /** Host names besides localhost that are accepted when there is no key. */
   readonly names?: readonly string[];
-  /** Wanted as `authorization: Bearer …`; an empty one is none. */
+  /** Clients send it as `authorization: Bearer …`. Empty: no key. */
   readonly key?: string;
-  /** Sessions at a time; further ones are told CAPACITY_REACHED. Default 64. */
+  /** Most concurrent sessions; further sessions get the error CAPACITY_REACHED. Default 64. */
   readonly sessions?: number;
 }
 
+/** A running OpenEnv server. */
 export interface Served {
   readonly url: string;
   close(): Promise<void>;
@@ -75,9 +76,9 @@ const schemas = {
 
 /**
  * Serves until closed. `reset` takes a `split` and an `index` within it, or a `seed`, which chooses a task of the first
- * split; the seed also seeds what is random in the episode. An action is `{ message }`, an observation the messages that are
- * new, whose turn it is, and how it ended.
- * @throws WhetstoneError `config.invalid` for an address that is not this machine's own, without a key.
+ * split; the seed also seeds the randomness of the episode. An action is `{ message }`. An observation holds the new messages,
+ * whose turn it is, and how the episode ended.
+ * @throws WhetstoneError `config.invalid` for an address that other machines can reach, without a key.
  */
 export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Served> {
   const { environment, port = 0, host = "127.0.0.1", names = [], key = "", sessions = 64 } = options;
@@ -85,8 +86,8 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
     throw new WhetstoneError("config.invalid", {
       where: "serveOpenEnv",
       got: `the address ${host} without a key`,
-      expected: "a key, since others can reach that address",
-      mend: "Give it a key, or bind to 127.0.0.1.",
+      expected: "a key, since other machines can reach that address",
+      mend: "Set a key, or bind to 127.0.0.1.",
     });
   }
   const app = new Hono();
@@ -102,14 +103,14 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 1 << 20 });
   let playing = 0;
   server.on("upgrade", (request, socket, head) => {
-    // whoever hangs up at once is nobody's error; nor is a path that is none
+    // a client that disconnects early, or asks for an unknown path, is not an error of the server
     socket.on("error", () => socket.destroy());
     const [path] = (request.url ?? "").split("?");
     const refused = refusedAt(request, { key, names }) ?? (path === "/ws" ? undefined : nowhere);
     if (refused) return void socket.end(`HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}\r\n\r\n`);
     keepUpgraded(socket);
     sockets.handleUpgrade(request, socket, head, (client) => {
-      // a client that breaks the protocol or the connection costs its own session
+      // a client that breaks the protocol or the connection ends its own session only
       client.on("error", () => client.terminate());
       if (playing >= sessions) return refuse(client, sessions);
       playing++;
@@ -131,7 +132,7 @@ export async function serveOpenEnv(options: OpenEnvServerOptions): Promise<Serve
 
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Browsers let any page open sockets to this machine, and say which page it is. */
+/** Browsers let any page open sockets to this machine, and send the page's origin. */
 function refusedAt(
   { method = "GET", headers }: IncomingMessage,
   { key, names }: { readonly key: string; readonly names: readonly string[] },
@@ -160,7 +161,7 @@ function refuse(client: WebSocket, sessions: number): void {
   client.close();
 }
 
-/** One session: its messages are taken in order, each after the one before it is answered, and no more are read till then. */
+/** Runs one session: handles its messages one at a time, in order, and reads no further message until the response is sent. */
 function play(client: WebSocket, environment: Environment): void {
   let episode: Episode | undefined;
   let [id, steps, ended] = ["", 0, true];
@@ -223,7 +224,7 @@ function play(client: WebSocket, environment: Environment): void {
 
 const cutOff = { kind: "truncated", limit: "turns", at: 0 } as const;
 
-/** @throws Error for a split or an index that is not there. */
+/** @throws Error for an unknown split or index. */
 function chosen(
   environment: Environment,
   { seed, split, index }: Reset,
@@ -235,7 +236,7 @@ function chosen(
   throw new Error(`no task ${index ?? 0} in split "${name}": there are ${tasks.length}`);
 }
 
-/** What is new to whoever acts next, what the last action was paid, and how it ended. */
+/** The new messages for the role that acts next, the reward of the last action, and how the episode ended. */
 async function observed(
   episode: Episode,
   prompt: readonly Message[],

@@ -1,9 +1,9 @@
-/** Ids of what is stored as it comes. */
+/** Time-ordered ids for stored rows. */
 import { randomUUID } from "node:crypto";
 
 /**
- * 32 hexadecimal digits: the time, then 74 random bits and two that are always the same. Ids of one time lie side by side in an index: a hundred new rows touch
- * a few of its pages in place of a hundred, and each page that is touched is written when they are committed.
+ * 32 hexadecimal digits: the time, then 74 random bits and two constant bits. Ids of one time are adjacent in an index, so a
+ * hundred new rows dirty a few index pages instead of a hundred, and each dirty page is written at commit.
  * @param at milliseconds since 1970.
  */
 export const orderedId = (at: number): string =>

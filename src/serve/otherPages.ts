@@ -1,24 +1,24 @@
-/** What pages of other sites may ask of a server: feedback, where they are listed, and the script that gives it. */
+/** Cross-origin access: listed sites may send feedback, and every site may load the feedback script. */
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
 import { type Marks, otherPage } from "./asker.ts";
 import type { Refused } from "./refusal.ts";
 
-/** All that is open to them. Every other route is closed, new ones included. */
+/** The only path open to other sites. Every other route is closed, including routes added later. */
 const feedback = "/v1/feedback";
 const script = "/v1/feedback.js";
 
 export interface OtherPages {
-  /** Why a page of another site is refused; nothing where it may ask. */
+  /** Why a page of another site is refused; nothing if the request is allowed. */
   refusedAt(asked: Pick<HonoRequest, "method" | "path">, marks: Marks): Refused | undefined;
-  /** Lets listed pages see what they are answered. */
+  /** CORS middleware: lets listed pages read responses. */
   readonly crossOrigin: MiddlewareHandler;
 }
 
 /**
  * @param origins sites whose pages are listed; `*` for all.
- * @throws WhetstoneError `config.invalid` for an origin that no browser says.
+ * @throws WhetstoneError `config.invalid` for an origin that no browser sends.
  */
 export function otherPages(origins: readonly string[]): OtherPages {
   for (const origin of origins) requireOrigin(origin);
@@ -27,22 +27,22 @@ export function otherPages(origins: readonly string[]): OtherPages {
     refusedAt({ method, path }, marks) {
       if (method === "GET" && path === script) return undefined;
       if (!isListed(marks.origin ?? "")) {
-        return otherPage(marks, "Start the server with --origin to let it give feedback.");
+        return otherPage(marks, "Start the server with --origin to let the page send feedback.");
       }
       if (path === feedback && (method === "POST" || method === "OPTIONS")) return undefined;
-      return otherPage(marks, `Pages of other sites give feedback, at ${feedback}, and nothing else.`);
+      return otherPage(marks, `They may only send feedback, at ${feedback}.`);
     },
     crossOrigin: cors({
       origin: (origin) => (isListed(origin) ? origin : null),
       allowMethods: ["GET", "POST"],
-      // a page that may ask at all may ask with any header: those that it asks to send are listed back
+      // an allowed page may send any header: the requested headers are echoed
       exposeHeaders: ["retry-after"],
       maxAge: 600,
     }),
   };
 }
 
-/** Whether a person leaves one page for another: what comes is shown to that person, and not to the page that was left. */
+/** Whether the request is a top-level navigation: the person sees the response, the page that was left cannot read it. */
 export const isLinkFollowed = ({ method, headers }: Request): boolean =>
   method === "GET" &&
   headers.get("sec-fetch-mode") === "navigate" &&
@@ -50,12 +50,12 @@ export const isLinkFollowed = ({ method, headers }: Request): boolean =>
 
 function requireOrigin(origin: string): void {
   const said = /^https?:/i.test(origin) && URL.canParse(origin) ? new URL(origin).origin : undefined;
-  // those of extensions and apps have schemes of their own
+  // origins of extensions and apps have other schemes
   const other = said === undefined && /^[a-z][a-z\d+.-]*:\/\/[^/?#]+$/.test(origin);
   if (origin === "*" || origin === said || other) return;
   throw new WhetstoneError("config.invalid", {
     where: "--origin",
-    got: `"${origin}", which no page says that it is of`,
+    got: `"${origin}", which no browser sends as an origin`,
     expected: "scheme, name and port of a site, such as https://app.example.com, or * for all",
     mend: said === undefined ? "Write the whole address." : `Write ${said}.`,
   });

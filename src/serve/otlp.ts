@@ -1,4 +1,4 @@
-/** Spans of model calls over OTLP/HTTP: another way for traffic to come in. What is answered with 200 is on disk. */
+/** Ingests spans of model calls over OTLP/HTTP. Spans of a request that is answered with 200 are on disk. */
 import { Hono } from "hono";
 import { isWhetstoneError } from "../core/errors.ts";
 import type { ServedResponse } from "../core/served.ts";
@@ -18,20 +18,20 @@ import { isRefused, type Refused, refusal } from "./refusal.ts";
 export interface TracesOptions {
   readonly production: Pick<Production, "response" | "responses" | "write">;
   readonly gate: Pick<Gate, "allow" | "now">;
-  /** Where calls stand in their sessions. Default: a table of its own. */
+  /** Assigns calls to sessions and trajectories. Default: a new table. */
   readonly sessions?: SessionTable;
 }
 
-/** Calls whose places are remembered. */
+/** Most calls whose places are remembered. */
 const mostPlaced = 10_000;
 
 /**
- * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. All of a request is written in one transaction, so that an
- * exporter may send it again; what came before is left as it was. Spans that are no model calls are left out and counted in
- * `partialSuccess`, as are malformed ones and those of sessions that were erased; a request of nothing but malformed ones is refused.
+ * `POST /v1/traces` of OTLP/HTTP, in JSON, gzipped or not. A request is written in one transaction, so an exporter may retry it;
+ * spans that were received before stay as they are. Spans that are not model calls, malformed spans and spans of erased sessions
+ * are skipped and counted in `partialSuccess`; a request with malformed spans only is refused.
  */
 export function traces({ production, gate, sessions = sessionTable() }: TracesOptions): Hono<Gated> {
-  /** What could not be written is sent again, and is then no other call. */
+  /** A retried span keeps the place that it got the first time. */
   const places = recent<Id, Place>(mostPlaced);
   const read = spanReader();
   return new Hono<Gated>().post("/v1/traces", gate.allow("traces"), async (c) => {
@@ -42,7 +42,11 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
     const spans = await read({ bytes: sent.body, received: gate.now() });
     if (isRefused(spans)) return refusal(spans);
     if (spans.malformed > 0 && spans.responses.length + spans.signals.length + spans.others === 0) {
-      return refusal({ status: 400, code: "invalid_spans", message: `${saidOf(spans)}. Nothing was kept.` });
+      return refusal({
+        status: 400,
+        code: "invalid_spans",
+        message: `${saidOf(spans)}. Nothing was stored.`,
+      });
     }
     try {
       const responses: ServedResponse[] = [];
@@ -58,16 +62,16 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
       const rejected = spans.others + spans.malformed + erased;
       if (rejected === 0) return c.json({});
       const why = [
-        ...(spans.others > 0 ? [`${spans.others} spans are no model calls`] : []),
+        ...(spans.others > 0 ? [`${spans.others} spans are not model calls`] : []),
         ...(spans.malformed > 0 ? [saidOf(spans)] : []),
-        ...(erased > 0 ? [`${erased} are about what was erased`] : []),
+        ...(erased > 0 ? [`${erased} are about erased data`] : []),
       ];
       return c.json({
         partialSuccess: { rejectedSpans: rejected, errorMessage: `Left out: ${why.join(", ")}.` },
       });
     } catch (e) {
       const refused = storeRefusal(e);
-      // why nothing can be written is for the log, which has no line of it elsewhere
+      // the cause of a failed write must reach the log, and only the error handler logs it
       if (refused && refused.status < 500) return refusal(refused);
       throw e;
     }
@@ -96,7 +100,7 @@ export function traces({ production, gate, sessions = sessionTable() }: TracesOp
   }
 }
 
-/** @returns how many entries are about what was erased. */
+/** @returns how many entries are about erased data. */
 async function write(production: Pick<Production, "write">, batch: readonly Write[]): Promise<number> {
   if (batch.length === 0) return 0;
   try {
@@ -117,7 +121,7 @@ async function write(production: Pick<Production, "write">, batch: readonly Writ
 
 const isErased = (e: unknown): boolean => isWhetstoneError(e) && e.code === "store.erased";
 
-/** The request without its compression. */
+/** The request, decompressed. */
 function unpacked(request: Request): Request | Refused {
   const type = request.headers.get("content-type") ?? "";
   if (/^application\/(x-)?protobuf/i.test(type)) return protobuf;
@@ -135,15 +139,15 @@ const protobuf: Refused = {
   status: 415,
   code: "not_json",
   message:
-    "got OTLP as protobuf, expected JSON. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/json, or take the exporter named otlp-http (in JavaScript @opentelemetry/exporter-trace-otlp-http).",
+    "got OTLP as protobuf, expected JSON. Set OTEL_EXPORTER_OTLP_PROTOCOL=http/json, or use the exporter named otlp-http (in JavaScript @opentelemetry/exporter-trace-otlp-http).",
 };
 const unknownEncoding: Refused = {
   status: 415,
   code: "unknown_encoding",
   message:
-    "got a content encoding that is not known here, expected gzip or none. Set OTEL_EXPORTER_OTLP_COMPRESSION=gzip.",
+    "got an unsupported content encoding, expected gzip or none. Set OTEL_EXPORTER_OTLP_COMPRESSION=gzip.",
 };
-/** What is wrong with those that are none. */
+/** Describes the malformed spans. */
 const saidOf = ({ malformed, wrong = "" }: ReadSpans): string =>
   malformed === 1
     ? `1 span is malformed (${wrong})`

@@ -1,11 +1,11 @@
-/** Spans out of the body of a request: long ones in a thread of their own, since texts within them are JSON again. */
+/** Reads spans from a request body; long bodies are read in a worker thread, since their texts contain JSON that is parsed again. */
 import { type ReadSpans, readSpans } from "../exchange/otlp/otlp.ts";
 import { type BodyLimits, long, parseJson, type Unread } from "../http/body.ts";
 import { oneThread } from "../sandbox/thread.ts";
 import type { Refused } from "./refusal.ts";
 
 export const tracesBody: BodyLimits = { bytes: 20 * 2 ** 20, depth: 64, values: 500_000, names: 10_000 };
-/** Seconds for one request. */
+/** Seconds allowed for one request. */
 const longest = 20;
 
 export interface ReadRequest {
@@ -20,7 +20,7 @@ export function readSpanBytes({ bytes, received }: ReadRequest): Read {
   return "status" in parsed ? parsed : (readSpans(parsed.json, received) ?? "no spans");
 }
 
-/** The thread is started by the first long request, and keeps no process alive. */
+/** The first long request starts the thread; the thread does not keep the process alive. */
 export function spanReader(): (request: ReadRequest) => Promise<ReadSpans | Refused> {
   const thread = oneThread<ReadRequest, Read>(import.meta.url, "otlpWorker", { seconds: longest });
   return async (request) => {

@@ -1,4 +1,4 @@
-/** The thread that reads long requests of exporters. */
+/** Worker thread that reads long OTLP requests. */
 import { parentPort } from "node:worker_threads";
 import { type ReadRequest, readSpanBytes } from "./otlpRead.ts";
 

@@ -1,36 +1,36 @@
-/** Sessions of the dashboard's own pages: whoever showed a key once is known by a cookie that scripts cannot read. */
+/** Login sessions of the dashboard's pages: after a login with a key, an HttpOnly cookie identifies the client. */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
 import type { Scope } from "../core/served.ts";
 import { seal, unseal } from "./sealed.ts";
 
-/** The key that was shown, and when the session ends in any case. */
+/** The key of the login, and the latest end of the session. */
 export interface PageSession {
-  /** Id of the key: once that is revoked or expires, so does this. */
+  /** Id of the key: the session ends when the key is revoked or expires. */
   readonly key: string;
   /** Milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** What pages ask for. Keys may do more; what steals a cookie may not. */
+/** Scopes of a page session. A key may have more; a stolen cookie does not. */
 export const pageScopes: ReadonlySet<Scope> = new Set(["read", "feedback", "admin"]);
 
-/** Milliseconds for which a session lasts. */
+/** Milliseconds that a session lasts. */
 export const sessionLasts = 12 * 3_600_000;
 
 const purpose = "page session";
 const claims = z.strictObject({ k: z.string(), x: z.number() });
 const name = "whetstone";
 
-/** @returns nothing where the browser sends none that was sealed here; whether it has expired is for the caller to see. */
+/** @returns nothing if the cookie is missing or was not sealed by this server. The caller checks the expiry. */
 export function sessionOf(c: Context, signing: Uint8Array): PageSession | undefined {
   const cookie = getCookie(c, name, "host") ?? getCookie(c, name);
   const said = claims.safeParse(cookie === undefined ? undefined : unseal(purpose, cookie, signing));
   return said.success ? { key: said.data.k, expires: said.data.x } : undefined;
 }
 
-/** For pages of this very origin, over TLS where they came over it. */
+/** Sets the cookie: for this origin only, and `secure` if the page was loaded over TLS. */
 export function keepSession(
   c: Context,
   { key, expires }: PageSession,
@@ -45,7 +45,7 @@ export const endSession = (c: Context): void => {
   deleteCookie(c, name, attributes(c));
 };
 
-/** A page's own word on how it came here: proxies may end TLS before us. */
+/** Cookie attributes. The Origin header tells whether the page uses TLS, since a proxy may terminate TLS before this server. */
 function attributes(c: Context) {
   const https = c.req.header("origin")?.startsWith("https://") === true;
   const always = { path: "/", httpOnly: true, sameSite: "Strict" } as const;

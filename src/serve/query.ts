@@ -1,12 +1,12 @@
-/** What stands behind the question mark of a path. */
+/** Validates query parameters. */
 import type { MiddlewareHandler } from "hono";
 import { said } from "../http/body.ts";
 import type { Gated } from "./auth.ts";
 import { refusal } from "./refusal.ts";
 
 /**
- * Lets requests pass whose query has these parameters at the most, each once unless its name ends in `*`. A filter that nobody
- * knows would be answered with what was not asked for.
+ * Refuses requests with other query parameters than these, or with one twice unless its name ends in `*`. If an unknown filter
+ * were ignored, the response would hold what the client did not ask for.
  */
 export function takes(...names: readonly string[]): MiddlewareHandler<Gated> {
   const known = new Set(names.map((name) => name.replace("*", "")));
@@ -19,7 +19,7 @@ export function takes(...names: readonly string[]): MiddlewareHandler<Gated> {
     const [name] = strange;
     const expected = known.size === 0 ? "no parameters" : `${[...known].join(", ")}, each at most once`;
     const message = known.has(name)
-      ? `${name}: got it twice, expected it at most once`
+      ? `${name}: got the parameter twice, expected it at most once`
       : `got the parameter ${said(name)}, expected ${expected}`;
     return refusal({
       status: 400,

@@ -1,4 +1,4 @@
-/** What was served and what was said of it, for those who may read it. */
+/** HTTP routes that read served responses, sessions and feedback. */
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
@@ -8,31 +8,34 @@ import { isWithinResponse } from "./narrow.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 
-/** Of a reply, how many tokens were recorded in place of the tokens themselves. */
+/** A reply with the number of recorded tokens in place of the tokens. */
 export type ChoiceBody = Omit<ServedChoice, "tokens"> & { readonly sampledTokens?: number };
+/** Response of `GET /v1/responses/:id`: a served response without token arrays. */
 export type ResponseBody = Omit<ServedResponse, "choices"> & { readonly choices: readonly ChoiceBody[] };
 
 /** One response within its trajectory. */
 export type TurnBody = Omit<ResponseBody, "prompt" | "session" | "trajectory"> & {
-  /** What of the prompt was not in the prompt of the turn before. */
+  /** The messages of the prompt that were not in the prompt of the previous turn. */
   readonly heard: readonly Message[];
 };
 
+/** Response of `GET /v1/sessions/:id`: a session's trajectories and its feedback. */
 export interface SessionBody {
   readonly session: string;
   readonly user?: string;
   readonly trajectories: readonly { readonly id: string; readonly turns: readonly TurnBody[] }[];
-  /** How often a prompt did not go on from the one before. */
+  /** How often a prompt did not continue the previous one. */
   readonly cuts: number;
   readonly signals: readonly ReceivedSignal[];
-  /** Whether there is more than is shown. */
+  /** Whether the session has more responses or signals than this body. */
   readonly more: boolean;
 }
+/** Response of `GET /v1/sessions`. */
 export interface SessionsBody {
   readonly sessions: readonly SessionSummary[];
 }
 
-/** Responses or signals in one answer, at the most, and characters of all that they say: each may hold megabytes. */
+/** Most responses or signals in one body, and most characters of their texts: each may hold megabytes. */
 const mostRead = 1000;
 const mostSaid = 4e6;
 
@@ -88,11 +91,11 @@ export function records(production: Reading, gate: Gate): Hono<Gated> {
 
 const maySee = (c: Context<Gated>, found: ServedResponse): boolean =>
   c.var.caller.only === undefined || isWithinResponse(found, c.var.caller.only);
-/** A session as a whole is more than the one response that a key is for. */
+/** A key for one response may not read the whole session. */
 const maySeeSession = (c: Context<Gated>, first: ServedResponse): boolean =>
   c.var.caller.only?.response === undefined && maySee(c, first);
 
-/** For narrowed keys: whether what is asked for is theirs. */
+/** Whether a narrowed key may read what the filter selects. */
 async function isVisible(production: Reading, filter: SignalFilter, c: Context<Gated>): Promise<boolean> {
   if (filter.response !== undefined) {
     const found = await production.response(filter.response);
@@ -102,7 +105,7 @@ async function isVisible(production: Reading, filter: SignalFilter, c: Context<G
   return items[0] !== undefined && maySeeSession(c, items[0]);
 }
 
-/** The first ones of many, at least one, and whether there are more. @param size in characters; together no more than {@link mostSaid}. */
+/** The first items, at least one, and whether there are more. @param size in characters; the total is at most {@link mostSaid}. */
 async function firstOf<T>(
   all: AsyncIterable<T>,
   most: number,
@@ -121,7 +124,7 @@ async function firstOf<T>(
 const sizeOfSignal = ({ text = "", tags, about }: ReceivedSignal): number =>
   text.length + JSON.stringify(tags).length + JSON.stringify(about).length;
 
-/** Of responses one after the other: what each says that none before it did. The store reads what they share as one. */
+/** Counts the characters of each response that no earlier response had; the store shares the objects of common messages. */
 function newlySaid(): (response: ServedResponse) => number {
   const heard = new WeakSet<Message>();
   return ({ prompt, choices, settings, tags }) => {
@@ -203,11 +206,11 @@ function countOf(c: Context<Gated>, name: string, fallback: number, most = mostR
   };
 }
 
-/** The same for what is not there and what is not theirs to see. */
+/** The same refusal for unknown and for forbidden ids, so that a client cannot probe for ids. */
 const unknown: Refused = {
   status: 404,
   code: "not_found",
-  message: "There is nothing here by that name, or it is not yours to see. Check the id.",
+  message: "The id is unknown, or your key may not read it. Check the id.",
 };
 const narrow: Refused = {
   status: 403,

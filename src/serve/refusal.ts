@@ -1,8 +1,8 @@
-/** A request that is not answered: what was wrong, what was expected, how to mend it, in the shape of OpenAI's errors. */
+/** Refused requests: what was wrong, what was expected and how to fix it, in the format of OpenAI's errors. */
 
-/** One field that is not as it has to be. */
+/** One invalid field. */
 export interface WrongField {
-  /** Where it stands in the body, e.g. `3.value`; empty for the body itself. */
+  /** Its path in the body, e.g. `3.value`; empty for the body itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -13,11 +13,11 @@ export interface Refused {
   readonly code: string;
   readonly message: string;
   readonly fields?: readonly WrongField[];
-  /** Seconds after which it is worth trying again. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
 }
 
-/** What clients get to see of a refusal. */
+/** The body of a refused request. */
 export interface ErrorBody {
   readonly error: {
     readonly message: string;
@@ -47,7 +47,7 @@ export function errorBody({ status, code, message, fields }: Refused): ErrorBody
   };
 }
 
-/** OpenAI's clients ask again after many a status unless they are told not to. */
+/** OpenAI's clients retry after many statuses unless a header tells them not to. */
 export function refusal(refused: Refused): Response {
   const { status, retryAfter } = refused;
   return Response.json(errorBody(refused), {

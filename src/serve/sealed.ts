@@ -1,20 +1,20 @@
-/** Claims that nobody can change on their way: what a browser keeps for us, and we keep nowhere. */
+/** Signed claims, for state that a browser keeps and the server does not store. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Json } from "../core/json.ts";
 
-/** Short names: they travel with every request. */
+/** Names are short because every request carries them. */
 export type Claims = Readonly<Record<string, string | number | undefined>>;
 
 const mac = (purpose: string, payload: string, signing: Uint8Array): Buffer =>
   createHmac("sha256", signing).update(`whetstone ${purpose} ${payload}`).digest();
 
-/** `<claims>.<HMAC-SHA256>`, in base64url. @param purpose what is sealed for one opens nothing for another. */
+/** `<claims>.<HMAC-SHA256>`, in base64url. @param purpose claims sealed for one purpose are invalid for another. */
 export function seal(purpose: string, claims: Claims, signing: Uint8Array): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
   return `${payload}.${mac(purpose, payload, signing).toString("base64url")}`;
 }
 
-/** @returns nothing unless it was sealed with that secret for that purpose. */
+/** @returns the claims; nothing if they were not sealed with that secret for that purpose. */
 export function unseal(purpose: string, sealed: string, signing: Uint8Array): Json | undefined {
   const [, payload, signature] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})$/.exec(sealed) ?? [];
   if (payload === undefined || signature === undefined) return undefined;

@@ -1,13 +1,13 @@
-/** The secret that browsers' tokens are signed with. */
+/** The secret that browser tokens are signed with. */
 import { createHash, randomBytes } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { writeError } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
 
 /**
- * From the environment variable WHETSTONE_SIGNING_SECRET, which all servers of one PostgreSQL store share; else from a file
- * that is made at the first start and readable by its owner alone; else a random one, with which tokens end when the
- * server does. Another secret makes every token that was handed out worthless at once.
+ * Reads the environment variable WHETSTONE_SIGNING_SECRET, which all servers of one PostgreSQL store share; otherwise a file
+ * that the first start creates, readable by its owner only; otherwise makes a random secret, with which tokens end when the
+ * server ends. A changed secret invalidates all issued tokens at once.
  */
 export async function signingSecret(
   environment: Readonly<Record<string, string | undefined>>,
@@ -27,7 +27,7 @@ export async function signingSecret(
   }
   if (file === undefined) return randomBytes(32);
   try {
-    // only whoever makes the file writes it: two servers that start at once end up with one secret
+    // only the process that creates the file writes it: two servers that start at once end up with one secret
     const made = await open(file, "wx", 0o600);
     try {
       const secret = randomBytes(32);
@@ -46,6 +46,6 @@ export async function signingSecret(
     where: file,
     got: `${kept.length} bytes`,
     expected: "the 32 bytes that tokens are signed with",
-    mend: "Remove the file: a new one is made, and tokens that were handed out end.",
+    mend: "Remove the file: the server makes a new one, and issued tokens become invalid.",
   });
 }

@@ -1,4 +1,4 @@
-/** The texts of token ids, by the tokenizer that a run's folder carries. */
+/** The texts of token ids, from the tokenizer in a run's folder. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { recent } from "../store/recent.ts";
@@ -6,13 +6,13 @@ import { recent } from "../store/recent.ts";
 /** The text of one token id. */
 export type Spell = (id: number) => string;
 
-/** The tokenizer that a run's folder carries, if it does: credit can be painted on tokens then. */
+/** The tokenizer in a run's folder, if there is one: pages can then show per-token credit on the text. */
 export async function spellingOf(folder: string): Promise<Spell | undefined> {
   const file = find(folder, "tokenizer.json", 3);
   return file === undefined ? undefined : readSpelling(file);
 }
 
-/** The same for who asks often: tokenizers are read once as long as their files stay as they are, and the last few kept. */
+/** The same with a cache: a tokenizer is read again only if its files changed, and the last few are kept. */
 export function spellings(): typeof spellingOf {
   const known = recent<string, Spell>(4);
   return async (folder) => {
@@ -38,7 +38,7 @@ async function readSpelling(file: string): Promise<Spell | undefined> {
       return text;
     };
   } catch {
-    return undefined; // the words are shown without
+    return undefined; // pages then show the text without tokens
   }
 }
 

@@ -1,4 +1,4 @@
-/** A version that answers as another one does once it is told an artefact: made alike, whoever states it. */
+/** Builds a version that answers like another version with an artefact in its prompt; used by the command line and over HTTP. */
 import { type ArtefactVersion, artefactWords } from "../core/artefact.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
@@ -7,9 +7,9 @@ import { versionOf } from "./gateway/open.ts";
 
 export interface StatedTold {
   readonly artefact: ArtefactVersion;
-  /** Who answers. Default: who answers most; the only version, where there is no split. */
+  /** The version that answers. Default: the one with the largest share; without a split, the only version. */
   readonly over?: Version;
-  /** Who writes the hints: of a guide, and of nothing else. */
+  /** The version that writes the hints. For guides only. */
   readonly guide?: Version;
 }
 
@@ -18,14 +18,14 @@ export interface ToldVersionOptions {
   readonly known: readonly Version[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** How whoever states it knows a field, for errors: "--over", "over". */
+  /** The field's name in errors, such as "--over" or "over". */
   readonly field: (name: "over" | "guide") => string;
 }
 
 /**
- * Its artefact is in the store from then on; whether the version is, is the caller's affair.
- * @throws WhetstoneError `option.range` where nobody is there to be told, or a guide is missing or too many;
- * `store.erased` where the artefact was made from what has been erased.
+ * Adds the artefact to the store; the caller adds the version.
+ * @throws WhetstoneError `option.range` if there is no version that answers, a guide's version is missing, or one is given for
+ * another kind of artefact; `store.erased` if the artefact was made from erased data.
  */
 export async function toldVersion(
   { artefact, over, guide }: StatedTold,

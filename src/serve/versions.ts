@@ -1,4 +1,4 @@
-/** Versions and splits over HTTP: which answer, what is thought of them, and new ones. */
+/** HTTP routes for versions and splits: lists them, judges them, adds new ones. */
 import { Hono } from "hono";
 import { z } from "zod";
 import { unknownName } from "../common/text/suggest.ts";
@@ -29,11 +29,11 @@ const upstreamBody = z.strictObject({
   parent: id.optional(),
 });
 const toldBody = z.strictObject({
-  /** Of the store, by id or name. */
+  /** An artefact of the store, by id or name. */
   artefact: id,
-  /** Who answers, by id. Default: who answers most. */
+  /** Id of the version that answers. Default: the one with the largest share. */
   over: id.optional(),
-  /** Who writes the hints, by id, where the artefact is a guide. */
+  /** Id of the version that writes the hints, if the artefact is a guide. */
   guide: id.optional(),
   note: text.optional(),
   parent: id.optional(),
@@ -45,6 +45,7 @@ const splitBody = z.strictObject({
   why: text.optional(),
 });
 
+/** Settings of {@link versionRoutes}. */
 export interface VersionRouteOptions {
   readonly production: Production;
   readonly gate: Gate;
@@ -52,18 +53,18 @@ export interface VersionRouteOptions {
   readonly desk?: Omit<DeskOptions, "production">;
 }
 
-/** What `GET /v1/versions` answers. */
+/** Response of `GET /v1/versions`. */
 export interface VersionsBody {
   readonly versions: readonly Version[];
-  /** The one that counts. */
+  /** The current split. */
   readonly split: Split | null;
 }
-/** What `GET /v1/versions/judgement` answers; numbers that are none are null. */
+/** Response of `GET /v1/versions/judgement`; NaN is null. */
 export type JudgementBody = ReleaseState;
 
 /**
- * Milliseconds for which a judgement is given out again at least, and how many times as long as it took: it reads all that was
- * served under the split, and whoever asks again and again must not keep the store from everybody else.
+ * A judgement is cached for at least `fresh` milliseconds and at least `rest` times as long as it took to compute: it reads
+ * all responses of the split, and frequent requests must not block the store for other clients.
  */
 const [fresh, rest] = [5000, 10];
 
@@ -111,7 +112,7 @@ export function versionRoutes({ production, gate, desk: options }: VersionRouteO
 
 type VersionBody = z.output<typeof upstreamBody> | z.output<typeof toldBody> | z.output<typeof inlineBody>;
 
-/** The schema that a body is meant for. */
+/** Chooses the schema by the body's fields. */
 function bodySchema(body: unknown): z.ZodType<VersionBody> {
   if (typeof body !== "object" || body === null || !("artefact" in body)) return upstreamBody;
   return typeof body.artefact === "string" ? toldBody : inlineBody;
@@ -172,7 +173,7 @@ function versionById(known: readonly Version[], id: Id, where: string): Version 
   );
 }
 
-/** A secret of this machine goes nowhere over HTTP but where it goes already. */
+/** A version added over HTTP may send a secret of this machine only to a URL that already receives it. */
 function strange({ backend }: Version, known: readonly Version[]): Refused | undefined {
   if (backend.kind !== "upstream" || backend.keyEnv === undefined) return undefined;
   const { url, keyEnv } = backend;
@@ -189,7 +190,7 @@ const wrongRequest: ReadonlySet<string> = new Set([
   "import.invalid",
 ]);
 
-/** What the core refuses as a wrong request is one here too. */
+/** Maps errors of the core about invalid input to a refusal. */
 function refusalOf(e: unknown): Refused | undefined {
   if (!isWhetstoneError(e)) return undefined;
   return wrongRequest.has(e.code) ? { status: 400, code: "invalid_request", message: e.message } : undefined;
@@ -205,7 +206,7 @@ async function refusing<T>(work: () => Promise<T>): Promise<T | Refused> {
   }
 }
 
-/** The same answer for a while, and one piece of work for all who ask at once. */
+/** Caches a result for a while; concurrent callers share one computation. */
 function rarely<T>(work: () => Promise<T>, now: () => number): (() => Promise<T>) & { forget(): void } {
   let last: { readonly at: number; readonly answer: Promise<T>; lasts: number } | undefined;
   const ask = (): Promise<T> => {
@@ -233,5 +234,5 @@ const newSecret: Refused = {
   status: 400,
   code: "invalid_request",
   message:
-    "keyEnv: over HTTP only a variable that a version of this very url has already. Add the first one with: whetstone versions add.",
+    "keyEnv: expected a variable that a version of the same url already uses. Add the first such version with: whetstone versions add.",
 };

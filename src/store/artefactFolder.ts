@@ -1,4 +1,4 @@
-/** One artefact as a folder that people read, edit and share; several processes may write it, and none undoes another's work. */
+/** An artefact as a folder that people read, edit and share. Several processes may write it without overwriting each other's changes. */
 import { existsSync } from "node:fs";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -30,7 +30,7 @@ const headSchema = z.strictObject({
   format: z.literal(1),
   kind: z.enum(artefactKinds),
   id: z.string(),
-  /** Digest of what the other files say: where it differs, somebody edited them. */
+  /** Digest of the other files; a different digest means that they were edited by hand. */
   content: z.string(),
   name: z.string(),
   parents: z.array(z.string()),
@@ -43,27 +43,28 @@ type Head = z.output<typeof headSchema>;
 
 const headFile = "artefact.json";
 
+/** Result of {@link readArtefactFolder}. */
 export interface ReadArtefact {
   readonly version: ArtefactVersion;
-  /** The files were changed since they were written: the version is a new one, made from that which was written. */
+  /** Whether the files were changed by hand: `version` is then a new version whose parent is the written one. */
   readonly edited: boolean;
 }
 
 /**
- * What a folder says. Files that were edited by hand are a version of their own, whose parent is the one that was written.
- * @param now milliseconds since 1970, for such a version.
- * @throws WhetstoneError `import.invalid` for a folder without an artefact, or files that do not read as one.
+ * Reads an artefact folder. Files that were edited by hand give a new version whose parent is the written one.
+ * @param now creation time of such a version, milliseconds since 1970.
+ * @throws WhetstoneError `import.invalid` for a folder without an artefact, or files that cannot be parsed.
  */
 export async function readArtefactFolder(folder: string, now = Date.now()): Promise<ReadArtefact> {
   for (let tries = 1; ; tries++) {
     const before = await textOf(folder, headFile);
     const files = before === undefined ? {} : await filesIn(folder, headOf(folder, before));
-    // of a folder that is being written, one of two states: never some of each
+    // a folder that is being replaced is read in its old or its new state, never in a mixture
     if (before !== undefined && before === (await textOf(folder, headFile)))
       return versionOf(headOf(folder, before), files, now);
     if (before === undefined && tries >= 5) {
       if (existsSync(folder) || !existsSync(`${folder}.old`)) throw noArtefact(folder);
-      // whoever replaced it did not come to the end
+      // a replacement was interrupted
       await holding(folder, () => afterReplacing(folder));
       tries = 0;
     }
@@ -82,15 +83,15 @@ const noArtefact = (folder: string): WhetstoneError =>
 /** Settings of {@link writeArtefactFolder}. */
 export interface WriteArtefact {
   /**
-   * What the folder is expected to hold: the id of a version, or nothing yet. Where it holds something else, somebody was
-   * faster. Default: whatever it holds is replaced.
+   * The expected content of the folder: the id of a version, or "nothing". Other content means that another process was faster,
+   * and is an error. Default: any content is replaced.
    */
   readonly over?: Id | "nothing";
 }
 
 /**
- * Writes a version whole or not at all, one process at a time; files that are none of an artefact's stay.
- * @throws WhetstoneError `store.refused` where the folder holds something else than was expected; `disk.write`.
+ * Writes a version atomically, one process at a time; files that do not belong to the artefact stay.
+ * @throws WhetstoneError `store.refused` if the folder holds something other than expected; `disk.write`.
  */
 export async function writeArtefactFolder(
   folder: string,
@@ -109,9 +110,9 @@ export async function writeArtefactFolder(
   });
 }
 
-/** Takes parts out of a folder's artefact; a folder that is gone is none. @returns how many went. */
+/** Removes parts from a folder's artefact; a missing folder has none. @returns the number of removed parts. */
 export async function dropParts(folder: string, goes: (origins: Origins) => boolean): Promise<number> {
-  // a folder that is being replaced is not there for a moment, and its lock is
+  // a folder that is being replaced is missing for a moment, but its lock exists
   if (!existsSync(folder) && !existsSync(`${folder}.lock`)) return 0;
   return await holding(folder, async () => {
     await afterReplacing(folder);
@@ -129,7 +130,7 @@ export async function dropParts(folder: string, goes: (origins: Origins) => bool
   });
 }
 
-/** What the artefact of a folder and its parts were made from; none where there is no such folder. */
+/** The origins of a folder's artefact and of its parts; empty if there is no such folder. */
 export async function originsInFolder(folder: string): Promise<readonly Origins[]> {
   if ((await textOf(folder, headFile)) === undefined) return [];
   const { version } = await readArtefactFolder(folder);
@@ -149,7 +150,7 @@ async function write(folder: string, version: ArtefactVersion): Promise<void> {
   });
 }
 
-/** What somebody put there beside the artefact, such as notes on it: none of ours to delete. */
+/** Files that people put beside the artefact, such as notes, which must not be deleted. */
 async function strangersIn(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder)) return [];
   const ours = new Set([headFile, ...Object.values(artefactFileNames).flat()]);
@@ -204,7 +205,7 @@ async function filesIn(folder: string, { kind }: Head): Promise<ArtefactFiles> {
   return files;
 }
 
-/** Nothing where the file is not there. */
+/** The file's text; nothing if the file does not exist. */
 async function textOf(folder: string, name: string): Promise<string | undefined> {
   try {
     return await readFile(join(folder, name), "utf8");
@@ -223,5 +224,5 @@ const overtaken = (folder: string, got: Id, expected: Id, edited: boolean): Whet
         : `${got}${edited ? ", which somebody edited by hand" : ""}`,
     expected:
       expected === "nothing" ? "no artefact there yet" : `${expected}, from which the new one was made`,
-    mend: "Read it again and make the change anew, so that nobody's work is lost.",
+    mend: "Read it again and repeat the change, so that no work is lost.",
   });

@@ -1,4 +1,4 @@
-/** A version of an artefact as people name it. */
+/** Finds an artefact version by what a user typed. */
 
 import { unknownName } from "../common/text/suggest.ts";
 import type { ArtefactVersion } from "../core/artefact.ts";
@@ -6,8 +6,8 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
 
 /**
- * A version of the store by its id, how that begins, or a name, of which the last one counts.
- * @param where what named it, for errors. @throws WhetstoneError `name.unknown`.
+ * Finds an artefact version by its id, the beginning of its id, or its name; of several with one name, the last.
+ * @param where the option or field with the name, for errors. @throws WhetstoneError `name.unknown`.
  */
 export async function artefactNamed(
   store: ArtefactStore,
@@ -29,5 +29,5 @@ const noArtefacts = (where: string, got: string): WhetstoneError =>
     where,
     got: `"${got}"`,
     expected: "an artefact, but the store has none yet",
-    mend: "Bring one in with: whetstone artefacts import FILE",
+    mend: "Import one with: whetstone artefacts import FILE",
   });

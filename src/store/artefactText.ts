@@ -15,7 +15,7 @@ export const originsSchema = z.strictObject({
   from: z.strictObject({ sessions: ids, users: ids, responses: ids, signals: ids }).readonly(),
   trajectories: ids,
 });
-/** What is known of parts by their ids; of a system text by "". */
+/** Metadata of parts by their ids; of the system text under "". */
 const aboutSchema = z.record(
   z.string(),
   z.strictObject({
@@ -60,11 +60,11 @@ const treeSchema = z.strictObject({
  * The files of an artefact:
  *
  * - instructions: `system.md` (or `system.instead.md`), `tools.json`, `examples.json`;
- * - experience: `lessons.md`, cases: `cases.md`, a heading for each with what it is about quoted below it;
+ * - experience: `lessons.md`, cases: `cases.md`, a heading for each part with its subject quoted below;
  * - guide: `frame.md`, `guide.json`;
  * - rubrics: `rubrics.md`, a heading for each;
  * - tree: `tree.md`, `tree.json`;
- * - but for guides `about.json`: origins and numbers by id, which nobody has to edit.
+ * - all except guides: `about.json`, origins and numbers by id, which people need not edit.
  */
 export function writeArtefactFiles(artefact: Artefact): ArtefactFiles {
   switch (artefact.kind) {
@@ -132,8 +132,8 @@ export const artefactFileNames: Readonly<Record<ArtefactKind, readonly string[]>
 };
 
 /**
- * An artefact from its files. What has no id gets one from its content; what has no origins was written by a person. Blanks
- * around texts do not count.
+ * Parses an artefact from its files. A part without an id gets one from its content; a part without origins counts as written
+ * by a person. Whitespace around texts is ignored.
  * @throws WhetstoneError `import.invalid`, naming the file and the line.
  */
 export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Artefact {
@@ -143,12 +143,7 @@ export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Art
     case "instructions": {
       const [plain, instead] = [files["system.md"], files["system.instead.md"]];
       if (plain !== undefined && instead !== undefined) {
-        throw invalid(
-          "system.instead.md",
-          "system.md beside it",
-          "one of the two",
-          "Delete the one that does not count.",
-        );
+        throw invalid("system.instead.md", "system.md beside it", "one of the two", "Delete one of them.");
       }
       const examples =
         files["examples.json"] === undefined ? [] : read("examples.json", files, examplesSchema);
@@ -211,7 +206,7 @@ export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Art
     case "tree": {
       if (files["tree.json"] === undefined)
         throw invalid("tree.json", "no such file", "what the tree may name", "Write it again.");
-      // the language of trees counts blanks: of a fenced text the lines between the fences, as they are
+      // indentation is significant in trees: keep the lines between the code fences as they are
       const tree = textIn(files["tree.md"] ?? "").replace(/^```\w*\n([\s\S]*?)\n?```$/, "$1");
       return { kind, tree, ...read("tree.json", files, treeSchema), origins: originsOf("") };
     }
@@ -221,7 +216,7 @@ export function readArtefactFiles(kind: ArtefactKind, files: ArtefactFiles): Art
 interface Section<Word extends string = string> {
   readonly word: Word;
   readonly id: string;
-  /** What it is about. */
+  /** Its subject. */
   readonly quoted: string;
   readonly text: string;
 }
@@ -230,7 +225,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const digest = (text: string): string => hash("sha256", text).slice(0, 12);
 const textIn = (text: string): string => text.replaceAll("\r\n", "\n").trim();
 
-/** A heading, what it is about as a quotation, and its text; lines that would be taken for either begin with a backslash. */
+/** Writes a heading, the subject as a quotation, and the text; text lines that look like a heading or quotation get a backslash. */
 const sections = (all: readonly Section[]): string =>
   all
     .map(({ word, id, quoted, text }) => {
@@ -310,7 +305,7 @@ function read<T>(file: string, files: ArtefactFiles, schema: z.ZodType<T>): T {
     throw invalid(file, got, "what whetstone wrote there", "Undo the change, or write what is asked for.");
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
-    throw invalid(file, messageOf(e), "JSON", "Mend the file: a comma or a quotation mark is missing.");
+    throw invalid(file, messageOf(e), "JSON", "Correct the file: a comma or a quotation mark is missing.");
   }
 }
 

@@ -1,4 +1,4 @@
-/** Every version of every artefact, with what it came from, why, and what it did to success. */
+/** Stores all versions of all artefacts, with their origins, reasons and measured success. */
 import { type Kysely, sql } from "kysely";
 import { originsIn, withoutParts } from "../common/artefacts/origins.ts";
 import type { Artefact, ArtefactMeasure, ArtefactVersion, Origins } from "../core/artefact.ts";
@@ -9,39 +9,40 @@ import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import { addRecord, keepRecord, readRecord, readRecords } from "./records.ts";
 import type { Tables } from "./schema.ts";
 
-/** A version without its content, as it stands in a lineage. */
+/** An artefact version without its content. */
 export interface ArtefactSummary extends Omit<ArtefactVersion, "artefact"> {
   readonly kind: Artefact["kind"];
-  /** Lessons, cases, examples or rubrics. */
+  /** Number of lessons, cases, examples or rubrics. */
   readonly parts: number;
   /** Length of its content as JSON. */
   readonly characters: number;
 }
 
-/** A folder that an artefact was written to: erased with the rest. */
+/** A folder that an artefact was written to; erasure covers it too. */
 export interface ArtefactFolder {
   /** The folder, absolute. */
   readonly id: string;
 }
 
+/** Versions of artefacts and their measured success. */
 export interface ArtefactStore {
   /**
-   * Adds a version; of equal content the first one stays as it was.
-   * @returns whether it is new. @throws WhetstoneError `store.erased` where a part was made from what has been erased.
+   * Adds a version; if one with equal content exists, that one stays unchanged.
+   * @returns whether it is new. @throws WhetstoneError `store.erased` if a part was made from erased data.
    */
   add(version: ArtefactVersion): Promise<boolean>;
   get(id: Id): Promise<ArtefactVersion | undefined>;
-  /** Oldest first, without their contents. */
+  /** All versions, oldest first, without their contents. */
   list(): Promise<readonly ArtefactSummary[]>;
-  /** Notes it, or replaces the one with its id: a run that went on measured again. */
+  /** Adds a measurement, or replaces the one with its id, since a resumed run measures again. */
   measure(measure: ArtefactMeasure): Promise<void>;
   /** Oldest first. */
   measures(): Promise<readonly ArtefactMeasure[]>;
-  /** Notes a folder that holds one, so that erasing reaches it. */
+  /** Registers a folder that holds an artefact, so that erasure covers it. */
   addFolder(folder: string): Promise<void>;
 }
 
-/** Versions are two records each, so that a lineage is read without its contents. */
+/** A version is two records, so that a lineage can be read without contents. */
 const [content, lineage, measured, folders] = ["artefact", "lineage", "measure", "artefactFolder"] as const;
 
 interface Content {
@@ -49,7 +50,7 @@ interface Content {
   readonly artefact: Artefact;
 }
 
-/** @param guarded puts what a database throws into our words. */
+/** @param guarded converts database errors to WhetstoneErrors. */
 export function artefactsOn(
   database: Pick<Database, "db" | "kind">,
   guarded: <T>(work: () => Promise<T>) => Promise<T>,
@@ -66,7 +67,7 @@ export function artefactsOn(
           await requireNoneErased(tx, secret, () =>
             sourcesOf([version.origins, ...originsIn(artefact)]).map((one) => ({ kind: "artefact", ...one })),
           );
-          // numbered by nobody else meanwhile: a transaction cannot try another number
+          // lock, so that no other transaction takes the next number: this one could not retry with another
           if (database.kind === "postgres") await sql`lock table records in exclusive mode`.execute(tx);
           await keepRecord(tx, content, { id: about.id, artefact });
           return await keepRecord(tx, lineage, { ...about, kind: artefact.kind, ...size });
@@ -87,7 +88,7 @@ export function artefactsOn(
   };
 }
 
-/** How many lessons, cases, examples or rubrics it has. */
+/** Number of lessons, cases, examples or rubrics of an artefact. */
 export function partsOf(artefact: Artefact): number {
   switch (artefact.kind) {
     case "instructions":
@@ -104,7 +105,7 @@ export function partsOf(artefact: Artefact): number {
   }
 }
 
-/** The origins of each version and of its parts, and those of each folder's. */
+/** The origins of each version and its parts, and of each folder's artefact. */
 export async function* originsKept(db: Kysely<Tables>): AsyncGenerator<readonly Origins[]> {
   yield* originsInTables(db);
   for (const folder of await artefactFolders(db)) yield await originsInFolder(folder);
@@ -118,8 +119,8 @@ async function* originsInTables(db: Kysely<Tables>): AsyncGenerator<readonly Ori
 }
 
 /**
- * Takes out of all versions, and of the folders that they were written to, what was made from what goes.
- * @returns by folder how many parts went; those of the tables are counted under the store's own name, "".
+ * Removes parts that were made from erased data, from all versions and from the folders that they were written to.
+ * @returns the number of removed parts by folder; those of the database under "".
  */
 export async function eraseParts(
   db: Kysely<Tables>,
@@ -147,13 +148,13 @@ export async function eraseParts(
   return removed;
 }
 
-/** What is left of the reasons for a version, where they were somebody's. */
+/** Replaces a version's origins and reason if they came from erased data. */
 const forgotten: Pick<ArtefactVersion, "origins" | "why"> = {
   origins: { by: "erasure", from: { sessions: [], users: [], responses: [], signals: [] }, trajectories: [] },
   why: "made from what has been erased since",
 };
 
-/** How many versions still name something. */
+/** Number of versions that still contain one of the names. */
 export async function countNaming(db: Kysely<Tables>, names: ReadonlySet<string>): Promise<number> {
   const naming = ({ from }: Origins): boolean =>
     [from.sessions, from.users, from.responses, from.signals].some((ids) => ids.some((id) => names.has(id)));
@@ -162,6 +163,6 @@ export async function countNaming(db: Kysely<Tables>, names: ReadonlySet<string>
   return found;
 }
 
-/** Folders that hold artefacts. */
+/** Registered folders that hold artefacts. */
 export const artefactFolders = async (db: Kysely<Tables>): Promise<readonly string[]> =>
   (await readRecords<ArtefactFolder>(db, folders)).map(({ id }) => id);

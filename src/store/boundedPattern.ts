@@ -1,15 +1,15 @@
-/** Patterns of users' own, of which it is known beforehand that no text makes them run long. */
+/** User-defined regular expressions with a bounded running time on every text. */
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 import type { Finder } from "./personalData.ts";
 
-/** Ways through a pattern that a matcher may have to try from one place of a text, and characters of the longest of them. */
+/** Most ways through a pattern that a matcher may have to try from one position, and most characters of a match. */
 export const mostPaths = 500;
 const mostCharacters = 10_000;
 
 /**
- * Compiles a pattern whose number of ways through, and with it the time for one place of a text, is bounded:
+ * Compiles a pattern whose number of ways through, and so the time per text position, is bounded:
  * ways(ab) = ways(a) ways(b), ways(a|b) = ways(a) + ways(b), ways(a{m,n}) = Σ ways(a)^k for k = m…n.
- * `*`, `+` and `{n,}` have no such bound, and back references and looks around are not counted: all are refused.
+ * `*`, `+` and `{n,}` have no such bound, and backreferences and lookarounds are not counted: all are refused.
  * @throws WhetstoneError `option.range`.
  */
 export function boundedPattern(where: string, pattern: string): Finder {
@@ -23,17 +23,17 @@ export function boundedPattern(where: string, pattern: string): Finder {
   }
   if (compiled.exec("")) {
     throw refused(
-      `/${pattern}/, which finds nothing everywhere`,
-      "one that finds something",
-      "Let it need a character.",
+      `/${pattern}/, which matches the empty text`,
+      "a pattern that matches at least one character",
+      "Require at least one character.",
     );
   }
   const extent = extentOf(pattern);
   if (extent === undefined) {
     throw refused(
       `/${pattern}/`,
-      "one without back references and looks to the side",
-      "Name what is to be found alone, with \\b where it begins and ends.",
+      "a pattern without backreferences and lookarounds",
+      "Match only the text to be found, with \\b at its beginning and end.",
     );
   }
   const { ways, length } = extent;
@@ -48,20 +48,20 @@ export function boundedPattern(where: string, pattern: string): Finder {
     throw refused(
       `/${pattern}/, which finds up to ${length} characters`,
       `at most ${mostCharacters}`,
-      "Let it repeat less.",
+      "Use fewer repetitions.",
     );
   }
-  // two units to a character, and what it looks at behind
+  // a character has up to two UTF-16 units; \b looks at the characters beside the match
   return { pattern: compiled, shortest: 1, reach: 2 * length + 2, steps: ways * length };
 }
 
-/** What a matcher may have to try from one place: ways, and characters of the longest. */
+/** Bounds of a pattern at one position: the ways through it, and the characters of the longest match. */
 interface Extent {
   readonly ways: number;
   readonly length: number;
 }
 
-/** Of a pattern that compiles in Unicode mode. @returns nothing where it has parts that are not counted. */
+/** Computes the bounds of a pattern that compiles in Unicode mode. @returns nothing if it has parts that are not counted. */
 export function extentOf(pattern: string): Extent | undefined {
   let at = 0;
   let countable = true;

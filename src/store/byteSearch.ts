@@ -1,18 +1,18 @@
-/** Whether any of many texts stands anywhere in some bytes, in UTF-8. */
+/** Searches bytes for any of many texts in UTF-8. */
 
-/** Shorter texts stand everywhere by chance. */
+/** Shorter texts occur by chance. */
 export const shortest = 8;
 
 /**
- * Reads the bytes once, whatever the number of texts.
- * @returns how often each text that was found stands there. Texts below 8 bytes are not looked for.
+ * Reads the bytes once, for any number of texts.
+ * @returns the number of occurrences of each text found. Texts below 8 bytes are not searched.
  */
 export async function searchBytes(
   blocks: AsyncIterable<Uint8Array>,
   texts: Iterable<string>,
 ): Promise<Map<string, number>> {
   const found = new Map<string, number>();
-  /** By their first four bytes. */
+  /** Texts by their first four bytes. */
   const needles = new Map<number, { readonly text: string; readonly bytes: Buffer }[]>();
   const begins = new Uint8Array(1 << 16);
   let longest = 0;
@@ -28,9 +28,9 @@ export async function searchBytes(
   }
   if (longest === 0) return found;
 
-  /** What may be the beginning of a text is looked at again, together with the next block. */
+  /** End of the last block, which may hold the beginning of a text; searched again with the next block. */
   let rest = Buffer.alloc(0);
-  /** Looks at the places below `until`. */
+  /** Searches the positions below `until`. */
   function look(held: Buffer, until: number): void {
     for (let i = 0; i < until; i++) {
       if (begins[held[i]! | (held[i + 1]! << 8)] === 0) continue;

@@ -1,4 +1,4 @@
-/** A response is read together with those that it goes on from. */
+/** Reads a response together with the responses that it continues. */
 import type { Kysely } from "kysely";
 import type { ServedResponse } from "../core/served.ts";
 import type { Id } from "../core/types.ts";

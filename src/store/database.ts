@@ -1,4 +1,4 @@
-/** One way to either database: what the rest of the room asks of it. */
+/** The common interface of SQLite and PostgreSQL. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -19,27 +19,27 @@ export interface Database {
   /** The file, or the connection URL without its password. */
   readonly where: string;
   readonly db: Kysely<Tables>;
-  /** Where it works in a thread of its own: rows in one transaction, by one message to it. */
+  /** Set if the database runs in a worker thread: writes rows in one transaction, with one message to the thread. */
   readonly write?: (secret: Buffer, rows: Rows) => Promise<RowsWritten>;
-  /** Writes over what was deleted: free pages and the log. Takes as long as copying the database. */
+  /** Overwrites deleted data in free pages and the log. Takes as long as copying the database. */
   scrub(): Promise<void>;
-  /** The bytes of each of its files, where this process may read them. */
+  /** The bytes of each of its files, if this process may read them. */
   contents(): AsyncIterable<AsyncIterable<Uint8Array>>;
-  /** Where deleted rows may go on, out of our reach. */
+  /** Places outside the store's reach where deleted rows may remain. */
   readonly unseen: readonly string[];
-  /** Anything thrown while it was used, as one clear error. */
+  /** Converts any error of the database to a WhetstoneError. */
   failure(cause: unknown): WhetstoneError;
   close(): Promise<void>;
 }
 
 /**
- * In which thread SQLite works: its own, where somebody is served meanwhile. A statement that waits for another's transaction
- * holds its whole thread up, for ever where that transaction's next statement is to come from the same thread.
+ * The thread that SQLite runs in; servers use a worker thread. A statement that waits for another transaction blocks its whole
+ * thread, for ever if that transaction's next statement would come from the same thread.
  */
 export type SqliteIn = "own thread" | "this thread";
 
 /**
- * Opens or creates it, with all its tables.
+ * Opens or creates a database, with all tables.
  * @param where a file, or a URL that begins with postgres://.
  * @throws WhetstoneError `store.failed`, `store.full`.
  */
@@ -60,7 +60,7 @@ async function openSqlite(file: string, thread: SqliteIn): Promise<Database> {
   return { ...onDialect(dialect, file, close), write };
 }
 
-/** On a file that is open already, in this thread. */
+/** Wraps a SQLite file that is already open, in this thread. */
 export function sqliteDatabase(database: DatabaseSync, file: string): Database {
   return onDialect(new SqliteDialect({ database: kyselyDatabase(database) }), file, async () => {});
 }
@@ -88,8 +88,8 @@ function onDialect(dialect: Dialect, file: string, close: () => Promise<void>): 
 }
 
 /**
- * Read by another process: closing the file in this one would drop the locks that SQLite holds on it, and another
- * process could then take the log away from under us (https://sqlite.org/howtocorrupt.html, section 2.2).
+ * Reads the file in another process: closing it in this process would drop SQLite's locks on it, and another process could
+ * then remove the log while it is in use (https://sqlite.org/howtocorrupt.html, section 2.2).
  */
 async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
   const copy = "require('node:fs').createReadStream(process.argv[1]).pipe(process.stdout)";
@@ -100,12 +100,12 @@ async function* bytesOfFile(file: string): AsyncGenerator<Uint8Array> {
   if (code !== 0) throw new Error(`${file} could not be read`);
 }
 
-/** Brings the tables to this version; closes the database where that fails. */
+/** Migrates the tables to this version; closes the database if that fails. */
 export async function migrated({ kind, where, db, failure, close }: Database): Promise<void> {
   const known = migrations(kind === "sqlite" ? "blob" : "bytea");
   const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
   try {
-    // two processes that create one store at once: the second finds it made on its next try
+    // if two processes create one store at once, the second succeeds on its next try
     for (let tries = 1; ; tries++) {
       const { error } = await migrator.migrateToLatest();
       if (error === undefined) return;

@@ -1,4 +1,4 @@
-/** Entries that are looked up by likeness, on either database. */
+/** Stores entries for similarity search, on either database. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { z } from "zod";
 import type { PackedVector } from "../core/encoder.ts";
@@ -9,14 +9,13 @@ import { connect } from "./database.ts";
 import { heldFor, requireNoneErased, secretOf, sourcesOf } from "./erased.ts";
 import type { EntriesTable, Tables } from "./schema.ts";
 
-/** Rows of one statement, and of one page. */
+/** Rows per statement and per page. */
 const round = 500;
 
 /**
- * Opens or creates the store, for entries alone. What was made from somebody's data goes when that is erased from the same
- * store.
+ * Opens or creates a store for entries only. Erasing a user's data from the same store also removes entries made from it.
  * @param where a file, or a URL that begins with postgres://.
- * @throws WhetstoneError `store.failed`, `store.full`; of `put` also `store.erased` for what was made from erased data.
+ * @throws WhetstoneError `store.failed`, `store.full`; `put` also throws `store.erased` for entries made from erased data.
  */
 export async function openShelf(where: string): Promise<OpenShelf> {
   const database = await connect(where, "own thread");
@@ -36,7 +35,7 @@ export async function openShelf(where: string): Promise<OpenShelf> {
         db.transaction().execute(async (tx) => {
           await heldFor("writing", database, tx);
           await requireNoneErased(tx, secret, () => entries.flatMap(subjectsIn));
-          // places follow each other, and nobody reads past one that is not there yet
+          // lock, so that places are consecutive and no reader skips one that is not committed yet
           if (database.kind === "postgres") await sql`lock table entries in exclusive mode`.execute(tx);
           for (let i = 0; i < entries.length; i += round) {
             const part = entries.slice(i, i + round);
@@ -88,7 +87,7 @@ export async function openShelf(where: string): Promise<OpenShelf> {
   };
 }
 
-/** Entries that were made from something, a page at a time. */
+/** Entries with origins, one page at a time. */
 export async function* entriesFrom(
   db: Kysely<Tables>,
 ): AsyncGenerator<readonly { readonly place: number; readonly from: Provenance }[]> {
@@ -107,7 +106,7 @@ export async function* entriesFrom(
   }
 }
 
-/** Takes out what was made from what goes. @returns how many entries went. */
+/** Deletes entries made from erased data. @returns the number of deleted entries. */
 export async function eraseEntries(db: Kysely<Tables>, goes: (from: Provenance) => boolean): Promise<number> {
   let erased = 0;
   for await (const entries of entriesFrom(db)) {

@@ -1,4 +1,4 @@
-/** What was erased is remembered by salted hashes alone, so that nothing more is taken about it. */
+/** Remembers erased subjects as salted hashes only, so that the store refuses further data about them. */
 import { createHmac, randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
@@ -6,10 +6,10 @@ import type { Provenance } from "../core/trainingExamples.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 
-/** Something that can be erased. A trajectory goes with its session. */
+/** Something that can be erased. A trajectory is erased with its session. */
 export type Subject = "response" | "session" | "trajectory";
 
-/** The store's own secret, made when it is first asked for. */
+/** The store's secret, created on first use. */
 export async function secretOf(db: Kysely<Tables>): Promise<Buffer> {
   await db
     .insertInto("settings")
@@ -29,8 +29,8 @@ export const hashOf = (secret: Buffer, what: string, name: string): string =>
   createHmac("sha256", secret).update(`${what}\0${name}`).digest("base64url").slice(0, 22);
 
 /**
- * Nobody erases while others write, nor the other way round, until the transaction ends: PostgreSQL would let a row in about
- * what is being erased. SQLite has one writer at a time in any case.
+ * Locks out writers during an erasure and erasures during a write, until the transaction ends: PostgreSQL would otherwise accept
+ * a row about a subject that is being erased. SQLite has one writer at a time anyway.
  */
 export async function heldFor(
   work: "writing" | "erasing",
@@ -41,14 +41,14 @@ export async function heldFor(
   await sql`lock table erased in ${sql.raw(work === "writing" ? "share" : "exclusive")} mode`.execute(tx);
 }
 
-/** What something is about: one that may have been erased. */
+/** A subject that may have been erased. */
 interface About {
   readonly what: string;
   readonly name: string;
 }
-/** One subject of something that is about to be written. */
+/** A subject of data that is about to be written. */
 interface Written extends About {
-  /** What is about to be written, in a word. */
+  /** Kind of data that is about to be written, for errors. */
   readonly kind: string;
 }
 
@@ -59,7 +59,7 @@ export const sourcesOf = (parts: readonly { readonly from: Provenance }[]) =>
     ...from.responses.map((name) => ({ what: "response", name }) as const),
   ]);
 
-/** Which of these have been erased, in no order. */
+/** The subjects that have been erased, in no particular order. */
 export async function* erasedAmong<T extends About>(
   db: Kysely<Tables>,
   secret: Buffer,
@@ -77,7 +77,7 @@ export async function* erasedAmong<T extends About>(
   }
 }
 
-/** @param about asked for only where something was erased. @throws WhetstoneError `store.erased` where some of it was. */
+/** @param about called only if anything was erased before. @throws WhetstoneError `store.erased` if one of the subjects was erased. */
 export async function requireNoneErased(
   db: Kysely<Tables>,
   secret: Buffer,
@@ -90,7 +90,7 @@ export async function requireNoneErased(
       where: `${subject.kind} about ${subject.what} ${subject.name}`,
       got: `a ${subject.what} that was erased`,
       expected: "one whose data is still kept",
-      mend: "Do not send it again: what was erased takes no more data.",
+      mend: "Do not send it again: the store accepts no more data about erased subjects.",
     });
   }
 }

@@ -1,4 +1,4 @@
-/** Erasing what belongs to somebody, or is too old: rows, free pages, log, exported files; and a search for what is left. */
+/** Erases data of a user or session, or data that is too old: rows, free pages, log and exported files; then searches for remains. */
 import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,19 +19,19 @@ import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";
 import { packResponse, targetsOf, unpackSignal } from "./served.ts";
 
-/** What may have learnt from it, out of our reach as well. */
+/** Data outside the store's reach that may derive from erased data. */
 const learnt = ["checkpoints, journals and weights of runs that learnt from it, and stores of their own"];
 
-/** Rows that one transaction deletes. */
+/** Most rows that one transaction deletes. */
 const round = 1000;
 
-/** Everything that goes, by name. */
+/** Names of everything to erase, by kind. */
 type Gone = Readonly<Record<Subject | "user" | "signal", Set<Id>>>;
 
 /**
- * A session goes whole, whoever else spoke in it: its prompts repeat what was said before. Of things that are too
- * old each goes at its own age, and what remains of a trajectory is written again so that it needs nothing older.
- * It may be cut off at any time and asked for again.
+ * A session is erased as a whole, even if other users took part, since its prompts repeat earlier messages. With an age limit,
+ * each row is erased by its own age, and the rest of a trajectory is rewritten so that it needs no older rows.
+ * An interrupted erasure can be repeated at any time.
  */
 export async function erase(database: Database, secret: Buffer, what: Erase): Promise<Erasure> {
   const { db } = database;
@@ -51,7 +51,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   if ("before" in what) await eraseOld(database, secret, what.before, gone);
   else await eraseSessions(database, secret, touched, gone);
 
-  // files that were being written meanwhile, from what was still there
+  // also files that were exported meanwhile, from data that was still there
   const exports = [...before, ...(await rewriteExports(db, goes))];
   const counts = { responses: gone.response.size, signals: gone.signal.size };
   await noteErased(db, secret, gone);
@@ -77,7 +77,7 @@ export async function erase(database: Database, secret: Buffer, what: Erase): Pr
   return erasure;
 }
 
-/** What was erased before, of all that something was made from: a try that was cut off took the rows, and not yet what was made from them. */
+/** Adds subjects that were erased before: an interrupted erasure may have deleted the rows, but not yet what was made from them. */
 async function noteErased(db: Kysely<Tables>, secret: Buffer, gone: Gone): Promise<void> {
   const note = async (parts: readonly Pick<Origins, "from">[]): Promise<void> => {
     for await (const { what, name } of erasedAmong(db, secret, sourcesOf(parts))) gone[what].add(name);
@@ -86,7 +86,7 @@ async function noteErased(db: Kysely<Tables>, secret: Buffer, gone: Gone): Promi
   for await (const entries of entriesFrom(db)) await note(entries);
 }
 
-/** Whether something was made from what goes. */
+/** Whether something was made from data to be erased. */
 const madeFrom =
   (gone: Gone) =>
   ({ from }: Pick<Origins, "from">): boolean =>
@@ -97,7 +97,7 @@ const madeFrom =
 
 const everyName = (gone: Gone): Set<Id> => new Set(Object.values(gone).flatMap((some) => [...some]));
 
-/** The receipt that is kept must not name who asked to be forgotten. */
+/** Hashes the user's name, since the stored receipt must not contain it. */
 const pseudonym = (secret: Buffer, what: Erase): Erase =>
   "user" in what
     ? { user: `erased:${hashOf(secret, "user", what.user)}` }
@@ -105,12 +105,12 @@ const pseudonym = (secret: Buffer, what: Erase): Erase =>
       ? { session: `erased:${hashOf(secret, "session", what.session)}` }
       : what;
 
-/** As it was given, and as redaction writes it where it holds personal data. */
+/** The name as given, and the pseudonym that redaction stores if the name holds personal data. */
 const keptNames = (secret: Buffer, name: string): Id[] => [
   ...new Set([name, redactor({}, secret).name(name)]),
 ];
 
-/** Sessions of which something goes. */
+/** Sessions with data to be erased. */
 async function sessionsOf(db: Kysely<Tables>, secret: Buffer, what: Erase): Promise<Set<Id>> {
   if ("session" in what) return new Set(keptNames(secret, what.session));
   const query = db.selectFrom("responses").select("session").distinct();
@@ -121,7 +121,7 @@ async function sessionsOf(db: Kysely<Tables>, secret: Buffer, what: Erase): Prom
   return new Set(rows.map((row) => row.session));
 }
 
-/** Takes rows out of files and out of what is known of these. A crash between the two is mended by the next try. */
+/** Removes rows from exported files and from their records. After a crash between the two steps, the next try completes them. */
 async function rewriteExports(
   db: Kysely<Tables>,
   goes: (record: ExportRecord, row: ExportRecord["rows"][number]) => boolean,
@@ -138,7 +138,7 @@ async function rewriteExports(
   return rewritten;
 }
 
-/** In a transaction during which nobody writes. */
+/** Runs work in a transaction during which no other transaction writes. */
 const erasing = <T>(database: Database, work: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
   database.db.transaction().execute(async (tx) => {
     await heldFor("erasing", database, tx);
@@ -203,7 +203,7 @@ async function eraseOld(database: Database, secret: Buffer, before: number, gone
   });
 }
 
-/** Remembers hashes of what goes, and deletes the signals about it. */
+/** Stores hashes of the erased subjects, and deletes the signals about them. */
 async function forget(
   tx: Kysely<Tables>,
   secret: Buffer,
@@ -212,7 +212,7 @@ async function forget(
   sessions: readonly Id[],
 ): Promise<void> {
   const responses = rows.map((row) => row.id);
-  // of a session that remains, its trajectories do too
+  // trajectories of a remaining session remain too
   const trajectories = sessions.length > 0 ? [...new Set(rows.map((row) => row.trajectory))] : [];
   const names = { response: responses, session: sessions, trajectory: trajectories };
   for (const [what, some] of Object.entries(names)) {
@@ -255,7 +255,7 @@ async function eraseSignals(tx: Kysely<Tables>, gone: Gone, which: (q: Signals) 
   }
 }
 
-/** Rows of any table that name something that is gone. */
+/** Number of rows in any table that name an erased subject. */
 async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const places: readonly (readonly [table: keyof Tables, column: string, names: ReadonlySet<Id>])[] = [
     ["responses", "id", gone.response],
@@ -281,7 +281,7 @@ async function findRows(db: Kysely<Tables>, gone: Gone): Promise<number> {
   return found;
 }
 
-/** Names in the bytes of the database's files that nothing which is still kept says. */
+/** Number of erased names in the bytes of the database's files, not counting names that remaining data contains. */
 async function findBytes({ db, contents }: Database, gone: Gone): Promise<number> {
   const names = everyName(gone);
   let found = 0;
@@ -293,7 +293,7 @@ async function findBytes({ db, contents }: Database, gone: Gone): Promise<number
   return found;
 }
 
-/** Whether what is kept of others says it: as a part of a longer name, or in words. */
+/** Whether remaining data contains the text, as part of a longer name or in a message. */
 async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
   const like = `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
   const among = async (table: keyof Tables, columns: readonly string[]): Promise<boolean> => {
@@ -312,7 +312,7 @@ async function said(db: Kysely<Tables>, text: string): Promise<boolean> {
   );
 }
 
-/** Names in exported files, as JSON writes them. */
+/** Number of erased names in exported files, in their JSON spelling. */
 async function findInExports(db: Kysely<Tables>, gone: Gone): Promise<number> {
   const names = [...everyName(gone)].map((name) => JSON.stringify(name));
   const exported = (await readRecords<ExportRecord>(db, "export")).map(({ file }) => file);

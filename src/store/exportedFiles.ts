@@ -1,15 +1,15 @@
-/** Taking rows out of files of training data that were written before. */
+/** Removes rows from exported training data files. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { replaceFile } from "../common/files/files.ts";
 import { WhetstoneError } from "../core/errors.ts";
 
 /**
- * Writes a file of one row a line again without some of them: aside, flushed, renamed.
- * A file that is gone, or was written again before a crash, is left as it is.
- * @param drop places of rows, counted from 0 over the lines that are not empty.
- * @param rows how many there were.
- * @throws WhetstoneError `store.failed` where the file is not the one that was exported.
+ * Rewrites a file of one row per line without some rows, atomically: written aside, flushed, renamed.
+ * A file that is missing, or was already rewritten before a crash, stays as it is.
+ * @param drop indices of rows, counted from 0 over the non-empty lines.
+ * @param rows number of rows that were exported.
+ * @throws WhetstoneError `store.failed` if the file is not the exported one.
  */
 export async function dropRows(file: string, drop: ReadonlySet<number>, rows: number): Promise<void> {
   let lines = 0;
@@ -25,7 +25,7 @@ export async function dropRows(file: string, drop: ReadonlySet<number>, rows: nu
       where: file,
       got: `${lines} rows`,
       expected: `the ${rows} rows that were exported`,
-      mend: "Somebody changed the file, so that nobody knows whose rows are whose. Delete it, and erase again.",
+      mend: "Delete the file and erase again: it was changed, so its rows cannot be assigned to users.",
     });
   }
   async function* remaining(): AsyncGenerator<string> {

@@ -1,21 +1,21 @@
-/** Where rules find something in a text, however long it is: a stretch at a time, so that others get their turn in between. */
+/** Finds matches of rules in a text of any length, one stretch at a time, so that other work gets a turn in between. */
 import type { Interruptible } from "../common/files/slices.ts";
 import type { Finder, Rule } from "./personalData.ts";
 
-/** Characters that are looked at in one go, and steps of the matcher. */
+/** Most characters and matcher steps per stretch. */
 const [longestStretch, mostSteps] = [1 << 15, 1e7];
-/** Characters before a place that a pattern may look back at. */
+/** Characters before a position that a lookbehind may read. */
 const lookedBack = 64;
 
-/** From and to of each place, one after the other, in the order of the text. */
+/** Start and end of each match, flat, in text order. */
 export interface Found {
   readonly rule: Rule;
   readonly places: Int32Array;
 }
 
-/** Each place is the first rule's that finds it. */
+/** Finds the matches of all rules; a range belongs to the first rule that finds it. */
 export function* findPlaces(text: string, rules: readonly Rule[]): Interruptible<readonly Found[]> {
-  /** 1 for each character that a rule has found. */
+  /** 1 for each character that a rule has matched. */
   let taken: Uint8Array | undefined;
   const all: Found[] = [];
   for (const [rule, finder] of rules.flatMap((rule) => rule.finders.map((one) => [rule, one] as const))) {
@@ -40,7 +40,7 @@ function isTaken(taken: Uint8Array, from: number, to: number): boolean {
   return false;
 }
 
-/** Of one finder, without regard to others. */
+/** Matches of one finder, independent of other finders. */
 function* placesOf(text: string, finder: Finder): Interruptible<Int32Array> {
   const { pattern, reach, shortest, steps = 1, length, block } = finder;
   if (text.length < shortest) return new Int32Array();
@@ -57,7 +57,7 @@ function* placesOf(text: string, finder: Finder): Interruptible<Int32Array> {
       if (from >= until) break;
       const [found] = match;
       if (found === "") pattern.lastIndex++;
-      // the next stretch begins behind what this one found last
+      // the next stretch begins after the last match of this one
       at = Math.max(until, from + found.length);
       const counts = length ? length(found) : found.length;
       if (counts > 0) places.push(from, from + counts);
@@ -67,7 +67,7 @@ function* placesOf(text: string, finder: Finder): Interruptible<Int32Array> {
   return block ? blocksIn(text, places.all(), block) : places.all();
 }
 
-/** From a beginning to the next end, where that is near: the first beginning from which it is. */
+/** Ranges from a beginning mark to the next end mark within reach, from the first beginning that reaches it. */
 function blocksIn(
   text: string,
   marks: Int32Array,
@@ -86,7 +86,7 @@ function blocksIn(
   return blocks.all();
 }
 
-/** Millions of numbers, which a list of JavaScript's own would take four times the room for, and garbage collection its time. */
+/** A growable Int32Array: for millions of numbers a JavaScript array takes four times the memory, and garbage collection time. */
 function numbers(): { push(from: number, to: number): void; all(): Int32Array } {
   let held = new Int32Array(64);
   let length = 0;

@@ -1,17 +1,17 @@
-/** One process at a time works on a folder. */
+/** A lock, so that one process at a time works on a folder. */
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeFolder } from "../common/files/files.ts";
 import { sqlite } from "../common/files/sqlite.ts";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
 
-/** Milliseconds that another process may keep us waiting. */
+/** Milliseconds to wait for another process. */
 const patience = 30_000;
 
 /**
- * Does something to a folder while nobody else who asks so does. The lock is that of an empty SQLite file beside the folder,
- * `<folder>.lock`: the system lets go of it when its holder ends, however it ends.
- * @throws WhetstoneError `store.failed` where another one holds it for half a minute.
+ * Runs work while holding the folder's lock. The lock is that of an empty SQLite file beside the folder, `<folder>.lock`:
+ * the operating system releases it when the holding process ends, even after a crash.
+ * @throws WhetstoneError `store.failed` if another process holds it for half a minute.
  */
 export async function holding<T>(folder: string, work: () => Promise<T>): Promise<T> {
   await makeFolder(dirname(folder));
@@ -42,7 +42,7 @@ const held = (folder: string, e: unknown): WhetstoneError =>
   new WhetstoneError("store.failed", {
     where: folder,
     got: `another process at work on it (${messageOf(e)})`,
-    expected: "it to be free within half a minute",
-    mend: "Wait for the other one to end, or end it.",
+    expected: "a lock that is released within half a minute",
+    mend: "Wait for the other process to end, or end it.",
     cause: e,
   });

@@ -1,9 +1,9 @@
-/** Versions that several may add at once: replicas that begin together, programs that send the same. */
+/** Adds versions that several processes may add at once, such as replicas that start together. */
 import { isWhetstoneError } from "../core/errors.ts";
 import type { Version } from "../core/served.ts";
 import type { Production } from "./production.ts";
 
-/** Adds it, unless the store has one of its id. @returns the one that the store has, and whether it was added now. */
+/** Adds a version unless the store has one with its id. @returns the stored version, and whether it was added now. */
 export async function keptVersion(
   production: Pick<Production, "versions" | "addVersion">,
   version: Version,
@@ -16,7 +16,7 @@ export async function keptVersion(
     await production.addVersion(version);
     return { version, added: true };
   } catch (e) {
-    // somebody else was first
+    // another process was first
     const first = isWhetstoneError(e) && e.code === "store.refused" ? await known() : undefined;
     if (!first) throw e;
     return { version: first, added: false };

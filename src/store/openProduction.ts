@@ -1,4 +1,4 @@
-/** The production loop's tables behind their contract, on either database. */
+/** Implements `Production` on SQLite and PostgreSQL. */
 import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import { type Interruptible, inSlices } from "../common/files/slices.ts";
 import type { AccessKey, ReceivedSignal, ServedResponse, Split, Version } from "../core/served.ts";
@@ -34,16 +34,17 @@ import {
 } from "./served.ts";
 import { writeRows } from "./writeRows.ts";
 
+/** Settings of {@link openProduction}. */
 export interface ProductionOptions {
-  /** What is taken out before anything is stored. Default: nothing is. */
+  /** Redaction before anything is stored. Default: none. */
   readonly redaction?: RedactionOptions;
 }
 
-/** Rows that are read at a time, and bytes of them: one row alone may hold more. */
+/** Most rows per read, and most bytes; a single row may hold more. */
 const [page, pageBytes] = [200, 4e6];
-/** Of a transaction that others stand in the way of. */
+/** Most tries of a transaction that conflicts with others. */
 const mostTries = 4;
-/** Characters and tokens of conversations that are kept at hand, so that their next turn is stored without its past. */
+/** Characters and tokens of cached conversations, so that a next turn is stored as a difference only. */
 const atHand = 16e6;
 
 /**
@@ -61,7 +62,7 @@ export async function openProduction(where: string, options: ProductionOptions =
   }
 }
 
-/** @param secret the store's own, of `secretOf`. */
+/** @param secret the store's secret, from `secretOf`. */
 export function productionOn(
   database: Database,
   secret: Buffer,
@@ -69,7 +70,7 @@ export function productionOn(
 ): Production {
   const { db, where } = database;
   const redacting = options.redaction && redactor(options.redaction, secret);
-  /** By trajectory, what its next turn will go on from. */
+  /** The last response of each trajectory, which the next turn continues. */
   const latest = recent<Id, ServedResponse>(atHand, weightOf);
   const writing: NonNullable<Database["write"]> =
     database.write ?? ((...given) => writeRows(database, ...given));
@@ -92,7 +93,7 @@ export function productionOn(
     });
     for (const [trajectory, response] of bases) latest.set(trajectory, response);
     let nth = 0;
-    // of several in one batch, one is new
+    // of several with one id in a batch, only one is new
     const fresh = new Set(added);
     return batch.map((entry): Written => {
       if (entry.kind === "response") {
@@ -104,7 +105,7 @@ export function productionOn(
     });
   }
 
-  /** Of the responses that signals name and redaction would name anew, those that are kept, come with them, or were erased. */
+  /** Of the response ids in signals that redaction would rename, those that are stored, in the same batch, or erased. */
   async function knownResponses(batch: readonly Write[], { name }: Redactor): Promise<ReadonlySet<Id>> {
     const named = batch.flatMap((entry) => (entry.kind === "signal" ? targetsOf(entry.signal) : []));
     const responses = named.filter((one) => one.what === "response" && name(one.name) !== one.name);
@@ -141,7 +142,7 @@ export function productionOn(
     return { bases, responses };
   }
 
-  /** With all that it goes on from. */
+  /** The response of a row, expanded with the responses that it continues. */
   async function expanded(row: ResponsesTable, known: Recent<Id, ServedResponse>): Promise<ServedResponse> {
     const base = row.base === null ? undefined : (known.get(row.base) ?? (await readResponse(db, row.base)));
     const response = unpackResponse(row, base);
@@ -208,7 +209,7 @@ export function productionOn(
         } catch (e) {
           if (tries === mostTries || !mayRepeat(e)) throw database.failure(e);
         }
-        // stored whole, a turn needs nothing that may have been erased
+        // retry with whole turns, which need no base that may have been erased
         latest.clear();
       }
     },
@@ -236,30 +237,30 @@ export function productionOn(
 }
 
 /**
- * Whether the same may succeed when it is tried again: a row names another one that another process erased
- * (SQLITE_CONSTRAINT_FOREIGNKEY, foreign_key_violation), or two processes stood in each other's way (deadlock_detected).
+ * Whether a retry may succeed: a row references another row that another process erased
+ * (SQLITE_CONSTRAINT_FOREIGNKEY, foreign_key_violation), or two transactions deadlocked (deadlock_detected).
  */
 function mayRepeat(e: unknown): boolean {
   const { errcode, code } = (e ?? {}) as { errcode?: number; code?: string };
   return errcode === 787 || code === "23503" || code === "40P01";
 }
 
-/** Where a row stands among the others, and how much it holds. */
+/** A row's position in the order, and its size. */
 interface Place {
   readonly id: Id;
   readonly at: number;
-  /** PostgreSQL gives sums of them as texts. */
+  /** PostgreSQL returns sums as text. */
   readonly bytes: number | string;
 }
 
-/** Of these columns together. Either database knows it without reading what they hold. */
+/** Size of these columns together. Both databases know it without reading the contents. */
 function bytesOf(...columns: readonly (keyof ResponsesTable)[]) {
   const each = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
   return sql<number | string>`${sql.join(each, sql` + `)}`.as("bytes");
 }
 
 /**
- * All rows in order, few at a time and few bytes at a time, since each may hold megabytes.
+ * All rows in order, in small pages with a byte limit, since each row may hold megabytes.
  * @param places of the page after this row. @param read rows by their ids, in the same order.
  */
 async function* paged<Row>(
@@ -329,7 +330,7 @@ function filteredSignals(
   return query;
 }
 
-/** Sessions and the signals about them, by whichever name these were given. */
+/** Sessions and the signals about them, whether a signal names the session, a trajectory or a response. */
 function signalsOf(db: Kysely<Tables>, sessions: readonly Id[]) {
   const direct = db
     .selectFrom("signal_targets as t")

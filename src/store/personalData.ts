@@ -1,26 +1,26 @@
-/** Where personal data and secrets stand in a text. */
+/** Finds personal data and secrets in a text. */
 import { isIP } from "node:net";
 
-/** One way in which something is written. */
+/** A pattern for one spelling of a kind of data. */
 export interface Finder {
   readonly pattern: RegExp;
-  /** Characters of the shortest text in which it finds something. */
+  /** Length of the shortest text with a match, in characters. */
   readonly shortest: number;
-  /** Characters of the longest that it finds, with what it looks at behind that. */
+  /** Length of the longest match including its lookahead, in characters. */
   readonly reach: number;
-  /** Steps of the matcher at one place of a text, about. Default: so few that they do not matter. */
+  /** Approximate matcher steps per text position. Default: negligible. */
   readonly steps?: number;
-  /** How many characters of what the pattern found are really one, from its start. Default: all. */
+  /** Length of the valid part of a match, from its start; 0 if none. Default: the whole match. */
   readonly length?: (found: string) => number;
-  /** What the pattern finds are beginnings and ends: what is meant is all from one to the other. */
+  /** If set, the pattern matches beginning and end marks, and the data is everything from one to the other. */
   readonly block?: { readonly isEnd: (text: string, from: number) => boolean; readonly longest: number };
 }
 
 export interface Rule {
-  /** What is written in its place, in brackets. */
+  /** The name that replaces a match, in brackets. */
   readonly name: string;
   readonly finders: readonly Finder[];
-  /** The same for all ways of writing the same. */
+  /** Normalises a match, so that all spellings of one value are equal. */
   readonly plain?: (found: string) => string;
 }
 
@@ -45,9 +45,9 @@ function behind(remainder: number, code: number): number {
 }
 
 /**
- * ISO 13616: with the first four characters moved to the end, the remainder by 97 is 1. Words may follow an IBAN as if they
- * belonged to it: what counts is the longest beginning that checks.
- * @returns its length, 0 where none does.
+ * ISO 13616: with the first four characters moved to the end, the remainder by 97 is 1. A match may include words after the
+ * IBAN, so the longest prefix with a valid checksum counts.
+ * @returns its length, 0 if no prefix is valid.
  */
 export function ibanLength(found: string): number {
   const first: number[] = [];
@@ -67,21 +67,21 @@ const digitsIn = (text: string): number => text.replaceAll(/\D/g, "").length;
 
 const secrets = new RegExp(
   [
-    // as their makers mark them
+    // keys with a provider's prefix
     "(?<![A-Za-z\\d])(?:sk-|pk-|rk_|sk_|pk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abprs]-|hf_|npm_|pypi-|wst_|AIza)[\\w-]{16,400}",
     "(?<![A-Za-z\\d])(?:AKIA|ASIA)[A-Z\\d]{16}(?![A-Za-z\\d])",
     // JSON web tokens
     "(?<![\\w-])eyJ[\\w-]{8,4000}\\.[\\w-]{4,4000}\\.[\\w-]{0,2000}",
     "(?<=\\bBearer )[\\w.~+/=-]{12,2000}",
-    // what is said to be one
+    // values labelled as a key, secret, token or password
     "(?<=\\b(?:api[_-]?key|secret|token|passw(?:or)?d|pwd)[\"']?\\s{0,3}[:=]\\s{0,3}[\"']?)[^\\s\"',;&\\[]{6,200}",
   ].join("|"),
   "gi",
 );
 
 /**
- * Of two that find the same place, the first one counts. Each takes time in proportion to the text, whatever that is: parts of
- * varying length are bounded, and begin at few places of a text or cannot fail late.
+ * Of two rules that match the same range, the first wins. Each takes time linear in any text: parts of
+ * varying length are bounded, and begin at few positions of a text or cannot fail late.
  */
 export const personalData = {
   secret: {

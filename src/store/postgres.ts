@@ -1,4 +1,4 @@
-/** PostgreSQL behind a connection URL, and its failures in words. */
+/** PostgreSQL behind a connection URL, and its errors as WhetstoneErrors. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { messageOf, WhetstoneError } from "../core/errors.ts";
@@ -6,20 +6,20 @@ import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 import { shownUrl } from "./where.ts";
 
-/** Connections are made when they are needed, up to 8. */
+/** Opens a pool that connects on demand, with up to 8 connections. */
 export async function postgresDatabase(url: string): Promise<Database> {
-  // loaded only now: who keeps to SQLite needs none of it
+  // imported lazily, so that SQLite users do not load it
   const { Pool } = (await import("pg")).default;
   const where = shownUrl(url);
   const pool = new Pool({ connectionString: url, max: 8, connectionTimeoutMillis: 10_000 });
-  // a connection may break between two statements: the next one says so, and the pool makes another
+  // a connection may break while idle: the next statement reports it, and the pool opens another
   pool.on("error", () => {});
   pool.on("connect", (client) => void client.on("error", () => {}));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool,
       async onCreateConnection(connection) {
-        // a server set to acknowledge before the disk has it would break our word; stronger settings stay
+        // a server that acknowledges commits before they are on disk would break the durability guarantee; stronger settings stay
         const {
           sql: text,
           parameters,
@@ -48,7 +48,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
   };
 }
 
-/** Where people's data lies. */
+/** Tables with users' data. */
 const tables = [
   "responses",
   "signals",
@@ -57,12 +57,12 @@ const tables = [
   "entries",
 ] as const satisfies readonly (keyof Tables)[];
 
-/** How long whoever reads what is gone is waited for, in milliseconds. */
+/** How long to wait for transactions that still see deleted rows, in milliseconds. */
 const patience = { most: 10_000, pause: 20 } as const;
 
 /**
- * Rows that a transaction of before may still see outlive a vacuum. Ends once there is none, or patience: a receipt then counts what
- * remained. A role sees its own transactions alone.
+ * Waits for older transactions, since rows that they may see survive a vacuum. Ends when there are none, or after `patience`:
+ * the receipt then counts what remained. A role sees its own transactions only.
  */
 async function unread(db: Kysely<Tables>): Promise<void> {
   const { rows: now } = await sql<{ xid: string }>`select pg_current_xact_id()::xid::text as xid`.execute(db);
@@ -83,7 +83,7 @@ async function unread(db: Kysely<Tables>): Promise<void> {
 async function scrub(db: Kysely<Tables>): Promise<void> {
   await unread(db);
   for (const table of tables) await sql`vacuum full ${sql.table(table)}`.execute(db);
-  // writes the rewritten files out; roles that may not ask for it wait for the server to do so by itself
+  // flushes the rewritten files; without the permission, the server's next automatic checkpoint does it
   await sql`checkpoint`.execute(db).catch((e: unknown) => {
     if (stateOf(e) !== denied) throw e;
   });
@@ -93,7 +93,7 @@ const denied = "42501";
 const notText = "22021";
 const block = 1 << 20;
 
-/** The bytes of the tables' files with their indexes and long values, where this role may read them. */
+/** The bytes of the tables' files, with indexes and TOAST data, if this role may read them. */
 async function* fileContents(db: Kysely<Tables>): AsyncGenerator<AsyncIterable<Uint8Array>> {
   const { rows } = await sql<{ path: string }>`
     with main as (
@@ -130,12 +130,12 @@ function stateOf(e: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** By SQLSTATE, or its class of two characters, or the system's code; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+/** Error texts by SQLSTATE, its two-character class, or the system's error code; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const reasons: Readonly<Record<string, readonly [got: string, expected: string, mend: string]>> = {
   "53100": [
     "a full disk",
     "room to write",
-    "Free some space on the server; then send again what was not taken.",
+    "Free some space on the server, then send the refused data again.",
   ],
   "53300": ["too many connections", "a free one", "Close others, or raise the server's max_connections."],
   "28": ["a refused login", "a role and password that may log in", "Correct user and password in the URL."],
@@ -152,17 +152,17 @@ const reasons: Readonly<Record<string, readonly [got: string, expected: string, 
   ECONNRESET: ["a connection that broke", "one that lasts", "Try again; check the server and the way to it."],
 };
 
-/** Anything thrown while the store was used, as one clear error. The password stands in none of it. */
+/** Converts any error of the database to a WhetstoneError, without the password. */
 export function postgresFailure(where: string, cause: unknown): WhetstoneError {
   if (cause instanceof WhetstoneError) return cause;
   const state = stateOf(cause);
   if (state === notText)
-    // of the one text, not of the server: what is asked again without it is answered
+    // an error of this text, not of the server: the same request without the character succeeds
     return new WhetstoneError("store.refused", {
       where: "a name or text",
       got: "a NUL character",
-      expected: "text that a database holds",
-      mend: "Leave that character out.",
+      expected: "text without NUL characters",
+      mend: "Remove that character.",
       cause,
     });
   const known = reasons[state] ?? reasons[state.slice(0, 3)] ?? reasons[state.slice(0, 2)];

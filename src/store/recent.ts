@@ -1,4 +1,4 @@
-/** A map that keeps what was last asked for: once it weighs more than `limit`, the longest unused goes. */
+/** An LRU cache: above a total weight of `limit`, the least recently used value is dropped. */
 export interface Recent<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;

@@ -1,16 +1,17 @@
-/** Group commit: what arrives while a transaction is being written goes into the next one, all of it. */
+/** Group commit: everything that arrives during a transaction is written by the next one. */
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
 import type { Production, Recorder, RecorderState, Write, Written } from "./production.ts";
 import { requireStorable, weightOf } from "./served.ts";
 
+/** Settings of {@link recorder}. */
 export interface RecorderOptions {
-  /** Milliseconds that traffic may wait for company, at most 100. Signals do not wait. Default 50. */
+  /** Milliseconds that traffic may wait to be batched, at most 100. Signals do not wait. Default 50. */
   readonly delay?: number;
-  /** Responses that may wait; while there are more, what comes is lost and counted. Default 10,000. */
+  /** Most queued responses; further ones are lost and counted. Default 10,000. */
   readonly limit?: number;
-  /** Characters and tokens that they may have together. Default 64 million. */
+  /** Most characters and tokens of all queued responses. Default 64 million. */
   readonly characters?: number;
-  /** One line when nothing can be written any more or traffic is lost, and one when it goes on. */
+  /** Called with one line when writing fails or traffic is lost, and one when writing resumes. */
   readonly log?: (line: string) => void;
 }
 
@@ -21,27 +22,27 @@ interface Waiting {
   readonly size: number;
   /** When it came, by `performance.now()`. */
   readonly since: number;
-  /** Absent: nobody waits for it, and it is tried again until it is written or lost. */
+  /** Absent: no caller waits for it, and it is retried until it is written or lost. */
   readonly answer?: { resolve(written: readonly Written[]): void; reject(e: unknown): void };
 }
 
-/** Responses, and entries that somebody waits for, of one transaction. More would make these wait long. */
+/** Most entries of one transaction; more would delay the callers that wait. */
 const mostServed = 500;
 const mostGiven = 2000;
-/** Milliseconds beyond its delay that traffic may wait before more of it is held up. */
+/** Milliseconds beyond its delay that traffic may wait before producers are slowed down. */
 const patience = 10;
 /** Milliseconds between tries while nothing can be written. */
 const pause = 250;
 
-/** @param production what it writes to; it stays open when the recorder is closed. */
+/** Creates a recorder. @param production the store; it stays open when the recorder is closed. */
 export function recorder(production: Pick<Production, "write">, options: RecorderOptions = {}): Recorder {
   const delay = Math.min(100, options.delay ?? 50);
   const limit = options.limit ?? 10_000;
   const characters = options.characters ?? 64e6;
   const { log = () => {} } = options;
-  /** Somebody waits for these. */
+  /** Entries that a caller waits for. */
   const urgent: Waiting[] = [];
-  /** Nobody does. */
+  /** Entries that no caller waits for. */
   const traffic: Waiting[] = [];
   let trafficSize = 0;
   let writing: Promise<void> | undefined;
@@ -49,16 +50,16 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
   let recorded = 0;
   let lost = 0;
   let inHand = 0;
-  /** When the oldest traffic that is being written came, by `performance.now()`. */
+  /** Arrival of the oldest traffic in the current transaction, by `performance.now()`. */
   let takenSince = Number.POSITIVE_INFINITY;
-  /** Of all traffic that ever waited, and who waits for how much of it to be tried. */
+  /** Count of all traffic ever queued, and the callers that wait until a given count was attempted. */
   let queued = 0;
   const watching: { readonly upTo: number; done(): void }[] = [];
   let failing: RecorderState["failing"];
-  /** Traffic is lost since the queue was empty the last time. */
+  /** Whether traffic was lost since the queue was last empty. */
   let overflowing = false;
 
-  /** @param why of a failure. What waits would say the same again and again: only changes are told. */
+  /** Logs state changes only, since every retry would report the same error. @param why the error. */
   function note(now: RecorderState["failing"], why?: unknown): void {
     if (now !== failing) {
       log(
@@ -77,7 +78,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     log(`${traffic.length} responses wait to be recorded, which is all that may: what comes is lost`);
   }
 
-  /** Traffic first, since signals may be about it; neither keeps the other waiting. */
+  /** Takes traffic first, since signals may be about it; neither delays the other. */
   function take(): Waiting[] {
     const served = traffic.splice(0, mostServed);
     takenSince = served[0]?.since ?? Number.POSITIVE_INFINITY;
@@ -88,7 +89,7 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     return [...served, ...urgent.splice(0, n)];
   }
 
-  /** Writes what is taken; where some of it is to blame, halves find it without a transaction for each. */
+  /** Writes entries together; if the store refuses some, bisection finds them without one transaction per entry. */
   async function writeTogether(taken: readonly Waiting[]): Promise<void> {
     const entries = taken.flatMap((w) => w.entries);
     inHand = entries.length;
@@ -124,15 +125,15 @@ export function recorder(production: Pick<Production, "write">, options: Recorde
     }
   }
 
-  /** Whether traffic has waited long enough, or is enough to be written. */
+  /** Whether traffic has waited long enough, or is enough for a transaction. */
   const isDue = (): boolean =>
     failing === undefined &&
     traffic[0] !== undefined &&
     (traffic.length >= mostServed || performance.now() >= traffic[0].since + delay);
 
   /**
-   * Writes until nobody waits, and no traffic whose time has come. All that waits goes along with what is written, but traffic
-   * alone waits for company: else a store that is always busy would commit it call by call.
+   * Writes until no caller waits and no traffic is due. Every transaction takes all queued entries, but traffic alone waits
+   * to be batched: otherwise a busy store would commit call by call.
    */
   async function drain(): Promise<void> {
     do {

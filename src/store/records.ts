@@ -1,9 +1,9 @@
-/** Things that are few and whole: versions, splits, keys, exports, erasures. JSON by kind and id, in the order made. */
+/** Small records: versions, splits, keys, exports, erasures. Stored as JSON by kind and id, in order of creation. */
 import { type Kysely, sql } from "kysely";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Tables } from "./schema.ts";
 
-/** @throws WhetstoneError `store.refused` where another one has its id, unless it is to be replaced. */
+/** @throws WhetstoneError `store.refused` if another record has its id, unless `known` is "replace". */
 export async function addRecord<T extends { readonly id: string }>(
   db: Kysely<Tables>,
   kind: string,
@@ -18,11 +18,11 @@ export async function addRecord<T extends { readonly id: string }>(
     where: `${kind} ${record.id}`,
     got: `another ${kind} than the one of that id`,
     expected: `an id that no ${kind} has yet`,
-    mend: "Give it an id of its own: what was used is never changed.",
+    mend: "Choose a new id: stored records are never changed.",
   });
 }
 
-/** Adds it unless there is one of its id, which stays. @returns whether it was added. */
+/** Adds a record unless one with its id exists. @returns whether it was added. */
 export const keepRecord = <T extends { readonly id: string }>(
   db: Kysely<Tables>,
   kind: string,
@@ -55,7 +55,7 @@ async function insert<T extends { readonly id: string }>(
   }
 }
 
-/** Nothing where there is none of that id. */
+/** Reads a record; nothing if the id is unknown. */
 export async function readRecord<T>(db: Kysely<Tables>, kind: string, id: string): Promise<T | undefined> {
   const row = await db
     .selectFrom("records")
@@ -66,7 +66,7 @@ export async function readRecord<T>(db: Kysely<Tables>, kind: string, id: string
   return row && (JSON.parse(row.data) as T);
 }
 
-/** The first made first. */
+/** All records of a kind, oldest first. */
 export async function readRecords<T>(db: Kysely<Tables>, kind: string): Promise<T[]> {
   const rows = await db
     .selectFrom("records")

@@ -1,4 +1,4 @@
-/** Personal data and secrets, taken out before anything is stored. */
+/** Removes personal data and secrets before anything is stored. */
 import { createHmac } from "node:crypto";
 import { atOnce, eachOf, type Interruptible, inSlices } from "../common/files/slices.ts";
 import { parsed } from "../common/text/toolCalls.ts";
@@ -11,32 +11,34 @@ import { type Found, findPlaces } from "./findPlaces.ts";
 import { type PersonalData, personalData, type Rule } from "./personalData.ts";
 import type { Write } from "./production.ts";
 
+/** Settings of {@link redactor}. */
 export interface RedactionOptions {
-  /** Default: all that are known. */
+  /** Built-in rules to apply. Default: all. */
   readonly rules?: readonly PersonalData[];
-  /** More, by the name that is written in their place; regular expressions without unlimited repetition. */
+  /** Further regular expressions, by the name that replaces a match. Unlimited repetition is not allowed. */
   readonly patterns?: Readonly<Record<string, string>>;
-  /** Equal things get equal names, such as "[email:3kQ_dz0a]", so that they can still be told apart. */
+  /** Replaces equal values by equal pseudonyms, such as "[email:3kQ_dz0a]", so that different values stay distinguishable. */
   readonly pseudonyms?: boolean;
-  /** Hears of what was taken out, by its name; "tokens" counts replies whose token ids had to go with it. */
+  /** Called with each kind of removed data and its count; "tokens" counts replies whose token ids were removed too. */
   readonly onRedacted?: (what: string, times: number) => void;
 }
 
+/** Removes personal data from texts, names and entries. */
 export interface Redactor {
   text(text: string): string;
   /**
-   * As they may be stored. Where words were changed, the token ids that say them go. Others get their turn in between.
-   * @param known responses whose ids stay as they are; what else a signal names may be anything.
+   * Redacts entries. If a text changes, its token ids are removed. Other work gets a turn in between.
+   * @param known responses whose ids stay unchanged; other names in a signal may hold anything and are redacted.
    */
   entries(entries: readonly Write[], known?: ReadonlySet<Id>): Promise<readonly Write[]>;
-  /** The name under which somebody's data is kept: told apart whatever the options say. */
+  /** The stored form of a name: names with personal data get pseudonyms, whatever the options. */
   name(name: string): string;
 }
 
 /**
- * What is found is replaced by its kind in brackets. Names of users, sessions, trajectories, tools, fields and tool calls that hold
- * personal data get pseudonyms, since things are told apart, put together and erased by them.
- * @param secret the store's own: pseudonyms are HMACs under it.
+ * Replaces each match by its kind in brackets. Names of users, sessions, trajectories, tools, fields and tool calls that hold
+ * personal data get pseudonyms, since data is matched and erased by them.
+ * @param secret the store's secret: pseudonyms are HMACs under it.
  * @throws WhetstoneError `option.range` for a pattern that could run long.
  */
 export function redactor(options: RedactionOptions, secret: Uint8Array): Redactor {

@@ -2,6 +2,7 @@
 import type { ColumnDataType, Generated, Kysely, Migration } from "kysely";
 
 export const runStates = ["running", "done", "failed", "interrupted"] as const;
+/** State of a run: "running", "done", "failed" or "interrupted". */
 export type RunState = (typeof runStates)[number];
 
 export interface RunsTable {
@@ -80,7 +81,7 @@ export interface EvaluationsTable {
   outcomes: string | null;
 }
 
-/** What was served. Its prompt goes on from that of `base`, and keeps only what is new. */
+/** A served response. Its prompt continues that of `base`, and stores only the new messages. */
 export interface ResponsesTable {
   id: string;
   session: string;
@@ -96,7 +97,7 @@ export interface ResponsesTable {
   split: string | null;
   model: string;
   status: string;
-  /** Another response of its trajectory, without which it cannot be read. */
+  /** Another response of its trajectory, which is needed to read this one. */
   base: string | null;
   /** JSON: everything but token arrays. */
   data: string;
@@ -138,7 +139,7 @@ export interface RecordsTable {
   data: string;
 }
 
-/** Salted hashes of what was erased, so that nothing more is taken about it. */
+/** Salted hashes of erased subjects, so that the store refuses further data about them. */
 export interface ErasedTable {
   hash: string;
 }

@@ -18,6 +18,7 @@ export const keptIterations = 50;
 /** One in this many of the older ones is kept besides, chosen by a hash of its id. */
 export const keptOneIn = 100;
 
+/** What is known of a run at its start. */
 export interface RunStart {
   readonly id: string;
   readonly name: string;
@@ -29,6 +30,7 @@ export interface RunStart {
   readonly folder: string;
 }
 
+/** A stored run. */
 export interface Run extends RunStart {
   readonly state: RunState;
   /** ISO 8601 in UTC. */
@@ -57,6 +59,7 @@ export interface Saved {
   readonly reward?: number;
 }
 
+/** A stored trajectory without its turns. */
 export interface TrajectorySummary {
   readonly run: string;
   readonly iteration: number;
@@ -73,11 +76,13 @@ export interface TrajectorySummary {
   readonly kept: string;
 }
 
+/** A stored trajectory with its turns and tokens. `advantage` has one number per action token. */
 export interface StoredTrajectory extends TrajectorySummary {
   readonly trajectory: Trajectory;
   readonly advantage?: Float32Array;
 }
 
+/** Selects trajectories of a run; all given fields must match. */
 export interface TrajectoryFilter {
   readonly iteration?: number;
   readonly phase?: string;
@@ -108,6 +113,7 @@ export interface TrajectorySearch {
 /** How a trajectory ended, as people ask for it: "done" is an end that nobody judged. */
 export type Outcome = "success" | "no success" | "done" | "truncated" | "failed";
 
+/** The value of one metric at one iteration of a run. */
 export interface Metric {
   readonly iteration: number;
   readonly name: string;
@@ -140,6 +146,7 @@ export interface Evaluation {
   readonly outcomes?: string;
 }
 
+/** Runs with their metrics, trajectories, evaluations and artefacts, on SQLite or PostgreSQL. */
 export interface Store {
   /** The file, or the connection URL without its password. */
   readonly file: string;
@@ -148,9 +155,9 @@ export interface Store {
   /** Keeps what was found wrong with the run's environment, in place of what was kept before. */
   saveFindings(run: string, findings: readonly Finding[]): Promise<void>;
   finishRun(run: string, state: Exclude<RunState, "running">, summary?: Json): Promise<void>;
-  /** Takes a run away that never began; one of which something was measured stays. */
+  /** Removes a run that never began; a run with metrics stays. */
   dropRun(run: string): Promise<void>;
-  /** Writes an iteration in one transaction, over what was there of it, and applies the retention rule. */
+  /** Writes an iteration in one transaction, replacing its earlier data, and applies the retention rule. */
   saveIteration(
     run: string,
     iteration: number,
@@ -200,7 +207,7 @@ export interface Store {
   tags(): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Replaces the tags of a run. */
   setTags(run: string, tags: readonly string[]): Promise<void>;
-  /** What agents were told, with every version; see also `Production`. */
+  /** All versions of the artefacts that agents used; see also `Production`. */
   readonly artefacts: ArtefactStore;
   close(): Promise<void>;
 }

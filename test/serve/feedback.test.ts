@@ -92,7 +92,7 @@ test("who, when and by what key it was given", () => {
 
 test("every wrong field is named, in a list with its place", () => {
   assert.deepEqual(wrong({ kind: "reaction", reaction: "thumbs_up" }), [
-    "response: expected what it is about: a response, a session or a trajectory",
+    "response: expected a target: a response, a session or a trajectory",
   ]);
   assert.match(wrong({ kind: "like", response })[0] ?? "", /^kind: expected one of reaction, rating/);
   const many = wrong([
@@ -104,10 +104,7 @@ test("every wrong field is named, in a list with its place", () => {
     many.slice(1).map((m) => m.split(":")[0]),
     ["1.text", "1.colour"],
   );
-  assert.match(
-    wrong({ kind: "comment", session: "s", turn: 1, text: "x" })[0] ?? "",
-    /^turn: expected the traj/,
-  );
+  assert.match(wrong({ kind: "comment", session: "s", turn: 1, text: "x" })[0] ?? "", /^turn: expected traj/);
   assert.match(wrong({ kind: "comment", response, characters: [3, 3], text: "x" })[0] ?? "", /half-open/);
   assert.match(wrong({ kind: "preference", among: [{ response }], best: 0 })[0] ?? "", /^among: /);
   assert.match(

@@ -95,7 +95,7 @@ test("a list with one wrong signal is not taken at all", async () => {
   const { error } = await json<ErrorBody>(refused);
   assert.equal(error.code, "invalid_feedback");
   assert.equal(error.fields?.[0]?.path, "1.reaction");
-  assert.match(error.message, /1\.reaction: .*string.*Nothing of it was kept/);
+  assert.match(error.message, /1\.reaction: .*string.*Nothing was stored/);
   assert.equal(kept.length, 0);
 });
 

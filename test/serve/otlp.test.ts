@@ -48,7 +48,7 @@ test("an agent's spans are one trajectory, on disk once they are acknowledged, a
     );
     assert.equal(sent.status, 200);
     assert.deepEqual(sent.json, {
-      partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are no model calls." },
+      partialSuccess: { rejectedSpans: 4, errorMessage: "Left out: 4 spans are not model calls." },
     });
     const stored = await gathered(production.responses());
     assert.deepEqual(
@@ -148,7 +148,7 @@ test("malformed spans are refused: alone with 400, among others by number and re
   assert.equal(alone.status, 400);
   assert.match(
     JSON.stringify(alone.json.error),
-    /1 span is malformed.*spans\.0: expected a traceId.*Nothing was kept/,
+    /1 span is malformed.*spans\.0: expected a traceId.*Nothing was stored/,
   );
   const among = await post(requestOf([span(1), { name: "chat" }, span(2, { startTimeUnixNano: "x" })]));
   assert.equal(among.status, 200);

@@ -18,7 +18,7 @@ test("what nobody knows of is no filter: it is refused by name, and so is one th
     };
     assert.equal(await asked("/v1/feedback?response=r1&limit=1&user=u&channel=c&from=1&until=2"), "taken");
     assert.match(await asked("/v1/feedback?sesion=s1"), /"sesion", expected response, session, user/);
-    assert.match(await asked("/v1/feedback?response=r1&response=r2"), /response: got it twice/);
+    assert.match(await asked("/v1/feedback?response=r1&response=r2"), /response: got the parameter twice/);
     assert.match(await asked("/v1/feedback?response[]=r1"), /"response\[\]"/);
     assert.match(await asked("/v1/sessions?user=ann"), /"user", expected limit, offset/);
     assert.match(await asked("/v1/sessions/s1?limit=5"), /"limit", expected no parameters/);

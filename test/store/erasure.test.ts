@@ -198,7 +198,7 @@ test("exported files: rows go, a crash in between is mended, a changed file is r
   assert.equal(readFileSync(file, "utf8"), "a\nc\n");
   await assert.rejects(
     dropRows(file, new Set([0]), 9),
-    withCode("store.failed", /2 rows.*the 9 rows.*Delete it/),
+    withCode("store.failed", /2 rows.*the 9 rows.*Delete the file/),
   );
   rmSync(file);
   await dropRows(file, new Set([0]), 3);

@@ -296,7 +296,7 @@ onEach("versions, splits and keys: in the order made; only keys change", (where)
     await store.addVersion(version("a"));
     await assert.rejects(
       store.addVersion({ ...version("a"), note: "another" }),
-      withCode("store.refused", /id of its own/),
+      withCode("store.refused", /Choose a new id/),
     );
     assert.deepEqual(
       (await store.versions()).map((v) => v.id),

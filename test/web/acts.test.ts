@@ -224,7 +224,10 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     );
     await says("/compare?run=none", /There is no run none/);
     await says("/methods/none", /The method could not be loaded\. .*none/);
-    await says("/sessions/none", /The session could not be loaded\. There is nothing here by that name/);
+    await says(
+      "/sessions/none",
+      /The session could not be loaded\. The id is unknown, or your key may not read it/,
+    );
     await gone.route("**/v1/**", (route) => route.abort());
     for (const path of ["/sessions", "/versions"]) await says(path, /could not be loaded/);
     await gone.close();

@@ -1,4 +1,4 @@
-/** What the dashboard's pages ask for, as JSON; what changes comes as server-sent events. */
+/** JSON API of the dashboard's pages; updates are sent as server-sent events. */
 import { Hono } from "hono";
 import { compress } from "hono/compress";
 import { HTTPException } from "hono/http-exception";
@@ -32,10 +32,10 @@ import type {
 } from "./types.ts";
 import { json } from "./values.ts";
 
-/** Milliseconds between two looks at a store that another process writes. */
+/** Milliseconds between reads of a store that another process writes. */
 const lookEvery = 1000;
 
-/** Routes below `/api`: all may be read by who may read, and tags be set by who may change things. */
+/** Routes below `/api`: reading needs the scope `read`, setting tags the scope `admin`. */
 export function dashboardApi(
   store: Store,
   production: ArtefactSources["production"],
@@ -46,7 +46,7 @@ export function dashboardApi(
   const rangesOf = curveRanges(store);
   const api = new Hono<Gated>();
   api.on("GET", "*", gate.allow("read"));
-  // events go as they come: they are no type that is compressed
+  // event streams are not compressed, so events are sent without delay
   api.use(compress());
   api.get("/runs", takes(), async (c) => c.json({ runs: await rows.all() } satisfies RunsPage));
   api.get("/runs/live", (c) =>
@@ -128,7 +128,7 @@ export function dashboardApi(
     const one = all.find((t) => t.id === id);
     if (!one) {
       throw new HTTPException(404, {
-        message: `Episode ${id} of iteration ${iteration} is not kept: of older iterations failures and one in a hundred remain.`,
+        message: `Episode ${id} of iteration ${iteration} is not stored: of older iterations, the store keeps failures and one episode in a hundred.`,
       });
     }
     const family = await Promise.all(
@@ -142,10 +142,10 @@ export function dashboardApi(
   });
   api.route("/methods", methodRoutes());
   api.route("/artefacts", artefactRoutes({ store, production }));
-  // or the page would answer, which is there at every path
+  // otherwise the page would answer, since it is served at every other path
   api.all("*", (c) => c.json({ error: { message: `There is no ${c.req.path} here.` } }, 404));
   api.onError((e, c) => {
-    // all else is for whoever serves these routes, and for the log
+    // other errors go to the server's error handler, which logs them
     if (!(e instanceof HTTPException)) throw e;
     return c.json({ error: { message: messageOf(e) } }, e.status);
   });
@@ -189,7 +189,7 @@ async function detailOf(store: Store, run: Run, row: RunRow): Promise<RunDetail>
   };
 }
 
-/** All of them over the iterations of any. */
+/** Curves of all metrics over the union of their iterations. */
 function curvesOf(metrics: readonly Metric[], names: readonly string[]): Curves {
   const iteration = [...new Set(metrics.map((m) => m.iteration))];
   const at = new Map(iteration.map((k, i) => [k, i]));

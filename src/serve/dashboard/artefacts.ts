@@ -1,4 +1,4 @@
-/** What agents are told and remember, as pages show it: versions, what changed, why, from which feedback, and what it did to success. */
+/** Artefacts for the dashboard's pages: versions, changes, reasons, the feedback behind them, and their effect on success. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { artefactDiff, artefactParts } from "../../common/artefacts/diff.ts";
@@ -19,13 +19,13 @@ import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";
 import { range } from "./values.ts";
 
-/** What the pages read: learners write into the store of runs, people and corrections into that of production. */
+/** The stores that the pages read: learners write to the run store, people and corrections to the production store. */
 export interface ArtefactSources {
   readonly store: Pick<Store, "artefacts" | "trajectories">;
   readonly production: Pick<Production, "artefacts" | "signals" | "versions" | "splits">;
 }
 
-/** Versions in one answer; relatives, signals, episodes and places to look for them on one page. */
+/** Most versions in one response; most relatives on one page; most signals, episodes and places searched for them on one page. */
 const [mostListed, mostRelatives, mostHeard] = [2000, 300, 200];
 
 /** Routes below `/api/artefacts`. */
@@ -55,7 +55,7 @@ export function artefactRoutes(sources: ArtefactSources): Hono<Gated> {
     });
 }
 
-/** Lines that are shown before and after a change. */
+/** Context lines before and after a change. */
 const around = 3;
 
 interface Lineages {
@@ -65,7 +65,7 @@ interface Lineages {
 }
 
 async function lineages({ store, production }: ArtefactSources): Promise<Lineages> {
-  // where both are one database, each version is found twice
+  // if both stores are one database, each version is found twice
   const both = [production.artefacts, store.artefacts];
   const versions = distinct((await Promise.all(both.map((kept) => kept.list()))).flat());
   const measures = distinct((await Promise.all(both.map((kept) => kept.measures()))).flat());
@@ -79,7 +79,7 @@ async function lineages({ store, production }: ArtefactSources): Promise<Lineage
   return { rows: rows.sort((a, b) => a.created - b.created), splits };
 }
 
-/** Each id once, as it was found first. */
+/** The first item of each id. */
 function distinct<T extends { readonly id: Id }>(all: readonly T[]): readonly T[] {
   const byId = new Map<Id, T>();
   for (const one of all) if (!byId.has(one.id)) byId.set(one.id, one);
@@ -149,7 +149,7 @@ async function contentsOf(
   };
 }
 
-/** The nearest by parents and children, over generations; oldest first. */
+/** The nearest relatives (parents and children over several generations), oldest first. */
 function relativesOf(rows: readonly ArtefactRow[], of: ArtefactRow): readonly ArtefactRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const children = new Map<Id, ArtefactRow[]>();
@@ -157,7 +157,7 @@ function relativesOf(rows: readonly ArtefactRow[], of: ArtefactRow): readonly Ar
     for (const parent of row.parents) children.set(parent, [...(children.get(parent) ?? []), row]);
   }
   const found = new Set([of]);
-  // a set that grows while it is walked: what was found last is walked last
+  // breadth-first search: the set grows during the iteration
   for (const row of found) {
     const parents = row.parents.flatMap((id) => byId.get(id) ?? []);
     for (const next of [...parents, ...(children.get(row.id) ?? [])]) {
@@ -191,7 +191,7 @@ async function sourcesOf(
   };
 }
 
-/** Signals are found by whom and what they are about: there is no way to ask for one by its id. */
+/** Finds signals by user and target, since the store has no lookup by signal id. */
 async function heard(
   production: Pick<Production, "signals">,
   from: Origins["from"],
@@ -215,7 +215,7 @@ async function heard(
   return found.sort((a, b) => a.signal.at - b.signal.at);
 }
 
-/** Of all splits those in which one of the versions had a share. */
+/** The splits in which one of the versions had a share. */
 function splitsWith(splits: readonly Split[], served: readonly ServedAs[]): ArtefactDetail["splits"] {
   return splits.flatMap(({ since, shares, why }) => {
     const own = served.flatMap(({ version }) => {

@@ -1,4 +1,4 @@
-/** Where the dashboard's built files are. */
+/** Finds or builds the dashboard's pages. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,9 +7,9 @@ import { WhetstoneError } from "../../core/errors.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /**
- * The folder of the built pages: beside the code in the package; in the repository made on the way (under a second), and again
- * once their sources have changed: pages of another version would ask this server for what it does not say.
- * @throws WhetstoneError `config.invalid` where they are not built and cannot be.
+ * The folder of the built pages. In the package they are next to the code. In the repository they are built on demand (under a
+ * second), and rebuilt when their sources change, since pages of another version may not match this server's API.
+ * @throws WhetstoneError `config.invalid` if they are not built and cannot be built.
  */
 export async function builtPages(): Promise<string> {
   // in the package this file is dist/serve/dashboard/built.js, in the repository src/serve/dashboard/built.ts
@@ -31,7 +31,7 @@ export async function builtPages(): Promise<string> {
   return folder;
 }
 
-/** Whether a file is older than something in a folder. */
+/** Whether a file is older than any file in a folder. */
 export function isOlder(file: string, folder: string): boolean {
   const made = statSync(file).mtimeMs;
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).some(

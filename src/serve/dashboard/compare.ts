@@ -1,4 +1,4 @@
-/** Runs beside each other: by environment, method and what computes them, over seeds. */
+/** Compares runs over seeds, grouped by environment, method, engine and staleness. */
 import {
   meanInterval,
   pairedInterval,
@@ -9,10 +9,10 @@ import { computedBy } from "./computed.ts";
 import type { ComparedGroup, ComparePage, RunRow } from "./types.ts";
 import { json, range } from "./values.ts";
 
-/** Points of a learning curve. */
+/** Most points of a learning curve. */
 const curvePoints = 200;
 
-/** @param rows of the runs, in the order in which they were chosen: the first group of an environment is its baseline. */
+/** @param rows of the runs, in the order chosen: the first group of an environment is its baseline. */
 export async function compared(
   store: Store,
   chosen: readonly { run: Run; row: RunRow }[],
@@ -65,7 +65,7 @@ function against(
   first: ComparedGroup | undefined,
 ): Pick<ComparedGroup, "against"> {
   const theirs = new Map(first?.runs.flatMap(({ seed, success }) => (success ? [[seed, success.mean]] : [])));
-  // of two runs of one seed the later one counts, as it does in the map above
+  // of two runs with one seed the later one is used, as in the map above
   const own = new Map(
     runs.flatMap(({ row: { seed, success } }) => (success && theirs.has(seed) ? [[seed, success.mean]] : [])),
   );

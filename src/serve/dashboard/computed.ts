@@ -1,10 +1,10 @@
-/** What computes a run, and how far ahead of learning it plays: what its config says of it. */
+/** The engine of a run and its staleness, from its config. */
 import { z } from "zod";
 import type { Run } from "../../store/store.ts";
 
 export interface Computed {
   readonly engine: string;
-  /** Iterations that rollouts may run ahead of learning. */
+  /** Iterations that rollouts may run ahead of training. */
   readonly staleness: number;
 }
 

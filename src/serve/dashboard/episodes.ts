@@ -1,4 +1,4 @@
-/** An episode as a page shows it: what was read and said, turn by turn, with the numbers of every token. */
+/** Episodes for the dashboard's pages: the messages of each turn, with the numbers of every token. */
 import type { Message, Trajectory, Turn } from "../../core/types.ts";
 import type { StoredTrajectory, TrajectorySummary } from "../../store/store.ts";
 import type { Spell } from "../spelling.ts";
@@ -20,7 +20,7 @@ export function episodeRow(t: TrajectorySummary): EpisodeRow {
 const outcomeOf = ({ end, success }: TrajectorySummary): string =>
   end !== "done" ? end : success === undefined ? "done" : success ? "success" : "no success";
 
-/** @param family episodes of the same task, iteration and phase, the shown one among them, with their lineages. */
+/** @param family episodes of the same task, iteration and phase, including this one, with their lineages. */
 export function episodeDetail(
   stored: StoredTrajectory,
   family: readonly StoredTrajectory[],
@@ -86,7 +86,7 @@ const saidOf = ({ role, content, toolCalls }: Message): SaidMessage => ({
   ...(toolCalls && { calls: toolCalls.map(({ name, arguments: given }) => ({ name, arguments: given })) }),
 });
 
-/** Four significant digits are more than a shade shows; null is JSON's NaN. */
+/** Four significant digits, more than a colour shade can show; NaN is null. */
 const numbers = (xs: Float32Array): Value[] =>
   Array.from(xs, (x) => (Number.isFinite(x) ? Number(x.toPrecision(4)) : null));
 

@@ -1,4 +1,4 @@
-/** Feedback as reviewers see it: the newest first, beside the reply that it is about, and what is made of it. */
+/** Feedback for reviewers: newest first, with the reply that it is about and the training data made from it. */
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { lastReviews, reviewed } from "../../common/text/reviews.ts";
@@ -13,17 +13,17 @@ import type { Becomes, InboxItem, InboxPage } from "./types.ts";
 
 type Reading = Pick<Production, "response" | "responses" | "signals">;
 
-/** Signals that are looked through for one page. */
+/** Most signals read for one page. */
 const most = 300;
 const minute = 60_000;
 const hour = 60 * minute;
-/** However much comes a second, little more is read than is shown. */
+/** Time spans to try, shortest first, so that little more is read than is shown, at any rate of arrival. */
 const spans = [minute / 6, minute, 10 * minute, hour, 24 * hour, 30 * 24 * hour, Number.POSITIVE_INFINITY];
 
-/** Milliseconds between two looks at what arrived, and for which one connection is answered: then the key counts again. */
+/** Milliseconds between polls of the store, and the longest life of one connection: a new connection checks the key again. */
 const [lookEvery, answered] = [1000, 10 * 60_000];
 
-/** `GET /api/inbox`, and `/api/inbox/live`: the same now and whenever something has arrived. */
+/** `GET /api/inbox`, and `/api/inbox/live`, which streams the same page now and whenever feedback arrives. */
 export function inboxRoutes(production: Reading, gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
     .get("/api/inbox", gate.allow("read"), takes(), async (c) =>
@@ -46,23 +46,23 @@ export function inboxRoutes(production: Reading, gate: Gate): Hono<Gated> {
 }
 
 interface Newest {
-  /** The latest first. */
+  /** Newest first. */
   readonly items: readonly ReceivedSignal[];
   readonly reviews: ReadonlyMap<string, ReceivedSignal>;
 }
 
 async function pageOf(production: Reading, { items, reviews }: Newest): Promise<InboxPage> {
   const shown: InboxItem[] = [];
-  // one after the other: each may be about a conversation of megabytes
+  // sequentially, since each may be about a conversation of megabytes
   for (const signal of items) shown.push(await itemOf(production, signal, reviews.get(signal.id)));
   const waiting = shown.filter((item) => item.wanting && !item.reviewed).length;
   return { items: shown, waiting };
 }
 
-/** The last to arrive, the latest first, and the last review of each. */
+/** The last signals to arrive, newest first, and the last review of each. */
 async function newest(production: Reading, now: number): Promise<Newest> {
   let found: ReceivedSignal[] = [];
-  // signals are read oldest first: the shortest span that holds enough of them is read whole
+  // the store reads signals oldest first: read the shortest span with enough of them as a whole
   for (const span of spans) {
     found = [];
     const from = Number.isFinite(span) ? { from: now - span } : {};
@@ -96,7 +96,7 @@ async function itemOf(
   };
 }
 
-/** @param made of one correction or demonstration. */
+/** @param made what learning makes of one correction or demonstration. */
 function becomesOf(made: readonly (ServedLesson | Dropped)[]): Becomes {
   const demonstration = made.find((lesson) => lesson.kind === "demonstration");
   const dropped = made.find((lesson) => lesson.kind === "dropped");
@@ -110,7 +110,7 @@ function becomesOf(made: readonly (ServedLesson | Dropped)[]): Becomes {
 
 const textOf = ({ turns }: Trajectory): string => cut(turns.map(({ action }) => action.content).join("\n"));
 
-/** Characters of one text: a list of hundreds is sent with every change. */
+/** Most characters of one text, since every change sends a list of hundreds. */
 const mostSaid = 5000;
 const cut = (text: string): string =>
   text.length <= mostSaid
@@ -124,7 +124,7 @@ function replyOf(response: ServedResponse, choice: number): NonNullable<InboxIte
   return { response: id, session, version, asked: cut(asked), said: cut(said) };
 }
 
-/** Values below the middle of [0, 1] are complaints; so are words without a value, until somebody has read them. */
+/** Values below 0.5 count as complaints, and so do critiques without a value. */
 function isWanting({ kind, value }: ReceivedSignal): boolean {
   switch (kind) {
     case "correction":

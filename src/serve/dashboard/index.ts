@@ -1,4 +1,4 @@
-/** The dashboard: its pages and what they ask for, as one app. */
+/** The dashboard: its pages and their API, as one app. */
 import { Hono } from "hono";
 import type { Production } from "../../store/production.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,17 +11,18 @@ import { dashboardPages } from "./pages.ts";
 
 export { builtPages } from "./built.ts";
 
+/** Settings of {@link dashboard}. */
 export interface DashboardOptions {
-  /** Runs. */
+  /** Store of runs. */
   readonly store: Store;
-  /** What was served, and what people said of it. */
+  /** Store of served responses and feedback. */
   readonly production: Pick<Production, "response" | "responses" | "signals"> & ArtefactSources["production"];
-  /** Of the built pages; see {@link builtPages}. */
+  /** Folder of the built pages; see {@link builtPages}. */
   readonly folder: string;
   readonly gate: Gate;
 }
 
-/** Pages at every path that nothing else answers, which anybody may load; data below `/api`, for who may read. */
+/** Serves the pages at every other path, without a key, and the data below `/api`, which needs the scope `read`. */
 export function dashboard({ store, production, folder, gate }: DashboardOptions): Hono<Gated> {
   return new Hono<Gated>()
     .route("/", loginRoutes(gate))

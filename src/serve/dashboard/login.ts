@@ -1,4 +1,4 @@
-/** Logging in and out of the pages: a key is shown once, and a cookie stands for it from then on. */
+/** Login and logout of the pages: the key is sent once, then a session cookie replaces it. */
 import { Hono } from "hono";
 import { z } from "zod";
 import { askerOf, marksOf } from "../asker.ts";
@@ -10,7 +10,7 @@ import type { WhoBody } from "./types.ts";
 
 const loginBody = z.strictObject({ key: z.string().max(500) });
 
-/** `GET /api/session` says who asks, `POST` logs in, `DELETE` logs out. */
+/** `GET /api/session` returns the caller, `POST` logs in, `DELETE` logs out. */
 export function loginRoutes(gate: Gate): Hono<Gated> {
   return new Hono<Gated>()
     .get("/api/session", gate.allow("read"), (c) => {
@@ -19,7 +19,7 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
       return c.json(body, 200, { "cache-control": "no-store" });
     })
     .post("/api/session", async (c) => {
-      // another site's page could log somebody in as somebody else
+      // prevents login CSRF: another site's page could log a person in as another user
       if (askerOf(marksOf(c.req.raw)) !== "own page") return refusal(notOurs);
       const body = await checked(c.req.raw, loginBody);
       if (isRefused(body)) return refusal(body);
@@ -38,5 +38,5 @@ export function loginRoutes(gate: Gate): Hono<Gated> {
 const notOurs: Refused = {
   status: 403,
   code: "origin_refused",
-  message: "Only this server's own login page logs in and out. Programs send: authorization: Bearer wst_…",
+  message: "Only this server's login page may log in and out. Programs send: authorization: Bearer wst_…",
 };

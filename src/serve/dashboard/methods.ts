@@ -1,4 +1,4 @@
-/** The catalogue as pages show it. */
+/** The method catalogue for the dashboard's pages. */
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Recipe } from "../../method/method.ts";

@@ -1,4 +1,4 @@
-/** The dashboard's pages: built files, sent with a content-security policy that lets nothing else run. */
+/** Serves the dashboard's built files, with a content-security policy that blocks all other scripts. */
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Hono } from "hono";
@@ -33,7 +33,7 @@ const headers = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** Every path that is no file is the one page: its script reads the path. @param folder of the built files. */
+/** Serves index.html at every path that is not a file: its script reads the path. @param folder of the built files. */
 export function dashboardPages(folder: string): Hono {
   const pages = new Hono();
   pages.use("/assets/*", compress());
@@ -42,7 +42,7 @@ export function dashboardPages(folder: string): Hono {
     const body = await readFile(join(folder, "assets", file)).catch(() => undefined);
     if (body === undefined) return c.notFound();
     const type = types[extname(file)] ?? "application/octet-stream";
-    // names carry a hash of what is in them
+    // file names contain a hash of the content
     return c.body(body, 200, {
       ...headers,
       "content-type": type,

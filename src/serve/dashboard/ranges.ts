@@ -1,14 +1,14 @@
-/** How far curves reach between the points that are shown of them, so that no spike is lost where they are thinned. */
+/** Minimum and maximum of curves between their shown points, so that no spike is lost when curves are thinned. */
 import { setImmediate as others } from "node:timers/promises";
 import { recent } from "../../store/recent.ts";
 import type { Extremes, Store } from "../../store/store.ts";
 import type { Extent, Value } from "./types.ts";
 
-/** Iterations of a block that is remembered. */
+/** Iterations per cached block. */
 const width = 8;
-/** Iterations that are read at once; between them others have their turn. */
+/** Iterations per read; other work gets a turn between reads. */
 const atOnce = 1024;
-/** Runs whose blocks are remembered: of 50,000 iterations with 20 metrics they take 4 MB. */
+/** Most runs whose blocks are cached; a run of 50,000 iterations with 20 metrics takes 4 MB. */
 const runs = 8;
 
 interface Span {
@@ -16,17 +16,17 @@ interface Span {
   readonly until: number;
 }
 
-/** What was read of a run from its start: blocks that are full, of every metric. */
+/** Cached blocks of a run, from its start: full blocks of every metric. */
 interface Known {
   blocks: Extremes[];
-  /** Iterations that they cover. */
+  /** Number of iterations that the blocks cover. */
   until: number;
 }
 
 /**
- * Each run is read once: later only what it has written since, and where a part is looked at closely, that part.
+ * Reads each run once; later calls read only new iterations, and the requested part when a page zooms in.
  *
- * @param at iterations that are shown, rising. Their ranges reach to before the next one, to within a block.
+ * @param at the shown iterations, ascending. Each range ends before the next shown iteration, to within one block.
  */
 export type RangesOf = (
   run: string,
@@ -50,11 +50,11 @@ export function curveRanges(store: Pick<Store, "extremes">): RangesOf {
     return found;
   }
 
-  /** Of the whole run. */
+  /** Blocks of the whole run. */
   async function blocks(run: string, iterations: number): Promise<readonly Extremes[]> {
     const full = iterations - (iterations % width);
     let before = known.get(run);
-    // a run that was set back writes its iterations anew
+    // a rewound run writes its iterations again
     if (!before || before.until > full) before = { blocks: [], until: 0 };
     if (before.until < full) {
       const fresh = await read(run, width, { from: before.until, until: full });

@@ -1,27 +1,27 @@
-/** Runs as rows of a list, read once for as long as they stay as they are. */
+/** Runs as rows of a list, cached until a run changes. */
 import { setImmediate as others } from "node:timers/promises";
 import type { Interval } from "../../core/interval.ts";
 import { errorOf, type Run, type Store } from "../../store/store.ts";
 import type { RunRow, RunsChange } from "./types.ts";
 import { json } from "./values.ts";
 
-/** Points of a curve that is no bigger than a word. */
+/** Points of a sparkline. */
 const sparkPoints = 40;
-/** Rows that are sent at once: more than a screen shows, and read in less time than anybody notices. */
+/** Rows per update: more than a screen shows, and read without noticeable delay. */
 const part = 50;
 
 export interface RunRows {
-  /** The last started first. */
+  /** Last started first. */
   all(): Promise<readonly RunRow[]>;
   of(run: Run): Promise<RunRow>;
   /**
-   * For one listener: each call looks at the store once and yields, in parts, what differs from what was yielded before.
-   * The first look yields at least once, also where there are no runs; between parts others have their turn.
+   * For one listener: each call reads the store once and yields, in parts, the differences to what was yielded before.
+   * The first call yields at least once, even without runs; other work gets a turn between parts.
    */
   changes(): () => AsyncGenerator<RunsChange>;
 }
 
-/** What was read of a run counts until the run writes again, or its tags change. */
+/** A cached row is valid until the run writes again or its tags change. */
 export function runRows(store: Store): RunRows {
   const known = new Map<string, { readonly stamp: string; readonly row: RunRow }>();
 
@@ -89,7 +89,7 @@ async function rowOf(store: Store, run: Run, tags: readonly string[]): Promise<R
   return { ...row, ...(success && { success }), ...(error !== undefined && { error }) };
 }
 
-/** Success after the run, on tasks that were not trained on and chose nothing. */
+/** Success after the run, on tasks used neither for training nor for selection. */
 async function heldOut(store: Store, run: string): Promise<Interval | undefined> {
   const after = (await store.evaluations(run)).filter(
     (e) => e.when === "after" && e.mode === "sampled" && e.trainedShare === 0,

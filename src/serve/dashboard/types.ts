@@ -1,4 +1,4 @@
-/** What the dashboard's server says to its pages: plain JSON, read by `web/` as types alone. */
+/** JSON types of the dashboard's API; `web/` imports them as types only. */
 import type { ArtefactPart, PartChange } from "../../common/artefacts/diff.ts";
 import type { foldedDiff } from "../../common/text/lineDiff.ts";
 import type { Interval } from "../../core/interval.ts";
@@ -12,10 +12,10 @@ import type { Evaluation } from "../../store/store.ts";
 import type { CheckEvidence } from "../../train/check.ts";
 import type { Computed } from "./computed.ts";
 
-/** A number as JSON has it: NaN is null. */
+/** A number in JSON: NaN is null. */
 export type Value = number | null;
 
-/** Null where there is no end: one observation alone. */
+/** An interval; a bound is null if it is infinite, as with a single observation. */
 export interface Range {
   readonly mean: Value;
   readonly low: Value;
@@ -35,15 +35,15 @@ export interface RunRow {
   readonly error?: string;
   /** ISO 8601 in UTC. */
   readonly started: string;
-  /** Of a run that goes on: till now. */
+  /** Of a running run: until now. */
   readonly seconds: number;
   /** Iterations that were written. */
   readonly iterations: number;
-  /** Held out, after the run. */
+  /** Held-out success after the run. */
   readonly success?: Interval;
-  /** Success on practised tasks over the run, evenly sampled. */
+  /** Success on training tasks over the run, evenly sampled. */
   readonly spark: readonly Value[];
-  /** Words that people gave it; a run tagged "archived" is out of the way. */
+  /** Tags that people gave it; a run tagged "archived" is hidden from the list. */
   readonly tags: readonly string[];
 }
 
@@ -51,12 +51,12 @@ export interface RunsPage {
   readonly runs: readonly RunRow[];
 }
 
-/** What differs from what was said before on one connection. The first words say all, the last started runs first. */
+/** Differences to what one connection has sent before. The first messages send all runs, last started first. */
 export interface RunsChange {
   readonly changed: readonly RunRow[];
-  /** Ids of runs that are there no more. */
+  /** Ids of removed runs. */
   readonly gone: readonly string[];
-  /** Runs in the store, those included that the next words will be about. */
+  /** Number of runs in the store, including those that later messages will send. */
   readonly total: number;
 }
 
@@ -75,11 +75,11 @@ export interface RunDetail extends RunRow {
 export interface Curves {
   readonly iteration: readonly number[];
   readonly values: Readonly<Record<string, readonly Value[]>>;
-  /** What was asked for besides: lowest and highest from each iteration that is shown to before the next one. */
+  /** If requested: minimum and maximum from each shown iteration to before the next one. */
   readonly ranges?: Readonly<Record<string, Extent>>;
 }
 
-/** One number for each iteration of the curves; null where nothing was measured. */
+/** One number for each iteration of the curves; null if nothing was measured. */
 export interface Extent {
   readonly low: readonly Value[];
   readonly high: readonly Value[];
@@ -93,15 +93,15 @@ export interface EpisodeRow {
   readonly role: string;
   readonly reward: Value;
   readonly turns: number;
-  /** "success", "no success", "truncated", "failed", or "done" where nobody judged. */
+  /** "success", "no success", "truncated", "failed", or "done" if the environment gave no verdict on success. */
   readonly outcome: string;
-  /** The first words that the policy said. */
+  /** The beginning of the policy's first message. */
   readonly said?: string;
 }
 
 export interface EpisodesPage {
   readonly episodes: readonly EpisodeRow[];
-  /** Of all that fit, how many there are. */
+  /** Number of all matching episodes. */
   readonly total: number;
   readonly offset: number;
 }
@@ -114,24 +114,24 @@ export interface SaidMessage {
 
 /** Numbers of one turn's action tokens, in order. */
 export interface TokenLayers {
-  /** Texts of the tokens; absent where the run carries no tokenizer. */
+  /** Texts of the tokens; absent if the run's folder has no tokenizer. */
   readonly pieces?: readonly string[];
   readonly ids: readonly number[];
   readonly logp: readonly Value[];
   readonly entropy?: readonly Value[];
   readonly advantage?: readonly Value[];
-  /** 1: no choice of the policy. */
+  /** 1: the token was forced, the policy had no choice. */
   readonly forced?: readonly number[];
 }
 
 export interface EpisodeTurn {
-  /** What was new to read before this action. */
+  /** The new messages before this action. */
   readonly read: readonly SaidMessage[];
   readonly action: SaidMessage;
   readonly role: string;
   readonly stop: string;
   readonly rewards: Readonly<Record<string, number>>;
-  /** What was said about this action. */
+  /** Feedback text about this action. */
   readonly text?: string;
   readonly version: string;
   readonly ms: number;
@@ -139,14 +139,14 @@ export interface EpisodeTurn {
   readonly spans: Readonly<Record<string, readonly (readonly [number, number])[]>>;
 }
 
-/** A place in the family of episodes of one task and iteration. */
+/** An episode of the same task and iteration. */
 export interface Relative {
   readonly id: string;
   readonly phase: string;
   readonly iteration: number;
   readonly outcome: string;
   readonly reward: Value;
-  /** The one it came from, from which turn, and why; absent: played from the start. */
+  /** The episode that it branched from, at which turn, and why; absent: played from the start. */
   readonly parent?: { readonly id: string; readonly turn: number; readonly why: string };
 }
 
@@ -155,7 +155,7 @@ export interface EpisodeDetail extends EpisodeRow {
   readonly origin: string;
   readonly end: string;
   readonly conversation: readonly EpisodeTurn[];
-  /** Itself among its siblings, retries and branches. */
+  /** The episode itself, its siblings, retries and branches. */
   readonly family: readonly Relative[];
 }
 
@@ -165,17 +165,17 @@ export interface MethodRow {
   readonly family: string;
   readonly summary: string;
   readonly paper?: string;
-  /** Slots in which it differs from the baseline. */
+  /** Names of the slots in which it differs from the baseline. */
   readonly differs: readonly string[];
   readonly verdict?: CheckEvidence["verdict"];
   readonly effect?: number;
 }
 
 export interface MethodsPage {
-  /** What was asked for, the best first; all of them in their order where nothing was. */
+  /** Search results, best first; without a query, all methods in catalogue order. */
   readonly methods: readonly MethodRow[];
   readonly families: readonly string[];
-  /** Of all methods, not of those found. */
+  /** Number of all methods, not only of those found. */
   readonly total: number;
 }
 
@@ -185,34 +185,34 @@ export interface MethodDetail extends MethodRow {
   readonly source?: string;
   readonly law?: string;
   readonly needs: readonly string[];
-  /** Every slot in the order that data runs, with its pieces' names where they have any. */
+  /** Every slot in the order of the data flow, with the names of its pieces if they have names. */
   readonly slots: readonly {
     readonly slot: string;
     readonly pieces: readonly string[];
     readonly differs: boolean;
   }[];
-  /** Settings that differ from the common defaults. */
+  /** Settings that differ from the shared defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly evidence?: StoredEvidence;
   readonly command: string;
 }
 
-/** Runs of one method in one environment on one engine with one staleness, which differ in their seeds. */
+/** Runs that differ in their seeds only: same method, environment, engine and staleness. */
 export interface ComparedGroup extends Computed {
   readonly env: string;
   readonly method: string;
   readonly runs: readonly Pick<RunRow, "id" | "name" | "seed" | "state" | "success">[];
-  /** Success in practice: mean over runs with 95 % t interval, over the iterations that all of them have. */
+  /** Training success: mean over runs with 95 % t interval, at the iterations that all runs have. */
   readonly iteration: readonly number[];
   readonly mean: readonly Value[];
   readonly low: readonly Value[];
   readonly high: readonly Value[];
-  /** Held-out success: 95 % t interval over runs. Absent where no run was evaluated. */
+  /** Held-out success: 95 % t interval over runs. Absent if no run was evaluated. */
   readonly heldOut?: Range;
-  /** Against the first group of the same environment, on the seeds that both have. */
+  /** Comparison with the first group of the same environment, on the seeds that both have. */
   readonly against?: {
     readonly difference: Range;
-    /** Probability that a run of it beats a run of the first, ties counting half. */
+    /** Probability that a run of this group beats a run of the first group; ties count half. */
     readonly improvement: number;
     readonly seeds: readonly number[];
   };
@@ -225,42 +225,42 @@ export interface ComparePage {
 /** A piece of feedback as a reviewer sees it. */
 export interface InboxItem {
   readonly signal: ReceivedSignal;
-  /** What it is about, where that is one reply that is known. */
+  /** The reply that it is about, if that is one known reply. */
   readonly reply?: {
     readonly response: string;
     readonly session: string;
     readonly version: string;
-    /** The last that the user said before it. */
+    /** The user's last message before it. */
     readonly asked: string;
     readonly said: string;
   };
-  /** Whether somebody should look at it: a correction, a word of complaint, a low value. */
+  /** Whether it needs a review: a correction, a complaint or a low value. */
   readonly wanting: boolean;
-  /** What learning makes of a correction or demonstration. */
+  /** The training example that a correction or demonstration becomes. */
   readonly becomes?: Becomes;
-  /** What a reviewer made of it last. */
+  /** The last review. */
   readonly reviewed?: { readonly verdict: string; readonly by: string; readonly at: number };
 }
 
 export type Becomes =
   | {
-      /** The pair, of a correction: the reply as it should have been, over the reply as it was. */
+      /** A correction becomes a preference pair: the corrected reply over the original reply. */
       readonly chosen?: string;
       readonly rejected?: string;
-      /** The demonstration: a reply to learn as it stands. */
+      /** A demonstration becomes a reply to imitate. */
       readonly shown: string;
     }
   /** Nothing is learnt from it. */
   | { readonly nothing: Dropped["why"] };
 
 export interface InboxPage {
-  /** The last that arrived first. */
+  /** Newest first. */
   readonly items: readonly InboxItem[];
-  /** Of these, those that want a look and had none. */
+  /** Number of these items that need a review and have none. */
   readonly waiting: number;
 }
 
-/** How well a version of an artefact did somewhere. */
+/** Measured success of an artefact version. */
 export interface ArtefactSuccess {
   /** Name of an environment and its split. */
   readonly where: string;
@@ -271,21 +271,21 @@ export interface ArtefactSuccess {
   readonly at: number;
 }
 
-/** A version that answers with an artefact. */
+/** A served version that uses an artefact. */
 export interface ServedAs {
   readonly version: string;
   readonly name: string;
-  /** Of the traffic, by the split that counts. Absent: no split names it. */
+  /** Share of the traffic in the current split. Absent: the split does not name it. */
   readonly share?: number;
 }
 
-/** A version of an artefact as it stands in a lineage. */
+/** An artefact version in a lineage. */
 export interface ArtefactRow {
   readonly id: string;
   readonly name: string;
   /** "instruction set", "experience library"… */
   readonly is: string;
-  /** Lessons, cases or examples. */
+  /** Number of lessons, cases or examples. */
   readonly parts: number;
   readonly parents: readonly string[];
   readonly why: string;
@@ -293,9 +293,9 @@ export interface ArtefactRow {
   readonly by: string;
   /** Milliseconds since 1970. */
   readonly created: number;
-  /** Parts that were erased since. */
+  /** Number of parts that were erased since. */
   readonly erased?: number;
-  /** How much was read when it was made. */
+  /** Number of sources that it was made from. */
   readonly from: { readonly signals: number; readonly sessions: number; readonly episodes: number };
   /** Oldest first. */
   readonly success: readonly ArtefactSuccess[];
@@ -303,30 +303,30 @@ export interface ArtefactRow {
 }
 
 export interface ArtefactsPage {
-  /** The last made, oldest of them first. */
+  /** The most recent versions, oldest first. */
   readonly artefacts: readonly ArtefactRow[];
-  /** Of all versions, how many there are. */
+  /** Number of all versions. */
   readonly total: number;
 }
 
 export interface ArtefactDetail extends ArtefactRow {
   readonly contents: readonly ArtefactPart[];
-  /** Against each version that it was made from, as far as these are known. */
+  /** Changes relative to each known parent version. */
   readonly changes: readonly {
     readonly before: string;
-    /** With the lines around what changed; see {@link foldedDiff}. */
+    /** Changed parts with context lines; see {@link foldedDiff}. */
     readonly parts: readonly FoldedChange[];
-    /** Parts that are the same in both. */
+    /** Number of unchanged parts. */
     readonly same: number;
   }[];
-  /** What it was made from and what was made from it, over generations, oldest first: itself among them. */
+  /** Ancestors and descendants over several generations, oldest first, including itself. */
   readonly lineage: readonly ArtefactRow[];
-  /** The feedback that led to it, as far as it is still there, with the session that it is about. */
+  /** The feedback that it was made from, if still stored, with the session that the feedback is about. */
   readonly feedback: readonly { readonly signal: ReceivedSignal; readonly session?: string }[];
   readonly sessions: readonly string[];
-  /** Episodes of runs that were read when it was made; with the place where one is still kept. */
+  /** Run episodes that it was made from; `at` is the place of an episode that is still stored. */
   readonly episodes: readonly { readonly id: string; readonly at?: EpisodePlace }[];
-  /** Splits that gave a version with it a share, oldest first. */
+  /** Splits in which a version with this artefact had a share, oldest first. */
   readonly splits: readonly {
     readonly since: number;
     readonly shares: readonly { readonly version: string; readonly share: number }[];
@@ -338,16 +338,16 @@ export interface FoldedChange extends Omit<PartChange, "lines"> {
   readonly lines: ReturnType<typeof foldedDiff>;
 }
 
-/** Where an episode is found among those of its run. */
+/** The place of an episode in its run. */
 export interface EpisodePlace {
   readonly run: string;
   readonly phase: string;
   readonly iteration: number;
 }
 
-/** Who looks at the pages. */
+/** The caller of the pages. */
 export interface WhoBody {
   readonly scopes: readonly Scope[];
-  /** Milliseconds since 1970 at which the session ends. Absent: on this machine, or by a key that comes with each request. */
+  /** End of the session, milliseconds since 1970. Absent: a caller on this machine, or one that sends a key with each request. */
   readonly expires?: number;
 }

@@ -1,4 +1,4 @@
-/** Numbers as JSON can carry them. */
+/** Numbers in JSON. */
 import type { Interval } from "../../core/interval.ts";
 import type { Range, Value } from "./types.ts";
 

@@ -1,4 +1,4 @@
-/** Bodies of answers: how long they may be, and what is in those that an upstream compressed although it was asked not to. */
+/** Upstream response bodies: size limits, and decompression for upstreams that compress although asked not to. */
 import { pipeline, type Transform } from "node:stream";
 import {
   createBrotliDecompress,
@@ -9,20 +9,20 @@ import {
 } from "node:zlib";
 import { type BodyLimits, beyondLimits } from "../../http/body.ts";
 
-/** Bytes of an answer, in one piece or event by event: whoever never ends one must not fill the memory. */
+/** Most bytes of a response, whole or streamed, so that an endless response does not fill the memory. */
 const mostAnswerBytes = 64 << 20;
 
-/** @throws RangeError for more than an answer may have. */
+/** @throws RangeError if a response has more than {@link mostAnswerBytes}. */
 export function requireBounded(bytes: number): void {
   if (bytes > mostAnswerBytes) throw new RangeError(`an answer of more than ${mostAnswerBytes} bytes`);
 }
 
-/** What an answer, or one event of it, may hold to be read: parsing what is beyond would keep everybody else waiting. */
+/** Limits for parsing a response or one event of it: parsing more would block the event loop. */
 const readable: BodyLimits = { bytes: 16 << 20, depth: 100, values: 1_000_000, names: 50_000 };
-/** Bytes that hold too little to be looked at beforehand, as those of nearly every answer. */
+/** Bodies up to this many bytes are parsed without a check; nearly every response is shorter. */
 const surelyReadable = 2 ** 16;
 
-/** Why the JSON of an answer is not to be parsed; nothing where it may be. */
+/** Why a response's JSON must not be parsed; nothing if it may be. */
 export function whyUnread(json: Uint8Array): string | undefined {
   if (json.length <= surelyReadable) return undefined;
   if (json.length > readable.bytes) return `it has more than ${readable.bytes} bytes`;
@@ -38,19 +38,19 @@ export function whyUnread(json: Uint8Array): string | undefined {
   }
 }
 
-/** By the names that HTTP has for encodings. @param first byte of the body. */
+/** Decoders by HTTP content encoding. @param first byte of the body. */
 const decoders: Readonly<Record<string, (first: number) => Transform>> = {
   gzip: () => createGunzip(),
   "x-gzip": () => createGunzip(),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
-  // with the header of zlib, and without it from servers that take the word at its word
+  // with the zlib header, as the standard says; some servers omit it
   deflate: (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
 
 /**
- * A body as it was before it was compressed, piece by piece as it comes: whoever reads it counts what came of it.
- * @returns nothing for an encoding that is not known, or several of them.
+ * Decompresses a body as a stream. The reader counts the decompressed bytes.
+ * @returns nothing for an unknown encoding, or for several encodings.
  */
 export function decoded(
   body: AsyncIterable<Uint8Array>,
@@ -74,12 +74,12 @@ async function* decompressed(
     yield* chunks;
   }
   const out = decoder(first.value[0] ?? 0);
-  // what fails here fails for whoever reads, and what is read no further ends the body
+  // errors reach the reader, and a reader that stops ends the body
   pipeline(all, out, () => {});
   yield* out;
 }
 
-/** Compressed, an answer may go on without anything coming of it. */
+/** Limits the compressed bytes too, since compressed input may produce no output. */
 async function* counted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of body) {
@@ -89,7 +89,7 @@ async function* counted(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** A whole text. @param most bytes. @throws RangeError for a longer one. */
+/** Reads a body as text. @param most bytes. @throws RangeError for a longer body. */
 export async function textOf(body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,39 +1,41 @@
-/** Whatever answers chat completions: a server upstream, or a policy of ours in this process. */
+/** A backend for chat completions: an upstream server, or a policy in this process. */
 import type { TurnTokens } from "../../core/types.ts";
 import type { LogprobMode } from "./assemble.ts";
 
-/** One call, as it is passed on. */
+/** One call, as it is passed to a backend. */
 export interface Call {
   /** JSON text. */
   readonly body: string | Uint8Array;
-  /** The client's, by lower-case name, of those that anybody may see who answers. */
+  /** The client's non-secret headers, by lower-case name. Every backend may see them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's own keys and accounts, by lower-case name of their header: for the server that they are meant for. */
+  /** The client's provider keys and account headers, by lower-case name. Only the provider that they are for may see them. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Aborted once nobody waits for the answer any more. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
+/** A backend's response to a {@link Call}. */
 export interface Answered {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it comes. What breaks off throws. */
+  /** The body as a stream. Throws if it breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** What was read and sampled, by reply, once the body has been read: of a policy of ours. */
+  /** Prompt and sampled tokens of each reply, available once the body has been read. For policies in this process only. */
   tokens?(): readonly TurnTokens[];
-  /** What else is to be recorded of it. */
+  /** Further tags to record. */
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+/** A backend that answers chat completions. */
 export interface Answerer {
-  /** Sent as the model in place of the client's. */
+  /** Model name that replaces the client's. */
   readonly model?: string;
-  /** It gives token ids and log-probabilities, of this kind, to whoever asks as vLLM has it. */
+  /** The backend returns token ids and log-probabilities of this kind when asked with vLLM's parameters. */
   readonly exact?: LogprobMode;
-  /** @throws Error where nothing answers. */
+  /** @throws Error if the backend does not respond. */
   chat(call: Call): Promise<Answered>;
-  /** Names that a client may ask for. */
+  /** Model names that a client may request. */
   models(call: Omit<Call, "body">): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -1,31 +1,31 @@
-/** Chat-completion requests as the gateway records them: read leniently, since what is odd is for the upstream to refuse. */
+/** Reads chat-completion requests for the record; leniently, since the upstream refuses invalid requests. */
 
 import { chatMessage, toolOf, withTools } from "../../common/text/chatWire.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { Message } from "../../core/types.ts";
 
-/** A request, read. */
+/** A parsed request. */
 export interface Asked {
   readonly body: JsonObject;
-  /** As the client named it; "" where it named none. */
+  /** The client's model name; "" if the request has none. */
   readonly model: string;
-  /** The whole conversation; the first message carries the tools, where any are offered. */
+  /** The whole conversation; the first message carries the offered tools, if any. */
   readonly prompt: readonly Message[];
-  /** Everything that is asked for beside words. */
+  /** All other fields of the body, such as sampling parameters. */
   readonly settings: JsonObject;
   /** The body's own `user`. */
   readonly user?: string;
-  /** The body's own `metadata`, as far as it is text. */
+  /** The text values of the body's `metadata`. */
   readonly tags: Readonly<Record<string, string>>;
   readonly stream: boolean;
 }
 
-/** What has a place of its own in the record. */
+/** Fields of the body that the record stores separately. */
 const apart: ReadonlySet<string> = new Set(["messages", "tools", "functions", "model", "user", "metadata"]);
-/** Names of tags that the gateway gives. */
+/** Prefix of tags that the gateway sets. */
 const ours = "whetstone.";
 
-/** @returns nothing where the body is no JSON object with a list of messages. */
+/** @returns nothing if the body is not a JSON object with a list of messages. */
 export function readAsked(body: Json | undefined): Asked | undefined {
   const given = objectOf(body);
   if (!given || !Array.isArray(given.messages)) return undefined;

@@ -1,17 +1,17 @@
-/** What is sent upstream in place of what the client asked, and what of the answer the client did not ask for. */
+/** Rewrites the client's request for the upstream, and removes from the response what the client did not request. */
 import { type Json, type JsonObject, listOf, objectOf } from "../../core/json.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Asked } from "./asked.ts";
 
-/** A request as it is sent, and what becomes of the answer. */
+/** The request to send, and what to remove from the response. */
 export interface Asking {
-  /** Absent: as the client sent it, byte for byte. */
+  /** Absent: the client's body, byte for byte. */
   readonly body?: string;
-  /** What the client did not ask for, and does not get to see. */
+  /** Parts that the gateway requested and the client did not; they are removed from the response. */
   readonly extra: { readonly ids: boolean; readonly logprobs: boolean; readonly usage: boolean };
 }
 
-/** Exact versions are asked for token ids, log-probabilities and usage; a version's own model takes the place of the client's. */
+/** Requests token ids, log-probabilities and usage from exact versions; the version's model replaces the client's. */
 export function asking({ body, stream }: Asked, { model, exact }: Pick<Answerer, "model" | "exact">): Asking {
   const options = objectOf(body.stream_options) ?? {};
   const extra = {
@@ -31,7 +31,7 @@ export function asking({ body, stream }: Asked, { model, exact }: Pick<Answerer,
   return { body: JSON.stringify(sent), extra };
 }
 
-/** The answer, or a chunk of it, as the client asked for it; nothing where the whole of it was for us. */
+/** The response, or a chunk of it, without the extra parts; nothing if nothing else remains. */
 export function withoutExtra(value: Json, extra: Asking["extra"]): Json | undefined {
   const body = objectOf(value);
   if (!body) return value;
@@ -58,7 +58,7 @@ function shownChoice(value: Json, extra: Asking["extra"]): Json {
   };
 }
 
-/** JSON text with another `id`; all else stays as it is written. @param was its id so far. */
+/** Replaces the `id` in JSON text; everything else stays byte for byte. @param was its current id. */
 export function withId(text: string, was: string, id: string): string {
   const value = JSON.stringify(was);
   for (let at = text.indexOf(idName); at >= 0; at = text.indexOf(idName, at + idName.length)) {
@@ -79,5 +79,5 @@ function afterBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Those that JSON allows between its parts. */
+/** JSON whitespace bytes. */
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);

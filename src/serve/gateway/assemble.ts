@@ -1,46 +1,46 @@
-/** What was answered, put together from a whole body or from the pieces of a stream. */
+/** Assembles a response from a whole body or from the chunks of a stream. */
 import { type Json, listOf, numberOf, objectOf, textOf } from "../../core/json.ts";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
 import type { Message, StopReason, ToolCall, TurnTokens } from "../../core/types.ts";
 
-/** An answer as far as it has come. */
+/** A response, complete or partial. */
 export interface Assembled {
   readonly choices: readonly ServedChoice[];
   readonly usage?: NonNullable<ServedResponse["usage"]>;
-  /** As the upstream calls it. */
+  /** The upstream's id. */
   readonly id?: string;
-  /** In place of an answer, or in the middle of one. */
+  /** An error that the upstream sent instead of a response, or in the middle of one. */
   readonly error?: string;
 }
 
-/** What log-probabilities are those of: the model's own distribution, or the one drawn from. */
+/** Which distribution log-probabilities belong to: the model's own (raw), or the one after temperature and truncation (processed). */
 export type LogprobMode = "raw" | "processed";
 
 export interface Assembler {
-  /** A `chat.completion`, or one `chat.completion.chunk`. @throws RangeError where all together say more than an answer may. */
+  /** Adds a `chat.completion` or one `chat.completion.chunk`. @throws RangeError if the total exceeds the limits of a response. */
   take(body: Json): void;
-  /** Every reply that began has ended. */
+  /** Whether every reply that began has ended. */
   ended(): boolean;
   result(): Assembled;
 }
 
-/** Replies and calls of one answer, characters of its calls' arguments, and tokens: nothing that means well has more. */
+/** Most replies and tool calls of one response, characters of its call arguments, and tokens: far above any legitimate response. */
 const most = { parts: 4096, characters: 2 ** 20, tokens: 2 ** 20 } as const;
 
 interface Growing {
   content: string;
   readonly calls: Map<number, { id: string; name: string; arguments: string }>;
   finish: string | undefined;
-  /** A stop string or token that vLLM says it stopped at. */
+  /** Whether vLLM reported a stop string or stop token. */
   stopped: boolean;
   readonly ids: number[];
   readonly logps: number[];
 }
 
 /**
- * Pieces of content are joined, those of a tool call by its index, log-probabilities and token ids in their order. Exact
- * tokens are kept where ids of prompt and reply and one log-probability for each of the reply's came along.
- * @param mode of the log-probabilities. @param plain whether both distributions are the same: temperature 1, nothing cut off.
+ * Joins content deltas, tool-call deltas by their index, and log-probabilities and token ids in order. Keeps exact tokens if
+ * the response has the ids of prompt and reply and one log-probability for each reply token.
+ * @param mode of the log-probabilities. @param plain whether both distributions are equal: temperature 1, no truncation.
  */
 export function assembler(mode: LogprobMode, plain: boolean): Assembler {
   const growing = new Map<number, Growing>();
@@ -77,7 +77,7 @@ export function assembler(mode: LogprobMode, plain: boolean): Assembler {
       one.logps.push(numberOf(objectOf(token)?.logprob) ?? Number.NaN);
     }
     count("tokens", listOf(choice.token_ids).length + listOf(objectOf(choice.logprobs)?.content).length);
-    // some servers put the prompt's ids beside each reply
+    // some servers repeat the prompt's ids in each choice
     if (promptIds.length === 0) promptIds = numbers(choice.prompt_token_ids);
   }
 
@@ -140,7 +140,7 @@ const fresh = (): Growing => ({
 const numbers = (value: Json | undefined): number[] =>
   listOf(value).filter((x): x is number => typeof x === "number");
 
-/** Calls that bring no index stand where they are in their list. @returns how many characters its arguments have grown by. */
+/** Adds a tool-call delta; without an index, its position in the list is the index. @returns how many characters the arguments grew by. */
 function takeCall(one: Growing, value: Json, at: number): number {
   const piece = objectOf(value) ?? {};
   const index = numberOf(piece.index) ?? at;
@@ -148,7 +148,7 @@ function takeCall(one: Growing, value: Json, at: number): number {
   one.calls.set(index, call);
   const custom = objectOf(piece.custom);
   const named = objectOf(piece.function) ?? custom ?? {};
-  // ids and names come once, or again and again, but never in pieces
+  // ids and names come whole, once or repeatedly
   call.id = textOf(piece.id) || call.id;
   call.name = textOf(named.name) || call.name;
   const more = textOf(custom ? custom.input : named.arguments) ?? "";

@@ -1,48 +1,48 @@
-/** Server-sent events out of bytes, whole, with their text as it came. */
+/** Splits bytes into whole server-sent events, with their original text. */
 import { ownPace } from "../../common/files/slices.ts";
 import { whyUnread } from "./answerBody.ts";
 
-/** One event, or several in a row without data: its text with the blank line at its end, and what its `data` lines say. */
+/** One event, or several consecutive events without data: its text with the final blank line, and the content of its `data` lines. */
 export interface ServerEvent {
   readonly text: string;
-  /** Absent: a comment, such as a sign of life, or what is unread. */
+  /** Absent: a comment, such as a keep-alive, or an unread event. */
   readonly data?: string;
-  /** Why its data is not to be read. */
+  /** Why its data was not read. */
   readonly unread?: string;
 }
 
-/** Bytes that one event may have at most: whoever never ends a line must not fill the memory. */
+/** Most bytes of one event, so that an endless line does not fill the memory. */
 export const mostEventBytes = 16 << 20;
-/** Lines of an event whose data is read. */
+/** Most lines of an event whose data is read. */
 const mostLines = 10_000;
-/** Lines after which the events so far are given, and others may get their turn. */
+/** Lines after which the events so far are yielded, so that other work gets a turn. */
 const linesTogether = 1024;
 
 const [lf, cr] = [10, 13];
 const dataField = Buffer.from("data:");
 
 /**
- * Splits a body into events, each as soon as it is whole; those that came together stay together, as far as they are not too many.
- * Lines may end in any of the ways that the standard allows. What comes after the last blank line is an event as well, since some
- * servers leave it out. No byte is searched twice.
+ * Splits a body into events, each yielded as soon as it is whole; events that arrive together are yielded together, up to a limit.
+ * Accepts every line ending of the standard. Text after the last blank line is an event as well, since some servers omit the
+ * final blank line. No byte is searched twice.
  * @throws RangeError for an event above {@link mostEventBytes}.
  */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
   const append = appender();
   const pace = ownPace();
   let held: Buffer = Buffer.alloc(0);
-  /** Where the line begins, and where the search for its end goes on. */
+  /** Start of the current line, and where the search for its end continues. */
   let [line, from] = [0, 0];
-  /** Of the event so far. */
+  /** Line count of the current event, and whether it has data. */
   let [lines, hasData] = [0, false];
-  /** The last line ended with a CR, whose LF may be still to come. */
+  /** Whether the last line ended with a CR whose LF may still arrive. */
   let half = false;
   let counted = 0;
   for await (const chunk of body) {
     let began = performance.now();
     held = append(held, bufferOf(chunk));
     let whole: ServerEvent[] = [];
-    /** Where events that were not given begin, and where those of them without data end. */
+    /** Start of the events that were not yielded yet, and the end of those among them without data. */
     let [begin, quiet] = [0, 0];
     if (half && from < held.length) {
       half = false;
@@ -83,7 +83,7 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
     line -= quiet;
     from = held.length;
     if (held.length > mostEventBytes) throw new RangeError(`an event of more than ${mostEventBytes} bytes`);
-    // what waits for nobody goes on at once
+    // without waiting work, continue at once
     const turn = pace(began);
     if (turn) await turn;
   }
@@ -92,7 +92,7 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Joins what is held and what came: where it is not whole yet, in memory with room for more, so that each byte is copied a few times. */
+/** Appends a chunk to an incomplete event. The buffer has spare room, so that each byte is copied only a few times. */
 function appender(): (held: Buffer, chunk: Buffer) => Buffer {
   let room: Buffer = Buffer.alloc(0);
   return (held, chunk) => {

@@ -1,4 +1,4 @@
-/** The gateway: chat completions that somebody else answers, passed on as they are and recorded. */
+/** The gateway: passes chat completions to backends unchanged, and records them. */
 import { type Context, Hono } from "hono";
 import { messageOf } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
@@ -21,7 +21,7 @@ import { clientGone, type HowEnded, type Passing, relayed, unpassable, unreachab
 import { type Cut, type Place, type SessionTable, sessionTable } from "./sessions.ts";
 import type { LiveVersions } from "./versions.ts";
 
-/** Milliseconds that a call's record may wait for what is stored of its session. */
+/** Milliseconds that a call's record may wait until its stored session is read. */
 const mostReading = 1000;
 
 /** Settings of {@link gateway}. */
@@ -30,37 +30,39 @@ export interface GatewayOptions {
   readonly recorder: Pick<Recorder, "record" | "recordDurably" | "late">;
   readonly versions: LiveVersions;
   readonly gate: Gate;
-  /** Feedback can come on these channels, unless the header `x-whetstone-channels` of a call says otherwise. Default none. */
+  /** Channels on which feedback can come; a call's header `x-whetstone-channels` overrides them. Default none. */
   readonly channels?: readonly string[];
   readonly sessions?: SessionTable;
   readonly now?: () => number;
-  /** One line at a time; never a secret, never what was said. */
+  /** Called with one line at a time, never with secrets or message contents. */
   readonly log?: (line: string) => void;
 }
 
+/** Counters of a gateway since its start. */
 export interface GatewayState {
-  /** Calls so far, and how they ended; those that run have not. */
+  /** All calls so far. `complete`, `cut` and `failed` count those that have ended. */
   readonly calls: number;
   readonly complete: number;
   readonly cut: number;
   readonly failed: number;
   readonly running: number;
-  /** Trajectories cut, by why. */
+  /** Number of new trajectories, by the reason for the cut. */
   readonly trajectoryCuts: Partial<Record<Cut, number>>;
 }
 
+/** A running gateway. */
 export interface Gateway {
   readonly app: Hono<Gated>;
   state(): GatewayState;
-  /** All that was answered so far is with the recorder, also where a session had to be read first. */
+  /** Resolves once all answered calls were handed to the recorder, including calls whose session has to be read first. */
   recorded(): Promise<void>;
-  /** Refuses new calls; resolves once none runs any more. */
+  /** Refuses new calls; resolves once no call is running. */
   drain(): Promise<void>;
 }
 
 /**
  * `POST /v1/chat/completions` and `GET /v1/models`, at the root and below `/session/<name>`, `/user/<name>` and
- * `/user/<name>/session/<name>`, so that a base URL alone says whose call it is.
+ * `/user/<name>/session/<name>`, so that the base URL alone can name the user and session.
  */
 export function gateway(options: GatewayOptions): Gateway {
   const { production, recorder, versions, gate, channels = [], now = Date.now, log = () => {} } = options;
@@ -68,15 +70,15 @@ export function gateway(options: GatewayOptions): Gateway {
   const counts = { calls: 0, complete: 0, cut: 0, failed: 0 };
   const trajectoryCuts: Partial<Record<Cut, number>> = {};
   const resuming = new Map<Id, Promise<boolean>>();
-  /** Of calls whose session is being read. */
+  /** Records that wait until their session is read. */
   const recording = new Set<Promise<void>>();
   let running = 0;
   let draining = false;
   let drained = (): void => {};
 
   /**
-   * What is stored of a session that somebody named and that is not remembered: it goes on from there.
-   * @returns whether it could be read.
+   * Loads a named session from the store if it is not in memory, so that the call can continue it.
+   * @returns whether it could be read; nothing if there is nothing to load.
    */
   function resume(session: Id): Promise<boolean> | undefined {
     const underway = resuming.get(session);
@@ -98,9 +100,9 @@ export function gateway(options: GatewayOptions): Gateway {
   }
 
   /**
-   * A key for one user calls nobody in a session of another's, and one for a session speaks for nobody but that session's own user;
-   * what its body says for the provider is then no name.
-   * @param resumed whether what is stored of the session could be read.
+   * Restricts narrowed keys: a key for one user may not use another user's session, and a key for one session acts only for that
+   * session's user. The body's `user`, which is meant for the provider, is then ignored.
+   * @param resumed whether the stored session could be read.
    */
   async function within(
     who: Identity,
@@ -108,7 +110,7 @@ export function gateway(options: GatewayOptions): Gateway {
     resumed: Promise<boolean> | undefined,
   ): Promise<Identity | Refused> {
     const { session, user, isFromBody } = who;
-    // a key for both says whose session it is, and one for neither is narrowed to nothing
+    // a key for both fixes the session's user, and a key for neither has no restriction
     const isForOne = (only.session === undefined) !== (only.user === undefined);
     if (session === undefined || user === undefined || !isForOne) return who;
     const isRead = resumed === undefined || (await resumed);
@@ -123,7 +125,7 @@ export function gateway(options: GatewayOptions): Gateway {
   async function chat(c: Context<Gated>): Promise<Response> {
     if (draining) return refusal(closing);
     const at = now();
-    // what was answered is at risk until it is written: where that is late, nothing more is answered first
+    // unwritten responses would be lost in a crash: if writing is late, wait for it before answering more
     await recorder.late();
     const read = await readJson(c.req.raw, chatBody);
     if (isRefused(read)) return refusal(read);
@@ -136,7 +138,7 @@ export function gateway(options: GatewayOptions): Gateway {
     const who = only ? await within(said, only, resumed) : said;
     if (isRefused(who)) return refusal(who);
     const path = await pathOf(asked.prompt);
-    // from here to where it begins nothing waits: of two calls alike, the second knows of the first
+    // no await between here and `begin`: of two identical calls, the second sees the first
     const opened = sessions.open({ ...who, path });
     const id = `chatcmpl-${orderedId(at)}`;
     const { user } = who;
@@ -162,12 +164,12 @@ export function gateway(options: GatewayOptions): Gateway {
     let ended: Promise<void> | undefined;
     let answered: Answered | undefined;
 
-    /** Records how the call ended, once. Nobody waits for it but who asked for it to be durable. */
+    /** Records how the call ended, once. Only durable calls wait for it. */
     function end(how: HowEnded): Promise<void> {
       if (ended === undefined) {
         const mine = record(how).finally(() => {
           recording.delete(mine);
-          // where its record failed on the way
+          // in case recording failed before
           sessions.abandon(opened);
           if (--running === 0 && draining) drained();
         });
@@ -179,7 +181,7 @@ export function gateway(options: GatewayOptions): Gateway {
     }
 
     async function record(how: HowEnded): Promise<void> {
-      // at once, unless the session has to be read first
+      // synchronous, unless the session has to be read first
       let known = true;
       if (resumed) known = await soon(resumed);
       const result = growing.result();
@@ -190,7 +192,7 @@ export function gateway(options: GatewayOptions): Gateway {
       const choices = status === "failed" ? [] : exact;
       const ending = now();
       const theirs = { ...opened, ...(user === undefined ? {} : { user }), at: ending };
-      // alone, where nobody knows which trajectories there are: two of one name would be taken for one
+      // the session's trajectories are unknown: name one after the call, since reusing a name would merge two trajectories
       if (!known) sessions.abandon(opened);
       const place: Place = known
         ? sessions.place(theirs, choices)
@@ -239,7 +241,7 @@ export function gateway(options: GatewayOptions): Gateway {
       }
       return await whole(passing, head, durable, (body) => handed(c, head, body));
     } catch (e) {
-      // how it ended is said already
+      // the end is already recorded
       if (ended) throw e;
       await end({ status: "failed", error: messageOf(e) }).catch(() => undefined);
       return unpassable(messageOf(e), mine);
@@ -277,7 +279,7 @@ export function gateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** Whether it could be read, in time; the timer ends with it, since what a timer holds outlives the call. */
+/** Whether it could be read in time. The timer is cleared at the end, since a timer would keep the call's objects alive. */
 function soon(reading: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, mostReading, false).unref();
@@ -297,7 +299,7 @@ const closing: Refused = {
 const unread: Refused = {
   status: 503,
   code: "store_failed",
-  message: "Whose session this is cannot be read at the moment. Send it again later.",
+  message: "The session's user cannot be read at the moment. Send the request again later.",
   retryAfter: 5,
 };
 const othersSession: Refused = {
@@ -310,7 +312,7 @@ const othersName: Refused = {
   status: 403,
   code: "narrowed_key",
   message:
-    "This key is for one session, and the user that the request names is not that session's. Name no user, or use a key for that user.",
+    "This key is for one session, and the request names another user than that session's. Name no user, or use a key for that user.",
 };
 const noMessages: Refused = {
   status: 400,

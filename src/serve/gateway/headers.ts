@@ -1,12 +1,12 @@
-/** Headers that pass the gateway, each way. */
+/** Headers that the gateway passes on, in each direction. */
 import type { Context } from "hono";
 import { isOurs } from "../keys.ts";
 import type { Call } from "./answerer.ts";
 
-/** Of the client's headers, those that are for whoever answers. */
+/** The client's headers that backends receive. */
 export function passedOn(c: Context): Pick<Call, "headers" | "credentials"> {
   const credentials = named(c, theirOwn);
-  // a key of ours is for us alone
+  // Whetstone's own keys never go to a backend
   if (isOurs((credentials.authorization ?? "").replace(/^Bearer +/i, ""))) delete credentials.authorization;
   return { headers: named(c, forUpstream), credentials };
 }
@@ -20,7 +20,7 @@ function named(c: Context, names: readonly string[]): Record<string, string> {
   return out;
 }
 
-/** What an account is opened with, and which one. */
+/** Headers with provider keys and account ids. */
 const theirOwn = ["authorization", "openai-organization", "openai-project"];
 
 const forUpstream = [
@@ -47,18 +47,18 @@ const forClient: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** A list as headers write it; nothing where there is none. */
+/** Parses a comma-separated header; nothing if it is absent. */
 export const listed = (header: string | undefined): readonly string[] | undefined =>
   header
     ?.split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-/** A name as a header can hold it: percent-encoded where it has to be. */
+/** A name as a header value, percent-encoded if necessary. */
 export const headerValue = (name: string): string =>
   /^[\x20-\x24\x26-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
 
-/** The name that a header holds, percent-encoded or as it is. */
+/** The name in a header value, percent-encoded or plain. */
 export function nameIn(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   try {

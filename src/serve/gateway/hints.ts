@@ -1,22 +1,22 @@
-/** The hints that a guide writes: one for a conversation, from how it opens, as it was practised. */
+/** Hints of a guide: one per conversation, written from its opening, as in training. */
 import { createHash } from "node:crypto";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { type Json, type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import { textOf as textIn } from "./answerBody.ts";
 import type { Answerer } from "./answerer.ts";
 
-/** Conversations whose hints are kept, and for how long after they were last heard of: whoever is erased is so here as well. */
+/** Most conversations whose hints are cached, and milliseconds they are kept after the last call; the time limit also removes hints of erased users. */
 const most = { kept: 10_000, milliseconds: 3_600_000 } as const;
 
-/** Bytes of an answer with a hint. */
+/** Most bytes of a response with a hint. */
 const mostHintBytes = 1 << 20;
 
-/** @returns the hint for a request; "" where the guide gives none in time: then the next call asks again. */
+/** @returns the hint for a request; "" if the guide gives none in time: the next call then asks again. */
 export function hintsOf(
   guide: Answerer,
   limits: { readonly tokens: number; readonly seconds: number },
 ): (body: JsonObject, gone: AbortSignal) => Promise<string> {
-  /** From the one that was heard of longest ago. */
+  /** Least recently used first. */
   const kept = new Map<string, { readonly hint: string; readonly at: number }>();
   return async ({ messages, model }, gone) => {
     const opening = openingOf(listOf(messages));
@@ -34,13 +34,13 @@ export function hintsOf(
   };
 }
 
-/** All that was said before the model first spoke: the same at every call of a conversation. */
+/** The messages before the model's first reply: the same at every call of a conversation. */
 function openingOf(messages: readonly Json[]): readonly Json[] {
   const first = messages.findIndex((message) => objectOf(message)?.role === "assistant");
   return first < 0 ? messages : messages.slice(0, first);
 }
 
-/** It gets no key of the client's. */
+/** Asks the guide, without the client's keys. */
 async function ask(
   guide: Answerer,
   { model, opening }: { readonly model: Json; readonly opening: readonly Json[] },

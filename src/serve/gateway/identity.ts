@@ -1,20 +1,20 @@
-/** Who asks, and in which session: by headers, or by the base URL alone. */
+/** The user and session of a call, from headers or from the base URL. */
 import type { Context } from "hono";
 import type { Only } from "../keys.ts";
 import type { Refused } from "../refusal.ts";
 import { nameIn } from "./headers.ts";
 
-/** As far as a request says. */
+/** User and session, if the request names them. */
 export interface Identity {
   readonly session?: string;
   readonly user?: string;
-  /** The user is the body's own, which is said to the provider. */
+  /** Set if the user comes from the body's `user`, which is meant for the provider. */
   readonly isFromBody?: true;
 }
 
 /**
- * The headers `x-whetstone-session` and `x-whetstone-user`, else what stands in the path, else, for the user, the body's own
- * `user`. Names may be percent-encoded in headers, as they are in paths. A key that is narrowed to a session or a user speaks for it.
+ * Reads the headers `x-whetstone-session` and `x-whetstone-user`, otherwise the path, otherwise (for the user) the body's `user`.
+ * Names may be percent-encoded in headers, as in paths. A key narrowed to a session or a user sets that session or user.
  */
 export function identityOf(
   c: Context,
@@ -30,7 +30,7 @@ export function identityOf(
   ] as const) {
     if (value !== undefined && !isName(value)) return wrongName(name);
   }
-  // what is said next is another response
+  // a new call would create another response than the key's
   if (only?.response !== undefined) return narrowed("response");
   if (only?.session !== undefined && session !== only.session) return narrowed("session");
   if (only?.user !== undefined && user !== only.user) return narrowed("user");
@@ -41,10 +41,10 @@ export function identityOf(
   };
 }
 
-/** Up to 200 characters, none of which steers anything. */
+/** 1 to 200 characters without control characters. */
 const isName = (text: string): boolean => /^[^\p{C}\p{Z}][^\p{C}]{0,199}$/u.test(text);
 
-/** What somebody says to their provider is no reason to refuse their call. */
+/** An invalid body `user` is ignored instead of refused, since it is meant for the provider. */
 const usable = (name: string | undefined): string | undefined =>
   name !== undefined && isName(name) ? name : undefined;
 
@@ -56,5 +56,5 @@ const wrongName = (what: string): Refused => ({
 const narrowed = (what: string): Refused => ({
   status: 403,
   code: "narrowed_key",
-  message: `This key is for one ${what}, and the request is of another. Use its own, or another key.`,
+  message: `This key is for one ${what}, and the request names another. Name the key's ${what}, or use another key.`,
 });

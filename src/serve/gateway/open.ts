@@ -1,4 +1,4 @@
-/** What answers for a version: its upstream, its run, or what this process holds under its name. */
+/** Opens the backend of a version: its upstream, its run, or an object in this process. */
 import { hash } from "node:crypto";
 import type { ArtefactVersion } from "../../core/artefact.ts";
 import { WhetstoneError } from "../../core/errors.ts";
@@ -14,24 +14,24 @@ type Backing<Kind> = Extract<Backend, { readonly kind: Kind }>;
 
 /** How versions of each kind are opened. */
 export interface Openers {
-  /** Where keys of upstreams stand. */
+  /** Environment variables that hold upstream keys. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Base URL of the upstream that clients' own keys are meant for. Default: none; every other one has a key of its own, or needs none. */
+  /** Base URL of the upstream that receives the clients' own keys. Default: none. Every other upstream has its own key or needs none. */
   readonly clientKeysFor?: string;
-  /** @param name what it is listed as. */
+  /** @param name in the list of models. */
   readonly run?: (folder: string, name: string) => Promise<Answerer>;
   readonly local?: Readonly<Record<string, Answerer>>;
   /** Artefacts of the store. */
   readonly artefact?: (id: Id) => Promise<ArtefactVersion | undefined>;
 }
 
-/** What a version of an artefact stands on, which is opened and closed by itself. */
+/** Backends that a version of an artefact needs; their owner opens and closes them. */
 export interface Foundations {
   readonly over?: Answerer;
   readonly guide?: Answerer;
 }
 
-/** @throws WhetstoneError `config.invalid` where it cannot be opened. */
+/** @throws WhetstoneError `config.invalid` if the version cannot be opened. */
 export async function openVersion(
   { id, name, backend }: Version,
   openers: Openers,
@@ -65,8 +65,8 @@ export async function openVersion(
       if (first.artefact.kind === "guide" && !guide)
         throw cannot(
           id,
-          "a guide that nobody writes hints for",
-          "Name who does with: whetstone versions add --guide",
+          "a guide without a version that writes its hints",
+          "Name that version with: whetstone versions add --guide",
         );
       const artefact = kept(first.artefact, async () => (await read(backend.artefact))?.artefact);
       return told({ artefact, over, ...(guide ? { guide } : {}) });
@@ -74,10 +74,10 @@ export async function openVersion(
   }
 }
 
-/** Milliseconds after which a value is looked up again. */
+/** Milliseconds after which a cached value is read again. */
 const fresh = 2000;
 
-/** A value that is looked up again every so often, since parts of it may be erased while it is served; the last one, where that fails. */
+/** Caches a value and reads it again periodically, since parts of it may be erased while it is served; keeps the old value if that fails. */
 function kept<T>(first: T, read: () => Promise<T | undefined>): () => Promise<T> {
   let last = first;
   let at = performance.now();
@@ -113,19 +113,19 @@ function openUpstream(
 }
 
 /**
- * A version of that backend, named after it. Equal backends are one version: its id is made of what it is.
- * @param state what else makes it another one, such as when its weights were written. @param called in place of its own name. @throws WhetstoneError `config.invalid`.
+ * Makes a version of a backend, named after it. Its id is a hash of the backend, so equal backends are one version.
+ * @param state further input of the id, such as when the weights were written. @param called replaces the default name. @throws WhetstoneError `config.invalid`.
  */
 export function versionOf(stated: Backend, created: number, state = "", called?: string): Version {
   const backend = stated.kind === "upstream" ? { ...stated, url: upstreamBase(stated.url) } : stated;
   const name = called ?? nameOf(backend);
   const digest = hash("sha256", JSON.stringify([Object.entries(backend).sort(), state])).slice(0, 8);
-  // however long its name, its id is one that splits and keys of databases take
+  // the name may be long; splits and database keys limit the id's length
   const readable = name.replaceAll(/[^A-Za-z0-9.-]+/g, "-").slice(0, mostReadable);
   return { id: `${readable}-${digest}`, name, backend, created };
 }
 
-/** Characters of a version's name that stand in its id. */
+/** Most characters of a version's name in its id. */
 const mostReadable = 100;
 
 function nameOf(backend: Backend): string {

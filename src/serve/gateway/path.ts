@@ -1,19 +1,19 @@
-/** Conversations as digests: what is said, and nothing else, tells them apart. */
+/** Digests of conversations, which depend on the messages only. */
 import { hash } from "node:crypto";
 import { type Interruptible, inSlices } from "../../common/files/slices.ts";
 import { keyOf, onlyOffers } from "../../common/text/toolCalls.ts";
 import type { Message } from "../../core/types.ts";
 
-/** A conversation as digests. */
+/** Digests of a conversation's prefixes. */
 export interface Path {
   readonly tools: string;
-  /** Of the conversation up to each message, that one included. */
+  /** Digest of the conversation up to and including each message. */
   readonly upTo: readonly string[];
-  /** Of it up to the first message that is not the system's. */
+  /** Digest up to and including the first message that is not a system message. */
   readonly root: string;
 }
 
-/** A long one takes several turns of the event loop. @param next of a conversation with one more message. */
+/** Computes the digests; a long conversation takes several turns of the event loop. @param next extends a digest by one message. */
 export function pathOf(prompt: readonly Message[], next = step): Promise<Path> {
   return inSlices(digests(prompt, next));
 }
@@ -33,14 +33,14 @@ function* digests(prompt: readonly Message[], next: typeof step): Interruptible<
   };
 }
 
-/** Of a conversation with one more message. */
+/** Extends a digest by one message. */
 export function step(before: string, { tools: _, ...message }: Message): string {
   return hash("sha1", `${before}${keyOf(message)}`, "base64");
 }
 
 const stepped = new WeakMap<Message, { readonly before: string; readonly digest: string }>();
 
-/** The same, for messages that the next prompt shares, as the store reads them: a long session costs its length, not its square. */
+/** The same, cached by message object. The store shares objects between prompts, so a long session costs linear, not quadratic time. */
 export function stepOnce(before: string, message: Message): string {
   const known = stepped.get(message);
   if (known?.before === before) return known.digest;

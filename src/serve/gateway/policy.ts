@@ -1,4 +1,4 @@
-/** A policy of ours that answers in this process: what it reads and samples is known exactly. */
+/** A policy in this process as a backend: its prompt and sampled tokens are known exactly. */
 import { randomInt } from "node:crypto";
 import type { TurnTokens } from "../../core/types.ts";
 import { endpoint } from "../../env/agent/endpoint.ts";
@@ -7,17 +7,17 @@ import type { Answerer } from "./answerer.ts";
 
 /** Settings of {@link policy}. */
 export interface PolicyOptions {
-  /** In the list of models. Default: the model's id. */
+  /** Name in the list of models. Default: the model's id. */
   readonly name?: string;
-  /** Tokens of a reply that asks for no other limit. Default 256. */
+  /** Maximum tokens of a reply if the request sets no limit. Default 256. */
   readonly maxTokens?: number;
-  /** Of replies to requests that bring no seed. Default: another one each time. */
+  /** Sampling seed for requests without a seed. Default: a random seed per request. */
   readonly seed?: number;
-  /** Called when it answers no more. */
+  /** Called when the backend closes. */
   readonly dispose?: () => Promise<void>;
 }
 
-/** Every call has a path of its own on one endpoint: by it, what was sampled is known to be that call's. */
+/** Serves a model as a backend. Every call has its own path on one endpoint, which links the sampled tokens to the call. */
 export function policy(model: Sampler, options: PolicyOptions = {}): Answerer {
   const { seed = randomInt(2 ** 31), dispose } = options;
   const backend = modelBackend(model, { ...options, seed });

@@ -1,4 +1,4 @@
-/** The record of one call, as it is stored. */
+/** Builds the stored record of one call. */
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
 import type { Id, TurnTokens } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
@@ -7,7 +7,7 @@ import type { Assembled } from "./assemble.ts";
 import { cutTag, type Opened, type Place, prefixTag } from "./sessions.ts";
 import type { ChosenVersion } from "./versions.ts";
 
-/** A call under way. */
+/** A running call. */
 export interface Underway {
   readonly id: Id;
   readonly asked: Asked;
@@ -25,11 +25,11 @@ export interface End {
   readonly error?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Of whoever answered. */
+  /** Tags from the backend. */
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** Name of the tag that says which distribution an upstream's log-probabilities are of. */
+/** Name of the tag for the distribution that an upstream's log-probabilities belong to. */
 export const logprobsTag = "whetstone.logprobs";
 /** Name of the tag with the id that the upstream gave its answer. */
 export const upstreamTag = "whetstone.upstream";
@@ -73,7 +73,7 @@ export function served(
   };
 }
 
-/** Replies with the tokens that a policy of ours knows them by. */
+/** Adds the exact tokens of a policy in this process to the replies. */
 export const withTokens = (
   choices: readonly ServedChoice[],
   tokens: readonly TurnTokens[],
@@ -83,7 +83,7 @@ export const withTokens = (
     return exact ? { ...choice, tokens: exact } : choice;
   });
 
-/** Whether a reply is drawn from the model's own distribution: nothing flattens, cuts off or pushes. */
+/** Whether a reply is sampled from the model's own distribution: no temperature, truncation, penalty or bias. */
 export function isPlain({ settings }: Asked, { exact }: Pick<Answerer, "exact">): boolean {
   const usual: Readonly<Record<string, number>> = {
     temperature: 1,

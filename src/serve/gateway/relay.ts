@@ -1,4 +1,4 @@
-/** Answers on their way from whoever gave them to the client: looked at, put together for the record, handed on. */
+/** Relays responses from a backend to the client, and assembles them for the record on the way. */
 
 import { ownTurn } from "../../common/files/slices.ts";
 import { parsed } from "../../common/text/toolCalls.ts";
@@ -18,26 +18,26 @@ import type { End } from "./record.ts";
 
 /** How a call ended. */
 export interface HowEnded extends Omit<End, "at"> {
-  /** For the log, where the error may quote what was said. */
+  /** Replaces `error` in the log, since the error may quote message contents. */
   readonly why?: string;
 }
 
-/** An answer on its way. */
+/** A response in progress. */
 export interface Passing {
   readonly answered: Answered;
   readonly growing: Assembler;
   readonly ask: Asking;
   readonly id: Id;
   readonly gone: AbortSignal;
-  /** The client's. */
+  /** The client's socket. */
   readonly socket?: { destroy?(): void };
   end(how: HowEnded): Promise<void>;
 }
 
 /**
- * An answer in one piece: handed on, and recorded in the same turn of the event loop, so that nothing can go on from it before;
- * the other way round where it has to be durable.
- * @param hand writes the body that the client gets.
+ * Relays a response in one piece, then records it in the same turn of the event loop, so that no call can continue it before
+ * it is recorded. If the record must be durable, it is written first.
+ * @param hand writes the body to the client.
  */
 export async function whole(
   { answered, growing, ask, id, gone, end }: Passing,
@@ -88,8 +88,8 @@ export async function whole(
 }
 
 /**
- * The JSON of an answer, where it is one. A long one is looked at, parsed and rewritten in a turn of the event loop each.
- * @throws RangeError where it holds more than is read.
+ * Parses a response as JSON. A long one is checked, parsed and rewritten in separate turns of the event loop.
+ * @throws RangeError if it exceeds the limits for parsing.
  */
 async function readAnswer(
   bytes: Uint8Array,
@@ -107,7 +107,7 @@ async function readAnswer(
 
 const unreadable = (e: unknown): string => `the answer was passed on unread: ${messageOf(e)}`;
 
-/** Whether an answer has to be read, since it holds what the client did not ask for. */
+/** Whether a response must be parsed, since it holds parts that the client did not request. */
 const isAskedMore = ({ extra }: Asking): boolean => extra.ids || extra.logprobs || extra.usage;
 
 function statusError(status: number, growing: Assembler): Omit<HowEnded, "status"> {
@@ -115,7 +115,7 @@ function statusError(status: number, growing: Assembler): Omit<HowEnded, "status
   return { error: `HTTP ${status}${error === undefined ? "" : `: ${error}`}`, why: `HTTP ${status}` };
 }
 
-/** An answer event by event, each handed on at once, and in one piece with those that came with it; recorded before the last. */
+/** Relays a stream event by event, without delay; events that arrive together are sent together. Recorded before the last event is sent. */
 export async function* relayed({
   answered,
   growing,
@@ -125,7 +125,7 @@ export async function* relayed({
   socket,
   end,
 }: Passing): AsyncGenerator<Uint8Array> {
-  /** Why it is not read any more. */
+  /** Why the rest of the stream is not parsed. */
   let unread: unknown;
   function shownOf({ text, data, unread: beyond }: ServerEvent): string {
     try {
@@ -144,7 +144,7 @@ export async function* relayed({
     if (unread !== undefined) return { status: "failed", error: unreadable(unread) };
     return growing.ended() || growing.result().choices.length === 0
       ? { status: "complete" }
-      : { status: "cut", error: "the upstream ended before its answer did" };
+      : { status: "cut", error: "the upstream closed before the response was complete" };
   };
   let isDone = false;
   try {
@@ -171,16 +171,16 @@ export async function* relayed({
       return;
     }
     await end({ status: "cut", error: gone.aborted ? clientGone : messageOf(e) }).catch(() => undefined);
-    // what broke off must not look as if it had ended; a server that is told so writes words of its own first
+    // a broken response must not look complete: destroy the socket, since throwing would make the HTTP server write an error first
     if (!socket?.destroy) throw e;
     socket.destroy();
   } finally {
-    // whoever reads no further has gone
+    // the reader stopped: the client has disconnected
     await end({ status: "cut", error: clientGone }).catch(() => undefined);
   }
 }
 
-/** The text of an answer, or of an event of one, as the client gets it; nothing where it is none of the client's. */
+/** The text of a response or event as the client gets it; nothing if no part of it is for the client. */
 function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean): string | undefined {
   const given = objectOf(body);
   if (!given) return text;
@@ -197,21 +197,21 @@ function rewritten(text: string, body: Json, ask: Asking, id: Id, event: boolean
 
 export const clientGone = "the client went away";
 
-/** Nobody answered upstream. Clients of OpenAI's ask again by themselves after this status. */
+/** The refusal if the upstream did not respond. OpenAI clients retry automatically after this status. */
 export function unreachable(why: string, headers: Readonly<Record<string, string>>): Response {
-  const message = `No answer from upstream: ${why}. Check that it runs, and its address in the version.`;
+  const message = `No response from the upstream: ${why}. Check that it runs, and its address in the version.`;
   const body = errorBody({ status: 503, code: "upstream_unreachable", message });
   return Response.json(body, { status: 502, headers: { ...headers, "content-type": "application/json" } });
 }
 
-/** Somebody answered upstream, and the client cannot have it. */
+/** The refusal if the upstream responded, but the response cannot be passed on. */
 export function unpassable(why: string, headers: Readonly<Record<string, string>>): Response {
-  const message = `The answer from upstream cannot be passed on: ${why}. Look at what the upstream sends.`;
+  const message = `The response of the upstream cannot be passed on: ${why}. Check what the upstream sends.`;
   const body = errorBody({ status: 503, code: "upstream_unreadable", message });
   return Response.json(body, { status: 502, headers: { ...headers, "content-type": "application/json" } });
 }
 
-/** An answer that was to be recorded durably, and could not be. */
+/** The refusal if a durable record could not be written. */
 function unkept(e: unknown, headers: Readonly<Record<string, string>>): Response {
   const refused = storeRefusal(e);
   if (!refused) throw e;

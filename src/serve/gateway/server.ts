@@ -21,42 +21,44 @@ export interface ProductionServerOptions {
   readonly production: Production;
   readonly recorder: Recorder;
   readonly versions: LiveVersions;
-  /** 32 bytes that browsers' tokens are signed with. */
+  /** 32 bytes that browser tokens are signed with. */
   readonly signing: Uint8Array;
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Default 127.0.0.1, where no key is needed. */
+  /** Default 127.0.0.1, which needs no key. */
   readonly host?: string;
   readonly channels?: readonly string[];
   readonly gate?: Pick<GateOptions, "origins" | "hosts" | "proxies" | "rates">;
   /** How versions are judged. */
   readonly desk?: Omit<DeskOptions, "production">;
-  /** Milliseconds of silence after which a session is forgotten, and what is read of the past at the start. Default one hour. */
+  /** Milliseconds of inactivity after which a session is forgotten; at the start, stored responses of the same period are read. Default one hour. */
   readonly silence?: number;
-  /** Milliseconds that calls may still take once it closes. Default 30 seconds. */
+  /** Milliseconds that running calls get to finish when the server closes. Default 30 seconds. */
   readonly grace?: number;
   readonly log?: (line: string) => void;
-  /** What answers at paths that are nothing else, such as the dashboard; behind the same gate. */
+  /** App for all other paths, such as the dashboard; behind the same gate. */
   readonly pages?: (gate: Gate) => Hono<Gated>;
 }
 
+/** A running production server. */
 export interface ProductionServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Every route that it answers, such as `GET /v1/sessions/:id`: for whoever has to know all of them. */
+  /** Every route of the server, such as `GET /v1/sessions/:id`. */
   readonly routes: readonly string[];
   state(): GatewayState;
-  /** No new calls; those that run may end; everything taken is on disk, or counted as lost. Store and versions stay open. */
+  /** Refuses new calls, waits for running ones, and resolves once everything accepted is on disk or counted as lost. Store and versions stay open. */
   close(): Promise<void>;
 }
 
 /**
- * @throws WhetstoneError `config.invalid` for an address that others reach while there is no key, or a port that is taken.
+ * Starts the production server.
+ * @throws WhetstoneError `config.invalid` for an address that other machines can reach without a key in the store, or a port that is taken.
  */
 export async function serveProduction(options: ProductionServerOptions): Promise<ProductionServer> {
   const { production, recorder, versions, signing, host = "127.0.0.1", port = 0, log = () => {} } = options;
   await requireKeys(production, host);
-  // a store that fails is no reason not to pass calls on: why it does is said where something is recorded
+  // calls are passed on even if the store fails: the recorder reports the cause
   await production.ready().catch(() => undefined);
   const door = gate({ production, signing, open: isLoopback(host), ...options.gate });
   const silence = options.silence ?? 3_600_000;
@@ -95,7 +97,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .route("/", keyRoutes(production, door))
     .route("/", traces({ production, gate: door, sessions }))
     .route("/", versionRoutes({ production, gate: door, ...(options.desk ? { desk: options.desk } : {}) }))
-    // a program that mistypes an endpoint is told so rather than shown a page
+    // a mistyped endpoint gets a 404 instead of a page
     .all("/v1/*", (c) => c.notFound())
     .all("/session/*", (c) => c.notFound())
     .all("/user/*", (c) => c.notFound())
@@ -106,7 +108,7 @@ export async function serveProduction(options: ProductionServerOptions): Promise
     .onError(failed(log));
   const server = limitedServer((request, env: Env) => app.fetch(request, env));
   const url = await bound(server, host, port);
-  // middleware is there for all methods
+  // "ALL" entries are middleware
   const routes = app.routes.flatMap(({ method, path }) => (method === "ALL" ? [] : [`${method} ${path}`]));
   return {
     url,
@@ -116,18 +118,18 @@ export async function serveProduction(options: ProductionServerOptions): Promise
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
       await atMost(options.grace ?? 30_000, passing.drain());
       server.closeIdleConnections();
-      // answers that are still being written
+      // responses that are still being written
       await atMost(200, ended);
       server.closeAllConnections();
       await atMost(1000, ended);
-      // calls that were just broken off leave their record as well
+      // calls that were just aborted still write their record
       await atMost(1000, passing.drain());
       await recorder.flush();
     },
   };
 }
 
-/** The timer keeps the process: it must not end, for lack of anything else to do, before the rest is on disk. */
+/** Waits at most `ms`. The timer keeps the process alive, so that it does not exit before the rest is on disk. */
 async function atMost(ms: number, what: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -141,5 +143,5 @@ const nowhere: Refused = {
   status: 404,
   code: "unknown_url",
   message:
-    "There are /v1/chat/completions, /v1/models, /v1/feedback, /v1/traces, /v1/sessions and /healthz; the first two also below /session/<name>.",
+    "The endpoints are /v1/chat/completions, /v1/models, /v1/feedback, /v1/traces, /v1/sessions and /healthz; the first two also below /session/<name>.",
 };

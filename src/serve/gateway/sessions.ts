@@ -1,24 +1,24 @@
-/** Which session and which trajectory a call belongs to: known by what is said, nothing else. */
+/** Assigns calls to sessions and trajectories, by comparing their messages. */
 import { hash, randomUUID } from "node:crypto";
 import type { ServedChoice, ServedResponse } from "../../core/served.ts";
 import type { Id, TurnTokens } from "../../core/types.ts";
 import { type Path, pathOf, step, stepOnce } from "./path.ts";
 
 /**
- * Why a call begins another trajectory of its session. Retried: the same prompt as before. Branched: it goes on from a reply
- * that something else went on from. Tools: other tools are offered. Edited: it begins alike, and then says something else than
- * was said. Unrelated: another conversation.
+ * Why a call begins a new trajectory of its session. Retried: the same prompt as before. Branched: it continues a reply that
+ * another call already continued. Tools: it offers other tools. Edited: it begins like an earlier conversation and then differs
+ * from it. Unrelated: another conversation.
  */
 export type Cut = "retried" | "branched" | "tools" | "edited" | "unrelated";
 export const cuts: readonly Cut[] = ["retried", "branched", "tools", "edited", "unrelated"];
 
-/** Where a response stands. */
+/** The place of a response in its session. */
 export interface Place {
   readonly trajectory: Id;
   readonly turn: number;
-  /** Absent: it goes on from a reply, or is the session's first. */
+  /** Absent: it continues a reply, or is the session's first. */
   readonly cut?: Cut;
-  /** Whether its prompt's tokens begin with those of the prompt and reply that it goes on from. Absent: not known. */
+  /** Whether its prompt's tokens begin with those of the prompt and reply that it continues. Absent: not known. */
   readonly prefix?: "kept" | "broken";
 }
 
@@ -29,15 +29,15 @@ export interface Opened {
   readonly underway: Underway;
 }
 
-/** A call from its beginning to its place. */
+/** A call until it is placed. */
 interface Underway {
-  /** The conversation that it goes on from, where that alone says which session it is of. */
+  /** The conversation that it continues, if the call names no session. */
   readonly from: string | undefined;
   readonly user: Id | undefined;
   begun: boolean;
 }
 
-/** Whose call it was, and when it ended, in milliseconds since 1970. */
+/** The user of a call, and when it ended, in milliseconds since 1970. */
 export interface Ended {
   readonly user?: Id;
   readonly at: number;
@@ -48,7 +48,7 @@ interface Head {
   readonly trajectory: number;
   readonly turn: number;
   readonly tools: string;
-  /** Nothing has gone on from it yet. */
+  /** Whether no call has continued it yet. */
   open: boolean;
   readonly tokens?: { readonly length: number; readonly digest: string };
 }
@@ -56,12 +56,12 @@ interface Head {
 interface Session {
   readonly id: Id;
   readonly user: Id | undefined;
-  /** Milliseconds since 1970 at which it was last heard of. */
+  /** Time of its last call, milliseconds since 1970. */
   heard: number;
-  /** Trajectories so far. */
+  /** Number of trajectories so far. */
   trajectories: number;
   readonly heads: Map<string, Head>;
-  /** Whole prompts, and beginnings of conversations. */
+  /** Digests of whole prompts, and of the beginnings of conversations. */
   readonly prompts: Set<string>;
   readonly roots: Set<string>;
   readonly cuts: Map<Cut, number>;
@@ -72,62 +72,64 @@ export interface SessionState {
   readonly id: Id;
   readonly trajectories: number;
   readonly cuts: Partial<Record<Cut, number>>;
-  /** Turns whose prompt's tokens did not begin with those of before. */
+  /** Number of turns whose prompt tokens did not begin with those of the previous turn. */
   readonly brokenPrefixes: number;
 }
 
 /** Settings of {@link sessionTable}. */
 export interface SessionOptions {
   /**
-   * Replies remembered, over all sessions; the sessions longest silent are forgotten first. Default 100,000: some 40 MB in
-   * long sessions, some 160 MB where each is a session's only one.
+   * Most replies remembered over all sessions; the least recently active sessions are forgotten first. Default 100,000: about
+   * 40 MB in long sessions, about 160 MB in sessions of one reply.
    */
   readonly most?: number;
-  /** Replies remembered of one session, the last ones. Default 256. */
+  /** Most replies remembered per session, the last ones. Default 256. */
   readonly mostOfOne?: number;
-  /** Milliseconds of silence after which a session is forgotten. Default one hour. */
+  /** Milliseconds of inactivity after which a session is forgotten. Default one hour. */
   readonly silence?: number;
 }
 
+/** Recent sessions in memory, and the place of each call in them. */
 export interface SessionTable {
   /**
-   * The session of a call: the one that is named, else that of the reply which the prompt goes on from, else a new one. Where
-   * several conversations are alike to the last word, it is the latest of those that no other call goes on from: each goes on once.
-   * @param user conversations of different users are never one.
+   * The session of a call: the named one, otherwise that of the reply which the prompt continues, otherwise a new one. Of several
+   * identical conversations, it is the latest that no other call continues: each is continued once.
+   * @param user conversations of different users are never matched.
    */
   open(call: { readonly session?: Id; readonly user?: Id; readonly path: Path }): Opened;
-  /** The call is made. Until it is placed or abandoned, others know of it. */
+  /** Registers a running call. Other calls take it into account until it is placed or abandoned. */
   begin(call: Opened): void;
-  /** It gets no place. */
+  /** Ends a call without a place. */
   abandon(call: Opened): void;
-  /** Whether it is remembered; if not, hand what is stored of it to {@link remember}. */
+  /** Whether the session is in memory; if not, pass its stored responses to {@link remember}. */
   knows(session: Id): boolean;
-  /** Whose session it is: of who called first, also where that call failed. Nothing where nobody is known to have called. */
+  /** The owner of a session: the user of its first call, even if that call failed. Nothing if no call is known. */
   ownerOf(session: Id): { readonly user?: Id | undefined } | undefined;
   /**
-   * Where an answered call stands, which is remembered. Where there is no answer, it says where one would have stood.
-   * Calls are placed in the order of their ends: a reply is placed before anything can go on from it.
+   * Places an ended call and remembers its replies. Without replies, returns the place that a reply would have had.
+   * Calls are placed in the order in which they end, so a reply is placed before any call can continue it.
    */
   place(call: Opened & Ended, choices: readonly ServedChoice[]): Place;
-  /** A response that is stored already; a session's own in the order of their times. */
+  /** Adds a stored response. Responses of one session must come in the order of their times. */
   remember(response: ServedResponse): Promise<void>;
   state(session: Id): SessionState | undefined;
   readonly size: number;
 }
 
-/** Sessions without an answer whose first caller is remembered; of the others the store knows. */
+/** Most sessions without a response whose first caller is remembered; the store knows the callers of all others. */
 const mostCallers = 10_000;
 
+/** Creates an empty session table. */
 export function sessionTable(options: SessionOptions = {}): SessionTable {
   const { most = 100_000, mostOfOne = 256, silence = 3_600_000 } = options;
   const table = new Map<Id, Session>();
-  /** Sessions by the conversations that can go on: mostly one; of several that are alike, the latest last. */
+  /** Sessions by the digest of a conversation that can be continued: mostly one; of several identical ones, the latest last. */
   const conversations = new Map<string, Id | Set<Id>>();
-  /** Calls that go on from a conversation of a session. */
+  /** Number of running calls that continue a conversation of a session. */
   const goingOn = new Map<string, number>();
-  /** Sessions of calls under way, each with who called first. */
+  /** Sessions of running calls, each with its first caller. */
   const running = new Map<Id, { readonly user: Id | undefined; calls: number }>();
-  /** Who called first in sessions in which nobody was answered then: the latest of them. */
+  /** First callers of sessions whose first call got no response; the most recent sessions only. */
   const firstCallers = new Map<Id, Pick<Ended, "user">>();
   let replies = 0;
 
@@ -138,7 +140,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
       for (const oldest of firstCallers.keys()) return void firstCallers.delete(oldest);
   }
 
-  /** The session, now the last active one. */
+  /** The session, moved to the most recently active position. */
   function touch(id: Id, user: Id | undefined, at: number): Session {
     const session = table.get(id) ?? begun(id, user);
     session.heard = at;
@@ -163,7 +165,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     }
   }
 
-  /** The latest session of a conversation that no call goes on from, else the latest. */
+  /** The latest session of a conversation that no call continues, otherwise the latest. */
   function sessionOf(conversation: string): Id | undefined {
     const alike = conversations.get(conversation);
     if (!(alike instanceof Set)) return alike;
@@ -199,7 +201,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     }
   }
 
-  /** It is under way no more. */
+  /** Removes a running call. */
   function abandon({ session, underway }: Pick<Opened, "session" | "underway">): void {
     if (!underway.begun) return;
     underway.begun = false;
@@ -213,7 +215,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     if (first && --first.calls === 0) running.delete(session);
   }
 
-  /** All replies to its prompt are gone on from at once. */
+  /** Marks all replies to the same prompt as continued. */
   function close(session: Session, { trajectory, turn }: Pick<Head, "trajectory" | "turn">): void {
     for (const [digest, head] of session.heads) {
       if (head.trajectory !== trajectory || head.turn !== turn) continue;
@@ -250,7 +252,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
     ownerOf: (session) => firstCallers.get(session) ?? table.get(session) ?? running.get(session),
 
     place({ session: id, path, underway, user, at }, choices) {
-      // of what nobody answered no more is kept than whose it was: else an upstream that is down would fill the memory
+      // of calls without a response keep the user only: otherwise an upstream that is down would fill the memory
       if (choices.length === 0) noteCaller(id, (running.get(id) ?? { user }).user);
       abandon({ session: id, underway });
       const kept = choices.length > 0 || table.has(id);
@@ -301,7 +303,7 @@ export function sessionTable(options: SessionOptions = {}): SessionTable {
   };
 }
 
-/** Names of the tags that say in a record how it was placed. */
+/** Names of the tags of a record that tell how it was placed. */
 export const cutTag = "whetstone.cut";
 export const prefixTag = "whetstone.prefix";
 

@@ -1,11 +1,11 @@
-/** Which addresses the gateway calls: what an operator stated, and never what hands out a machine's own credentials. */
+/** Checks the addresses that the gateway calls: never those of cloud metadata services, which hand out a machine's credentials. */
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { WhetstoneError } from "../../core/errors.ts";
 
 /**
- * Link-local addresses, where clouds answer with credentials, and the other addresses where they do; also as IPv6 writes
- * IPv4. Private and loopback addresses are allowed: models run there, and only an operator can name one.
+ * Link-local addresses and the other addresses of cloud metadata services, also as IPv4-mapped IPv6. Private and loopback
+ * addresses are allowed: models run there, and only an operator can name one.
  */
 const refused = new BlockList();
 refused.addSubnet("169.254.0.0", 16, "ipv4");
@@ -15,13 +15,13 @@ refused.addSubnet("fe80::", 10, "ipv6");
 refused.addAddress("fd00:ec2::254", "ipv6");
 refused.addSubnet("64:ff9b::a9fe:0", 112, "ipv6");
 
-/** Whether nothing may be called at an address, given as four numbers or in IPv6's form. */
+/** Whether calls to an IPv4 or IPv6 address are refused. */
 export const isRefusedAddress = (address: string): boolean =>
   refused.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 
 /**
- * The base of an upstream, without a slash at its end.
- * @throws WhetstoneError `config.invalid` for what is no http(s) address, holds a password, or leads to a refused address.
+ * The base URL of an upstream, without a trailing slash.
+ * @throws WhetstoneError `config.invalid` for a URL that is not http(s), holds a password, or has a refused address.
  */
 export function upstreamBase(url: string): string {
   const wrong = (got: string, mend: string): WhetstoneError =>
@@ -40,7 +40,7 @@ export function upstreamBase(url: string): string {
       "Name the environment variable of the key instead.",
     );
   }
-  if (search !== "" || hash !== "") throw wrong(`"${url}"`, "Leave out what stands after ? or #.");
+  if (search !== "" || hash !== "") throw wrong(`"${url}"`, "Remove the part after ? or #.");
   const address = hostname.replace(/^\[|\]$/g, "");
   if (isIP(address) !== 0 && isRefusedAddress(address)) throw refusedAddress(address);
   return `${origin}${pathname.replace(/\/+$/, "")}`;
@@ -50,11 +50,11 @@ const refusedAddress = (address: string): WhetstoneError =>
   new WhetstoneError("config.invalid", {
     where: "upstream",
     got: `the link-local or metadata address ${address}`,
-    expected: "an address that a model answers at",
+    expected: "the address of a model server",
     mend: "Name the model's own address.",
   });
 
-/** Looks names up as ever, and refuses what they lead to where an address itself would be refused. */
+/** DNS lookup that fails if a name resolves to a refused address. */
 export const guardedLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     const bad = error ? undefined : addresses.find(({ address }) => isRefusedAddress(address));

@@ -1,4 +1,4 @@
-/** A version that answers as another one does, once it was told what an artefact says. */
+/** A backend that adds an artefact to each request and passes it to another backend. */
 import {
   type Addition,
   type ApplyOptions,
@@ -15,28 +15,28 @@ import { hintsOf } from "./hints.ts";
 
 /** Settings of {@link told}. */
 export interface ToldOptions {
-  /** Asked for at every call: parts may have been erased. */
+  /** Read at every call, since parts may have been erased. */
   readonly artefact: () => Promise<Artefact>;
-  /** Who answers. Closed by whoever opened it. */
+  /** The backend that answers. Its owner closes it. */
   readonly over: Answerer;
-  /** Writes the hints, where the artefact is a guide. Closed by whoever opened it. */
+  /** The backend that writes the hints, if the artefact is a guide. Its owner closes it. */
   readonly guide?: Answerer;
   /** How much is added. */
   readonly apply?: Omit<ApplyOptions, "hint">;
   /** Longest hint, in tokens. Default 64. */
   readonly hintTokens?: number;
-  /** How long a hint is waited for. Default 10. */
+  /** Seconds to wait for a hint. Default 10. */
   readonly hintSeconds?: number;
 }
 
-/** Name of the tag with the ids of the lessons, cases or examples that were shown, by commas. */
+/** Name of the tag with the comma-separated ids of the lessons, cases or examples that were shown. */
 export const shownTag = "whetstone.shown";
-/** Name of the tag with the hint that was given; "" where the guide did not answer. */
+/** Name of the tag with the hint; "" if the guide did not answer. */
 export const hintTag = "whetstone.hint";
 
 /**
- * The request is passed on with the artefact in it, all else in it as the client wrote it; the record keeps what the client
- * asked, and which parts were shown. A guide that does not answer costs its hint, not the answer.
+ * Passes the request on with the artefact added and everything else unchanged. The record keeps the client's original request
+ * and which parts were shown. If the guide does not answer, the call goes on without a hint.
  */
 export function told({
   artefact,
@@ -75,7 +75,7 @@ export function told({
   };
 }
 
-/** A request with what an artefact adds; messages of the client's stay as they are, images and all. */
+/** Adds an artefact's addition to a request; the client's messages stay unchanged, images included. */
 export function withAdditionOnWire(body: JsonObject, addition: Addition): JsonObject {
   const { system, instead, examples, tools } = addition;
   const messages = listOf(body.messages);
@@ -95,7 +95,7 @@ export function withAdditionOnWire(body: JsonObject, addition: Addition): JsonOb
   };
 }
 
-/** Text, or parts of which one more is text. */
+/** Adds text to message content, which is a text or a list of parts. */
 function joined(own: Json | undefined, added: string, instead: boolean): Json {
   if (typeof own === "string" || instead) return systemText(textOf(own) ?? "", added, instead);
   return [...listOf(own), { type: "text", text: added }];

@@ -1,4 +1,4 @@
-/** An OpenAI-compatible server that answers. */
+/** An OpenAI-compatible server as a backend. */
 import { Pool } from "undici";
 import { parsed } from "../../common/text/toolCalls.ts";
 import { listOf, objectOf, textOf as textIn } from "../../core/json.ts";
@@ -10,21 +10,21 @@ import { guardedLookup, upstreamBase } from "./target.ts";
 
 /** Settings of {@link upstream}. */
 export interface UpstreamOptions {
-  /** With `/v1`. */
+  /** Base URL, with `/v1`. */
   readonly url: string;
   readonly model?: string;
-  /** Sent as a bearer token, in place of what clients send. */
+  /** Sent as a bearer token, in place of the clients' own keys. */
   readonly key?: string;
-  /** Where there is no key: clients' own are meant for this server, and passed on. Default: they are not. */
+  /** Without `key`: pass the clients' own keys on to this server. Default false. */
   readonly clientKeys?: boolean;
   readonly exact?: LogprobMode;
-  /** Milliseconds until an answer begins, and between its pieces. Default 10 minutes: long thoughts are silent. */
+  /** Milliseconds until a response begins, and between its chunks. Default 10 minutes, since long reasoning may send nothing. */
   readonly patience?: number;
 }
 
 /**
- * Calls go to that address alone: redirects are answers like any other, and are not followed. Connections are kept. A call is sent
- * once; one with an `Idempotency-Key` once more, where the connection breaks before an answer begins.
+ * Calls go to that address only: redirects are passed on, not followed. Connections are kept alive. A call is sent once; a call
+ * with an `Idempotency-Key` is sent a second time if the connection breaks before a response begins.
  * @throws WhetstoneError `config.invalid` for an address that may not be called.
  */
 export function upstream(options: UpstreamOptions): Answerer {
@@ -32,7 +32,7 @@ export function upstream(options: UpstreamOptions): Answerer {
   const base = upstreamBase(options.url);
   const { origin, pathname } = new URL(base);
   const path = pathname === "/" ? "" : pathname;
-  // one pool for one server: nothing is looked up and no address read call by call
+  // one connection pool for the server, so that no call parses the URL or resolves the name again
   const pool = new Pool(origin, {
     connect: { lookup: guardedLookup, timeout: 10_000 },
     headersTimeout: patience,
@@ -53,7 +53,7 @@ export function upstream(options: UpstreamOptions): Answerer {
           path: `${path}/chat/completions`,
           method: "POST",
           signal: gone,
-          // plain bytes, since they are looked at
+          // ask for an uncompressed body, since the gateway parses it
           headers: {
             ...headers,
             ...credentialsOf(call),
@@ -69,14 +69,16 @@ export function upstream(options: UpstreamOptions): Answerer {
       });
       if (!isAnswer(answer.statusCode)) {
         await answer.body.dump();
-        throw new Error(`it answered with status ${answer.statusCode}, which no answer has`);
+        throw new Error(`it responded with status ${answer.statusCode}, which is not a final status`);
       }
       const read = single(answer.headers);
       const encoding = read["content-encoding"] ?? "";
       const plain = decoded(answer.body, encoding);
       if (!plain) {
         await answer.body.dump();
-        throw new Error(`it answered in the encoding ${said(encoding)}, and was asked for none`);
+        throw new Error(
+          `it responded with the content encoding ${said(encoding)}, although none was accepted`,
+        );
       }
       return { status: answer.statusCode, headers: read, body: plain };
     },
@@ -98,13 +100,13 @@ export function upstream(options: UpstreamOptions): Answerer {
   };
 }
 
-/** Of names of models. */
+/** Most bytes of a list of models. */
 const mostListBytes = 4 << 20;
 
 /**
- * A connection broke before an answer began, and the call was on its way: the server may have taken it, and is paid for it. undici
- * looks whether a kept connection is still there before it writes, and takes another one for what it has not begun to write. What
- * fails here was written, and nothing that a client sees tells a server that has read it from one that has not.
+ * The connection broke after the call was written and before a response began: the server may have processed the call, and may
+ * charge for it. undici checks a kept connection before it writes, and moves unwritten calls to another connection. So a call
+ * that fails here was written, and the gateway cannot tell whether the server has read it.
  */
 const hasBroken = (e: unknown): e is Error =>
   e instanceof Error && "code" in e && typeof e.code === "string" && broken.has(e.code);
@@ -112,9 +114,9 @@ const hasBroken = (e: unknown): e is Error =>
 const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 const maybeTaken = (why: string): string =>
-  `the connection broke before an answer (${why}), and the upstream may have taken the call. It is sent again only with an Idempotency-Key`;
+  `the connection broke before a response (${why}), and the upstream may have processed the call. It is retried only with an Idempotency-Key`;
 
-/** A status that can be handed on with a body. */
+/** Whether a status can be passed on with a body. */
 const isAnswer = (status: number): boolean =>
   status >= 200 && status < 600 && ![204, 205, 304].includes(status);
 

@@ -1,4 +1,4 @@
-/** The versions that answer right now: those of the store's last split, live without a restart. */
+/** The versions that currently answer: those of the store's last split, updated without a restart. */
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
 import type { Split, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
@@ -7,7 +7,7 @@ import type { Production } from "../../store/production.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Foundations } from "./open.ts";
 
-/** Who answers a call, and how that came about. */
+/** The version that answers a call, and how it was chosen. */
 export interface ChosenVersion {
   readonly version: Id;
   readonly answerer: Answerer;
@@ -18,21 +18,22 @@ export interface ChosenVersion {
 /** Settings of {@link liveVersions}. */
 export interface VersionOptions {
   readonly production: Pick<Production, "versions" | "splits">;
-  /** Makes what answers for a version. What it throws keeps the split out that names the version. */
+  /** Opens the backend of a version. If it throws, the new split does not take effect. */
   readonly open: (version: Version, foundations: Foundations) => Promise<Answerer>;
-  /** Answers while there is no split. Default: the only version that there is. */
+  /** The version that answers while there is no split. Default: the only version. */
   readonly main?: Id;
-  /** Milliseconds between looks into the store. Default 1000. */
+  /** Milliseconds between reads of the store. Default 1000. */
   readonly every?: number;
   readonly log?: (line: string) => void;
 }
 
+/** The open versions of the current split. */
 export interface LiveVersions {
   choose(call: { readonly session: Id; readonly response: Id; readonly user?: Id }): ChosenVersion;
-  /** All that may answer. */
+  /** All backends that may answer. */
   answerers(): readonly Answerer[];
   readonly state: { readonly split?: Id; readonly versions: readonly Id[]; readonly failing?: string };
-  /** Looks into the store now. */
+  /** Reads the store now. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,9 +44,9 @@ interface Current {
 }
 
 /**
- * A split counts once all of its versions are open; until then, and where one cannot be opened, the one before it goes on.
- * Versions that left it are closed when their last call has ended.
- * @throws WhetstoneError `config.invalid` where there is nothing that could answer.
+ * A split takes effect once all of its versions are open; until then, or if one cannot be opened, the previous split stays.
+ * Versions that are no longer in the split are closed when their last call has ended.
+ * @throws WhetstoneError `config.invalid` if no version can answer.
  */
 export async function liveVersions(options: VersionOptions): Promise<LiveVersions> {
   const { production, open, main, every = 1000, log = () => {} } = options;
@@ -54,7 +55,7 @@ export async function liveVersions(options: VersionOptions): Promise<LiveVersion
   let current: Current = { split: undefined, answerers: new Map() };
   let looking: Promise<void> | undefined;
 
-  /** @param used gathers it and what it stands on. */
+  /** @param used collects the version and the versions that it depends on. */
   async function answererOf(id: Id, versions: readonly Version[], used: Set<Id>): Promise<Answerer> {
     const version = versions.find((v) => v.id === id);
     if (!version) throw noVersion(id);
@@ -157,8 +158,8 @@ const noChoice = (versions: readonly Version[]): WhetstoneError =>
   new WhetstoneError("config.invalid", {
     where: "gateway",
     got: versions.length === 0 ? "no version that could answer" : `${versions.length} versions and no split`,
-    expected: "something that answers",
-    mend: "Name an --upstream or a --policy, or share the calls out with: whetstone versions split",
+    expected: "one version or a split",
+    mend: "Name an --upstream or a --policy, or split the calls with: whetstone versions split",
   });
 const noVersion = (id: Id | undefined): WhetstoneError =>
   new WhetstoneError("config.invalid", {

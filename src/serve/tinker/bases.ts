@@ -1,4 +1,4 @@
-/** The models that clients may begin from, and the engines that hold what was made of them. */
+/** Base models of the server, and the engines of the models derived from them. */
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { WhetstoneError } from "../../core/errors.ts";
@@ -19,24 +19,24 @@ export interface Adapter {
 
 export interface Base {
   readonly name: string;
-  /** With its tokenizer. */
+  /** Folder of the base model, with its tokenizer. */
   readonly folder: string;
   readonly contextTokens: number;
   readonly vocabulary: number;
-  /** A fresh model: an adapter on the base, or without one all of its weights. */
+  /** A new model: an adapter on the base, or, without one, all of the base's weights. */
   create(seed: number, adapter?: Adapter): Promise<Model>;
-  /** A model as it was saved. */
+  /** Opens a saved model. */
   open(folder: string): Promise<Model>;
   dispose(): Promise<void>;
 }
 
 export interface BaseOptions extends Pick<RunOptions, "device" | "threads" | "memory"> {
-  /** Longest sequence, in tokens; a model that allows less has its own. Default 4096. */
+  /** Longest sequence, in tokens; limited by the model's own maximum. Default 4096. */
   readonly contextTokens?: number;
   readonly hub?: FetchOptions;
 }
 
-/** As the official service has it, whatever the rank. */
+/** LoRA alpha of the official service, for every rank. */
 const alpha = 32;
 const attention: readonly Projection[] = ["q_proj", "k_proj", "v_proj", "o_proj"];
 const mlp: readonly Projection[] = ["gate_proj", "up_proj", "down_proj"];
@@ -48,8 +48,9 @@ const isFolder = (path: string): Promise<boolean> =>
   );
 
 /**
- * @param from a folder, which is known by its last name, or an id on the Hugging Face Hub.
- * @throws WhetstoneError what `readModel` and `folderOf` throw.
+ * Opens a base model.
+ * @param from a folder, whose last path segment is the model's name, or an id on the Hugging Face Hub.
+ * @throws WhetstoneError the errors of `readModel` and `folderOf`.
  */
 export async function openBase(from: string, options: BaseOptions = {}): Promise<Base> {
   const { contextTokens: most = 4096, hub, ...run } = options;
@@ -57,7 +58,7 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
   const folder = resolve(await folderOf({ from, ...(hub && { hub }) }));
   const { config } = await readModel(folder);
   const contextTokens = Math.min(most, config.contextTokens);
-  // an engine for each kind of adapter: models of one kind share their programs
+  // one engine per kind of adapter: models of one kind share its compiled programs
   const engines = new Map<string, Engine>();
   const engineFor = (adapter?: Adapter): Engine => {
     const key = JSON.stringify(adapter ?? null);
@@ -73,7 +74,7 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
     folder,
     contextTokens,
     vocabulary: config.vocabulary,
-    // one name for all: a seed stands for the same beginning whichever model asks for it
+    // a constant id, so that a seed gives the same initial weights for every model
     create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, lexicon: [], contextTokens }),
     open: (saved) => engineFor().open("policy", saved),
     async dispose() {
@@ -82,14 +83,14 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
   };
 }
 
-/** A folder with a tiny model of random weights that reads and writes bytes: something to try a client on. */
+/** Creates a folder with a tiny byte-level model of random weights, for trying out a client. */
 export async function tinyBase(root: string): Promise<string> {
   const folder = join(root, "bases", "tiny");
   if (await isFolder(folder)) return folder;
   const engine = localEngine({ tokenizer: "bytes" });
   try {
     const model = await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 1024 });
-    const half = `${folder}.half`; // a full disk or a kill leaves no folder that looks whole
+    const half = `${folder}.half`; // written aside and renamed, so that a crash or full disk leaves no incomplete folder
     await rm(half, { recursive: true, force: true });
     await mkdir(half, { recursive: true });
     await model.save(half);
@@ -100,7 +101,7 @@ export async function tinyBase(root: string): Promise<string> {
   }
 }
 
-/** @throws WhetstoneError `name.unknown` for two of one name. */
+/** @throws WhetstoneError `config.invalid` for two models with one name. */
 export function byName(bases: readonly Base[]): ReadonlyMap<string, Base> {
   const known = new Map<string, Base>();
   for (const base of bases) {
@@ -109,7 +110,7 @@ export function byName(bases: readonly Base[]): ReadonlyMap<string, Base> {
       throw new WhetstoneError("config.invalid", {
         where: "--model",
         got: `${other.folder} and ${base.folder}, both called ${base.name}`,
-        expected: "models of different names, since clients choose by name",
+        expected: "models with different names, since clients choose by name",
         mend: "Rename one of the folders.",
       });
     }

@@ -1,4 +1,4 @@
-/** Requests that only a server reads; those that a client of ours sends as well stand in the protocol. */
+/** Schemas of requests that only the server reads; those that Whetstone's client also sends are in the protocol module. */
 import { z } from "zod";
 import { sampleRequest } from "../../engine/tinker/protocol.ts";
 import type { Marks } from "./checkpoints.ts";
@@ -6,7 +6,7 @@ import type { Marks } from "./checkpoints.ts";
 const hour = 3600;
 const tenYears = 10 * 365 * 24 * hour;
 
-/** @returns undefined for seconds that no checkpoint may have. */
+/** @returns undefined if the seconds are out of range. */
 export function marksOf(ttlSeconds: number | null | undefined): Marks | undefined {
   if (ttlSeconds === null || ttlSeconds === undefined) return {};
   if (ttlSeconds < hour || ttlSeconds > tenYears) return undefined;
@@ -26,7 +26,7 @@ export const saveExternalRequest = z.object({
     .optional(),
 });
 
-/** Projects are not told apart: any of them is this server. */
+/** The project is ignored: this server has one project only. */
 export const copyRequest = z.object({
   source_path: z.string(),
   session_id: z.string().nullish(),
@@ -34,17 +34,17 @@ export const copyRequest = z.object({
   ttl_seconds: z.int().nullish(),
 });
 
-/** Which part of a list, in the query. */
+/** Pagination parameters of the query. */
 export const part = z.object({
   limit: z.coerce.number().int().min(1).max(1000).default(20),
   offset: z.coerce.number().int().nonnegative().default(0),
 });
 export type Part = z.output<typeof part>;
 
-/** Of one request: their names alone would fill the memory. */
+/** Most samples in one request; more ids could fill the memory. */
 const mostSamples = 1024;
 
-/** What this server can not do is refused by name, not left out. */
+/** Unsupported fields are refused by name, not ignored. */
 export const sampleBody = sampleRequest.and(
   z.object({
     num_samples: z.int().max(mostSamples).optional(),

@@ -1,4 +1,4 @@
-/** The bodies of requests, packed or not, as a schema reads them. */
+/** Reads request bodies, compressed or not, and validates them. */
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import type { Context } from "hono";
@@ -13,13 +13,13 @@ import { oneThread } from "../../sandbox/thread.ts";
 import { type PassBody, type PassKind, passBody, type ReadPass, readPassBody } from "./passBody.ts";
 import { digestOf, whatIsWrong } from "./read.ts";
 
-/** Bytes of one pass, packed and unpacked. */
+/** Most bytes of one pass, compressed and decompressed. */
 const mostProtobuf = 32 * 2 ** 20;
-/** Prompts, of which none is longer than the longest context. */
+/** Limits of a body with a prompt, which is at most as long as the longest context. */
 const promptBody: BodyLimits = { bytes: 4 * 2 ** 20, depth: 32, values: 400_000, names: 1000 };
-/** All else. */
+/** Limits of all other bodies. */
 const settingsBody: BodyLimits = { bytes: 2 ** 20, depth: 32, values: 20_000, names: 1000 };
-/** Seconds for the body of one pass. */
+/** Most seconds to read the body of one pass. */
 const longest = 60;
 const unpacked = promisify(zstdDecompress);
 
@@ -43,20 +43,20 @@ async function bytesOf(c: Context, mostBytes: number): Promise<Uint8Array> {
 export const isProtobuf = (header: string | undefined): boolean =>
   header?.startsWith(wire.protobufType) ?? false;
 
-/** What a schema makes of a value that a client sent. @throws HTTPException 422. */
+/** Validates a client's value. @throws HTTPException 422. */
 export function fitting<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new HTTPException(422, { message: whatIsWrong(parsed.error) });
 }
 
-/** The body's JSON, and its bytes. @throws HTTPException where it is none, or beyond the limits. */
+/** The body's JSON and its bytes. @throws HTTPException if it is not JSON or exceeds the limits. */
 async function jsonOf(
   c: Context,
   limits: BodyLimits,
 ): Promise<{ readonly json: Json; readonly bytes: Uint8Array }> {
   const bytes = await bytesOf(c, limits.bytes);
-  // of several that came at once, each is parsed in a turn of its own
+  // concurrent long bodies are parsed in separate turns of the event loop
   if (bytes.length > long) await ownTurn();
   const parsed = parseJson(bytes, limits);
   if ("json" in parsed) return { ...parsed, bytes };
@@ -64,27 +64,27 @@ async function jsonOf(
   throw new HTTPException(status === 413 ? status : 422, { message });
 }
 
-/** The body's JSON as a schema reads it. */
+/** Reads and validates a JSON body. */
 export async function read<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   return fitting(schema, (await jsonOf(c, settingsBody)).json);
 }
 
-/** The same of a body that holds a prompt. */
+/** The same for a body with a prompt. */
 export async function readPrompt<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   return fitting(schema, (await jsonOf(c, promptBody)).json);
 }
 
 /** A request for a numbered operation. */
 export interface Asked<T> {
-  /** What it asks for, or why that is refused. */
+  /** The parsed request, or why it is refused. */
   readonly asked: T | HTTPException;
-  /** Which number it has of which model, where that can be told. */
+  /** Its model and sequence number, if they could be read. */
   readonly turn: wire.Turn | undefined;
-  /** Tells it from another. */
+  /** Digest of the body, which tells a retry from another request. */
   readonly digest: string;
 }
 
-/** @throws HTTPException where the body is no JSON. */
+/** @throws HTTPException if the body is not JSON. */
 export async function readAsked<S extends z.ZodType>(c: Context, schema: S): Promise<Asked<z.output<S>>> {
   const { json, bytes } = await jsonOf(c, settingsBody);
   return {
@@ -94,7 +94,7 @@ export async function readAsked<S extends z.ZodType>(c: Context, schema: S): Pro
   };
 }
 
-/** Reads passes over data, in JSON or protobuf; its thread is started by the first long one. */
+/** Reads forward and forward_backward bodies, in JSON or protobuf; the first long body starts a worker thread. */
 export function passReader(): (c: Context, kind: PassKind) => Promise<Asked<wire.Pass>> {
   const thread = oneThread<PassBody, ReadPass>(import.meta.url, "passWorker", { seconds: longest });
   return async (c, inJson) => {

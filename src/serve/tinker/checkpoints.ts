@@ -1,5 +1,5 @@
 /**
- * Saved weights, by their `tinker://` paths: `tinker://<model>/weights/<name>` to train on, `…/sampler_weights/…` to sample,
+ * Saved weights, by their `tinker://` paths: `tinker://<model>/weights/<name>` for training, `…/sampler_weights/…` for sampling,
  * `…/external_weights/…` for other tools.
  */
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { type Fault, fault } from "./fault.ts";
 export const kinds = ["weights", "sampler_weights", "external_weights"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a checkpoint is of. */
+/** Metadata of a checkpoint: its base model and adapter. */
 const about = z.object({
   base_model: z.string(),
   lora_rank: z.int().optional(),
@@ -21,7 +21,7 @@ const about = z.object({
 });
 export type About = z.output<typeof about>;
 
-/** What may be changed about a checkpoint. Absent: it stays for good, and is nobody else's. */
+/** Changeable properties of a checkpoint. Default: it never expires and is not public. */
 const marks = z.object({ expires: z.iso.datetime().optional(), public: z.literal(true).optional() });
 export type Marks = z.output<typeof marks>;
 
@@ -36,13 +36,13 @@ export interface Saved {
 }
 
 export interface SaveOptions {
-  /** A name that is taken is refused without it. */
+  /** Allows overwriting an existing checkpoint; without it a taken name is refused. */
   readonly overwritten?: boolean;
   readonly marks?: Marks;
 }
 
 export interface Checkpoints {
-  /** @param write fills a folder; it counts once it is whole. */
+  /** @param write fills a folder; the checkpoint exists once the folder is complete. */
   save(
     model: string,
     kind: Kind,
@@ -51,17 +51,17 @@ export interface Checkpoints {
     write: (folder: string) => Promise<void>,
     options?: SaveOptions,
   ): Promise<string | Fault>;
-  /** Also one that has expired is not there. */
+  /** Finds a checkpoint; an expired one is a fault, like a missing one. */
   find(path: string): Promise<Saved | Fault>;
   list(model: string): Promise<readonly Saved[]>;
-  /** Models that have checkpoints. */
+  /** Ids of models that have checkpoints. */
   models(): Promise<readonly string[]>;
-  /** @returns the path of the copy, of the same kind and name, which keeps no marks of the original. */
+  /** @returns the path of the copy, of the same kind and name, without the original's marks. */
   copy(of: Saved, model: string, marks: Marks): Promise<string | Fault>;
-  /** @returns what is wrong: it may be gone meanwhile. */
+  /** @returns a fault if the checkpoint was deleted meanwhile. */
   mark(of: Saved, marks: Marks): Promise<Fault | undefined>;
   remove(of: Saved): Promise<void>;
-  /** Frees the disk of what has expired, and of what a server that was killed had not finished. */
+  /** Deletes expired checkpoints, and unfinished files of a server that was killed. */
   tidy(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ const onFile = about.extend(marks.shape);
 const pathForm = /^tinker:\/\/([\w:-]+)\/(weights|sampler_weights|external_weights)\/(\w[\w.-]{0,254})$/;
 const nameForm = /^\w[\w.-]{0,254}$/;
 const modelForm = /^[\w:-]+$/;
-/** Not every file system has colons; models' names have no underscores. */
+/** Replaces colons, which some file systems do not allow; model names contain no underscores. */
 const folderName = (model: string): string => model.replaceAll(":", "_");
 
 const isOver = ({ marks: { expires } }: Saved): boolean =>
@@ -81,7 +81,7 @@ export function checkpoints(root: string): Checkpoints {
   const folderOf = (model: string, kind: Kind, name: string): string =>
     join(root, "models", folderName(model), kind, name);
   const unfinished = join(root, "unfinished");
-  /** What is being written or deleted lies here: nothing is ever half there under its name. */
+  /** Folder for writes and deletions in progress, so that a checkpoint's folder is always complete. */
   const own = join(unfinished, randomUUID());
   const aside = (): string => join(own, randomUUID());
 
@@ -91,7 +91,7 @@ export function checkpoints(root: string): Checkpoints {
     await writeFile(half, `${JSON.stringify(what)}\n`);
     await rename(half, join(folder, aboutFile));
   }
-  /** Moves a folder aside, if it is there. @returns where it is now, to be deleted. */
+  /** Moves a folder aside, if it exists. @returns its new place, to be deleted. */
   async function moved(folder: string): Promise<string> {
     const to = aside();
     await mkdir(own, { recursive: true });
@@ -104,9 +104,9 @@ export function checkpoints(root: string): Checkpoints {
   const missing = (path: string): Fault =>
     fault(`path: got ${path}, which is not among the checkpoints of this server.`);
 
-  /** By folder, the last of those that change it. */
+  /** The last change in progress of each folder. */
   const changing = new Map<string, Promise<unknown>>();
-  /** Those that change one folder do so one after the other. */
+  /** Serialises changes to one folder. */
   async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
     const mine = (changing.get(folder) ?? Promise.resolve()).then(work, work);
     changing.set(folder, mine);
@@ -117,7 +117,7 @@ export function checkpoints(root: string): Checkpoints {
     }
   }
 
-  /** Also one that has expired. */
+  /** Finds a checkpoint, even an expired one. */
   async function onDisk(model: string, kind: Kind, name: string): Promise<Saved | undefined> {
     const folder = folderOf(model, kind, name);
     const file = join(folder, aboutFile);
@@ -125,7 +125,7 @@ export function checkpoints(root: string): Checkpoints {
     if (text === undefined) return undefined;
     const { expires, public: open, ...about } = onFile.parse(JSON.parse(text));
     const there = await stat(folder).catch(() => undefined);
-    if (!there) return undefined; // it went just now
+    if (!there) return undefined; // deleted meanwhile
     const marks: Marks = { ...(expires !== undefined && { expires }), ...(open && { public: open }) };
     return {
       path: `tinker://${model}/${kind}/${name}`,
@@ -188,7 +188,7 @@ export function checkpoints(root: string): Checkpoints {
         return path;
       });
     } catch (e) {
-      await gone(half); // a full disk needs the room
+      await gone(half); // frees the space, since the disk may be full
       throw e;
     }
   };
@@ -214,7 +214,7 @@ export function checkpoints(root: string): Checkpoints {
         return await save(model, kind, name, about, (to) => cp(folder, to, { recursive: true }), { marks });
       } catch (e) {
         if (existsSync(join(folder, aboutFile))) throw e;
-        return missing(path); // it went while it was copied
+        return missing(path); // deleted while it was copied
       }
     },
     mark: ({ path, folder, about }, marks) =>

@@ -1,4 +1,4 @@
-/** Which requests of a sampling session have ended, for clients that ask for all of them at once. */
+/** Ended requests of a sampling session, for clients that poll all of them in one request. */
 
 export type Completion =
   | {
@@ -11,16 +11,16 @@ export type Completion =
 export interface Completions {
   add(completion: Completion): void;
   /**
-   * Those after a cursor, and the cursor behind them; waits so many milliseconds at most for the first. What lies before
-   * a cursor was seen, and is forgotten.
+   * The completions after a cursor, and the next cursor; waits at most `ms` milliseconds for the first. Completions before the
+   * cursor are acknowledged and dropped.
    */
   since(cursor: number, ms: number): Promise<{ readonly completions: readonly Completion[]; cursor: number }>;
 }
 
-/** @param most that are kept: results older than that are gone as well. */
+/** @param most completions to keep; results older than that are dropped too. */
 export function completions(most = 4096): Completions {
   let kept: Completion[] = [];
-  /** How many were forgotten: those that were seen, and the oldest of too many. */
+  /** Number of dropped completions: acknowledged ones, and the oldest above `most`. */
   let seen = 0;
   let next = Promise.withResolvers<void>();
   return {

@@ -1,7 +1,7 @@
-/** What the client did wrong, or what failed here, in the words of the Tinker API. */
+/** Errors of the client or of the server, in the format of the Tinker API. */
 import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 
-/** The answer of a future that failed. A user's fault is final; a server's may be tried again. */
+/** The error of a failed future. A `user` fault is final; a `server` fault may be retried. */
 export interface Fault {
   readonly error: string;
   readonly category: "user" | "server";
@@ -12,7 +12,7 @@ export const fault = (error: string, category: Fault["category"] = "user"): Faul
 export const isFault = (x: unknown): x is Fault =>
   typeof x === "object" && x !== null && "error" in x && "category" in x;
 
-/** What only another request can mend. */
+/** Error codes that only a different request can fix. */
 const usersCodes: ReadonlySet<string> = new Set([
   "context.tooLong",
   "tokenizer.unknownToken",

@@ -1,34 +1,34 @@
-/** Results that clients come back for. */
+/** Results that clients poll for. */
 import type { Json } from "../../core/json.ts";
 import { type Fault, faultOf } from "./fault.ts";
 
-/** A result: JSON, or protobuf for those whom JSON would be too long for. */
+/** A result: JSON, or protobuf for clients that accept it, which is shorter. */
 export type Result =
   | { readonly kind: "json"; readonly json: Json }
   | {
       readonly kind: "protobuf";
       readonly bytes: Uint8Array<ArrayBuffer>;
-      /** The same as JSON. */
+      /** Converts the bytes to JSON. */
       readonly json: (bytes: Uint8Array) => object;
     }
   | { readonly kind: "failed"; readonly fault: Fault };
 
-/** A request that may come again. */
+/** A request that a client may retry. */
 export interface Known {
-  /** A digest of it. */
+  /** Digest of the request. */
   readonly body: string;
-  /** Where its result is asked for. */
+  /** Id under which its result is polled. */
   readonly request: string;
 }
 
 export type Polled = Result | { readonly kind: "pending" } | { readonly kind: "unknown" | "gone" };
 
 export interface Futures {
-  /** A new one, under a name that was never used. @param bytes that it holds until it is settled, about. */
+  /** Opens a future with a new id. @param bytes approximate memory that it holds until it settles. */
   open(bytes: number): { readonly id: string; settle(work: () => Promise<Result>): Promise<Result> };
-  /** Whether there are too many that are not settled. */
+  /** Whether too many futures are pending. */
   readonly full: boolean;
-  /** Waits so many milliseconds at most. */
+  /** Waits at most `ms` milliseconds for the result. */
   poll(id: string, ms: number): Promise<Polled>;
 }
 
@@ -38,9 +38,9 @@ interface Future {
 }
 
 export interface FutureLimits {
-  /** Results that are kept; the oldest goes first, and is `gone` then. */
+  /** Most results kept; the oldest is dropped first, and is `gone` then. */
   readonly results: number;
-  /** Of all results together, the last one aside. */
+  /** Most bytes of all kept results together, not counting the last one. */
   readonly resultBytes: number;
   readonly pending: number;
   readonly pendingBytes: number;
@@ -54,7 +54,7 @@ const usual: FutureLimits = {
 
 const sizeOf = (result: Result): number => (result.kind === "protobuf" ? result.bytes.length : 0);
 
-/** @param prefix part of every name, so that those of an earlier server are not taken for this one's. */
+/** @param prefix part of every id, so that ids of an earlier server are not confused with this server's. */
 export function futures(prefix: string, limits: FutureLimits = usual): Futures {
   const open = new Map<string, Future>();
   const done: { readonly id: string; readonly bytes: number }[] = [];

@@ -1,7 +1,7 @@
-/** The losses of the Tinker API, element by element: p is ln p of a target now, q the one that was sent. */
+/** The losses of the Tinker API per element: p is the current log-probability of a target, q the log-probability that the client sent. */
 import { type Fault, fault } from "./fault.ts";
 
-/** What a loss reads of one element. */
+/** Inputs of a loss for one element. */
 export interface Element {
   readonly p: number;
   readonly q: number;
@@ -13,14 +13,14 @@ export interface Element {
   readonly beta: number;
 }
 
-/** The loss of an element and its derivative by p. */
+/** The loss of an element and its derivative with respect to p. */
 export type Loss = (x: Element) => readonly [loss: number, slope: number];
 
 interface LossKind {
   readonly loss: Loss;
-  /** Inputs that every datum must bring beside `target_tokens`. */
+  /** Inputs that every datum must have besides `target_tokens`. */
   readonly needs: readonly string[];
-  /** What `loss_fn_config` may set, with its default. */
+  /** Settings of `loss_fn_config`, with their defaults. */
   readonly settings: Readonly<Partial<Record<Setting, number>>>;
 }
 
@@ -39,7 +39,7 @@ const importanceSampling: Loss = ({ p, q, advantage, weight }) => {
   return [loss, loss];
 };
 
-/** −w·min(r·A, clip(r, low, high)·A): no gradient where the clipped branch is the smaller one. */
+/** −w·min(r·A, clip(r, low, high)·A): no gradient if the clipped branch is smaller. */
 const ppo: Loss = ({ p, q, advantage, weight, low, high }) => {
   const ratio = Math.exp(p - q);
   const free = ratio * advantage;
@@ -47,7 +47,7 @@ const ppo: Loss = ({ p, q, advantage, weight, low, high }) => {
   return free <= held ? [-weight * free, -weight * free] : [-weight * held, 0];
 };
 
-/** −w·sg(clip(r, low, high))·A·p: the clipped ratio is a constant, so no token falls silent. */
+/** −w·sg(clip(r, low, high))·A·p (sg: stop-gradient): the clipped ratio is a constant, so every token has a gradient. */
 const cispo: Loss = ({ p, q, advantage, weight, low, high }) => {
   const slope = -weight * clamp(Math.exp(p - q), low, high) * advantage;
   return [slope * p, slope];
@@ -80,13 +80,13 @@ export interface ChosenLoss {
   readonly name: string;
   readonly loss: Loss;
   readonly needs: readonly string[];
-  /** Of the whole request; a datum may bring bounds of its own. */
+  /** Clipping bounds of the whole request; a datum may override them. */
   readonly low: number;
   readonly high: number;
   readonly beta: number;
 }
 
-/** @param config `loss_fn_config` of the request. A setting that the loss has not is refused, not ignored. */
+/** @param config `loss_fn_config` of the request. A setting that the loss does not have is refused, not ignored. */
 export function chooseLoss(
   name: string,
   config: Readonly<Record<string, number | string>>,
@@ -94,7 +94,7 @@ export function chooseLoss(
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
   if (!kind) {
     return fault(
-      `loss_fn: got ${JSON.stringify(name)}, expected one of ${lossNames.join(", ")}. Other losses of log-probabilities go through forward_backward_custom.`,
+      `loss_fn: got ${JSON.stringify(name)}, expected one of ${lossNames.join(", ")}. Compute other losses with forward_backward_custom.`,
     );
   }
   const strange = Object.entries(config).find(

@@ -1,4 +1,4 @@
-/** Weights to sample from: they stay as long as somebody samples from them. */
+/** Reference-counted weights: they stay loaded while samples are drawn from them. */
 
 interface Disposable {
   dispose(): Promise<void>;
@@ -7,13 +7,13 @@ interface Disposable {
 export interface Held<W> {
   /** Runs work on the weights. */
   use<T>(work: (weights: W) => Promise<T>): Promise<T>;
-  /** Disposes of them, after the work on them. */
+  /** Disposes of the weights once the running work has ended. */
   release(): Promise<void>;
 }
 
 export function held<W extends Disposable>(weights: Promise<W>): Held<W> {
   const running = new Set<Promise<unknown>>();
-  weights.catch(() => undefined); // told by whoever uses them
+  weights.catch(() => undefined); // `use` reports the error
   return {
     async use(work) {
       const run = weights.then(work);
@@ -26,19 +26,19 @@ export function held<W extends Disposable>(weights: Promise<W>): Held<W> {
     },
     async release() {
       await Promise.allSettled(running);
-      await weights.then((own) => own.dispose()).catch(() => undefined); // they go either way
+      await weights.then((own) => own.dispose()).catch(() => undefined); // errors of opening or disposing do not matter here
     },
   };
 }
 
 export interface Shelf<W> {
-  /** Runs work on the weights of this name, which are opened for it where they are not. */
+  /** Runs work on the weights of this name, opening them if necessary. */
   use<T>(name: string, open: () => Promise<W>, work: (weights: W) => Promise<T>): Promise<T>;
-  /** Closes them; the next use opens them again. */
+  /** Closes the weights; the next use opens them again. */
   close(name: string): Promise<void>;
 }
 
-/** @param most that are open at a time; the one that was used longest ago makes room. */
+/** @param most weights open at a time; the least recently used are closed first. */
 export function shelf<W extends Disposable>(most: number): Shelf<W> {
   const opened = new Map<string, Held<W>>();
   async function close(name: string): Promise<void> {
@@ -54,7 +54,7 @@ export function shelf<W extends Disposable>(most: number): Shelf<W> {
         weights.catch(() => opened.delete(name));
         one = held(weights);
       }
-      opened.delete(name); // to the end of the map's order
+      opened.delete(name); // moves it to the end of the map's order
       opened.set(name, one);
       const [oldest] = opened.keys();
       if (opened.size > most && oldest !== undefined) void close(oldest);

@@ -1,4 +1,4 @@
-/** One forward or forward_backward: from datums to a batch, an objective, and the outputs of each datum. */
+/** One forward or forward_backward: builds a batch and an objective from datums, and returns the outputs of each datum. */
 
 import { type Interruptible, inSlices } from "../../common/files/slices.ts";
 import { concatIds, gatherIds, pack } from "../../common/tokens/pack.ts";
@@ -8,16 +8,16 @@ import type { Datum, ForwardBackwardOutput, ModelInput, Tensor } from "../../eng
 import { type Fault, fault, isFault } from "./fault.ts";
 import type { ChosenLoss, Element } from "./losses.ts";
 
-/** A datum of the wire, its tokens in one piece. */
+/** A datum of a request, with its tokens in one array. */
 interface Given {
   readonly tokens: Int32Array;
-  /** What is wanted at each token: an id, or several. */
+  /** Target ids at each token: one, or several. */
   readonly targets: { readonly ids: Int32Array; readonly shape: readonly number[] };
-  /** By name, all of the shape of the targets. */
+  /** Inputs by name, each of the targets' shape. */
   readonly inputs: Readonly<Record<string, Tensor>>;
 }
 
-/** @returns what is wrong with the datum, where something is. */
+/** @returns the parsed datum, or what is wrong with it. */
 function given({ model_input, loss_fn_inputs }: Datum): Given | Fault {
   const tokens = tokensOf(model_input);
   if (isFault(tokens)) return tokens;
@@ -34,7 +34,7 @@ export function tokensOf({ chunks }: ModelInput): Int32Array | Fault {
   for (const chunk of chunks) {
     if (chunk.type !== "encoded_text") {
       return fault(
-        `model_input: got a chunk of type ${chunk.type}, expected encoded_text: models here read text alone.`,
+        `model_input: got a chunk of type ${chunk.type}, expected encoded_text: this server's models read text only.`,
       );
     }
     parts.push(Int32Array.from(chunk.tokens));
@@ -44,24 +44,24 @@ export function tokensOf({ chunks }: ModelInput): Int32Array | Fault {
 
 const inputNames = ["weights", "logprobs", "advantages", "clip_low_threshold", "clip_high_threshold"];
 
-/** @param vocabulary how many ids there are. */
+/** @param vocabulary number of token ids. */
 function faultInIds(where: string, ids: Int32Array, vocabulary: number): Fault | undefined {
   const strange = ids.find((id) => id < 0 || id >= vocabulary);
   if (strange === undefined) return undefined;
   return fault(
-    `${where}: got the id ${strange}, expected ids from 0 to ${vocabulary - 1}. A place that is not learnt from takes any of them, and a weight of 0.`,
+    `${where}: got the id ${strange}, expected ids from 0 to ${vocabulary - 1}. For a masked position, send any valid id and a weight of 0.`,
   );
 }
 
-/** What a model can read. */
+/** Limits of a model's input. */
 interface Readable {
-  /** How many ids there are. */
+  /** Number of token ids. */
   readonly vocabulary: number;
-  /** Longest sequence. */
+  /** Longest sequence, in tokens. */
   readonly contextTokens: number;
 }
 
-/** All datums, or what is wrong with the first that is. */
+/** All parsed datums, or the fault of the first invalid one. */
 function* allGiven(
   sent: readonly Datum[],
   chosen: ChosenLoss,
@@ -78,13 +78,13 @@ function* allGiven(
   return data;
 }
 
-/** What is wrong with a datum, if anything is. */
+/** The fault of a datum, if it is invalid. */
 function faultIn(
   { tokens, targets, inputs }: Given,
   { name, needs }: ChosenLoss,
   { vocabulary, contextTokens }: Readable,
 ): Fault | undefined {
-  // with the target of its last place
+  // one more for the target of the last position
   if (tokens.length + 1 > contextTokens) {
     return fault(
       `model_input: got ${tokens.length} tokens, expected ${contextTokens - 1} at most, which is what the model has room for.`,
@@ -118,14 +118,14 @@ function faultIn(
     }
     if (!data.every(Number.isFinite)) {
       return fault(
-        `${input}: got a number that is not finite, expected finite ones. A masked place takes a 0.`,
+        `${input}: got a number that is not finite, expected finite ones. Send 0 for a masked position.`,
       );
     }
   }
   return undefined;
 }
 
-/** Targets that are the datum's own next tokens need no second look at the distribution. */
+/** Whether the targets are the datum's own next tokens, whose log-probabilities the forward pass already returns. */
 const isShifted = ({ tokens, targets }: Given): boolean =>
   targets.ids.length === tokens.length &&
   targets.ids.every((id, i, ids) => i + 1 === ids.length || id === tokens[i + 1]);
@@ -139,7 +139,7 @@ function* rowsOf(data: readonly Given[]): Interruptible<readonly Row[]> {
   return rows;
 }
 
-/** A row whose targets are all places after its first token: the token after the last place is the last target. */
+/** A batch row whose targets are all tokens after the first; the last target is appended to the datum's tokens. */
 function rowOf({ tokens, targets }: Given, index: number): Row {
   const N = tokens.length;
   const zeros = new Float32Array(N);
@@ -168,10 +168,10 @@ function rowOf({ tokens, targets }: Given, index: number): Row {
   };
 }
 
-/** Every datum has as many as the widest: a few bytes must not ask for gigabytes. */
+/** Most elements of a batch. Datums are padded to the widest one, so a small request could otherwise allocate gigabytes. */
 const mostElements = 2 ** 26;
 
-/** Elements of every datum, `width` to a token; a datum with fewer has empty ones of weight 0 at the end of each token. */
+/** Elements of every datum, `width` per token; a datum with fewer targets is padded with elements of weight 0 at each token. */
 interface Elements {
   readonly width: number;
   readonly ids: Int32Array;
@@ -179,7 +179,7 @@ interface Elements {
   readonly inputs: Readonly<Record<string, Float32Array>>;
 }
 
-/** @param width targets at a token, at most. */
+/** @param width most targets at a token. */
 function* elementsOf(data: readonly Given[], places: number, width: number): Interruptible<Elements> {
   const ids = new Int32Array(places * width);
   const filled = new Uint8Array(places * width);
@@ -205,13 +205,13 @@ function* elementsOf(data: readonly Given[], places: number, width: number): Int
   return { width, ids, filled, inputs };
 }
 
-/** Numbers that the passes over parts leave behind, for the whole. */
+/** Outputs collected from the passes over parts of the batch. */
 interface Left {
   readonly logprobs: Float32Array;
   readonly losses: Float32Array;
 }
 
-/** The sum of a loss over all elements of a request, as the official service has it: nothing is averaged. */
+/** The sum of a loss over all elements of a request, without averaging, as in the official service. */
 function objectiveOf(
   { width, ids, filled, inputs }: Elements,
   direct: boolean,
@@ -255,8 +255,8 @@ function objectiveOf(
 }
 
 /**
- * Runs datums through a model. With `learn` the gradient of the sum of their losses is added to what the model has
- * gathered; without, nothing changes.
+ * Runs datums through a model. With `learn`, the gradient of the summed losses is added to the model's accumulated gradient;
+ * without it, the model does not change.
  */
 export async function pass(
   model: Pick<Model, "accumulate" | "score">,
@@ -303,7 +303,7 @@ export async function pass(
   return { loss_fn_output_type: "ArrayRecord", loss_fn_outputs, metrics: { "loss:sum": loss } };
 }
 
-/** What was left behind, for each datum its own. */
+/** Splits the collected outputs by datum. */
 function* outputsOf(
   data: readonly Given[],
   width: number,

@@ -1,11 +1,11 @@
-/** The body of a pass over data, in JSON or protobuf, as plain values: read in a thread where it is long. */
+/** Parses the body of a forward or forward_backward, in JSON or protobuf, into plain values; long bodies are parsed in a worker thread. */
 import { messageOf } from "../../core/errors.ts";
 import { readPass, readTurn } from "../../engine/tinker/protobuf.ts";
 import * as wire from "../../engine/tinker/protocol.ts";
 import { type BodyLimits, parseJson } from "../../http/body.ts";
 import { digestOf, whatIsWrong } from "./read.ts";
 
-/** Numbers by the million, in few fields. JSON becomes ten times as much in memory. */
+/** Limits: millions of numbers in few fields. Parsed JSON takes about ten times its size in memory. */
 export const passBody: BodyLimits = { bytes: 16 * 2 ** 20, depth: 32, values: 3_000_000, names: 1000 };
 
 const schemas = { forward_backward: wire.forwardBackwardRequest, forward: wire.forwardRequest } as const;
@@ -13,16 +13,16 @@ export type PassKind = keyof typeof schemas;
 
 export interface PassBody {
   readonly kind: PassKind | "protobuf";
-  /** Without their compression. */
+  /** Decompressed bytes. */
   readonly bytes: Uint8Array;
 }
 
 export interface ReadPass {
-  /** What it asks for, or why that is refused. */
+  /** The parsed pass, or why it is refused. */
   readonly read: { readonly pass: wire.Pass } | { readonly status: 413 | 422; readonly message: string };
-  /** Which number it has of which model, where that can be told. */
+  /** Its model and sequence number, if they could be read. */
   readonly turn: wire.Turn | undefined;
-  /** Tells it from another. */
+  /** Digest of the body, which tells a retry from another request. */
   readonly digest: string;
 }
 
@@ -49,7 +49,7 @@ export function readPassBody({ kind, bytes }: PassBody): ReadPass {
   };
 }
 
-/** With its tokens as bytes, which cross threads as they are. */
+/** Converts tokens to typed arrays, which are cheap to send between threads. */
 const packed = (pass: wire.Pass): wire.Pass => ({
   ...pass,
   data: pass.data.map(({ model_input, loss_fn_inputs }) => ({

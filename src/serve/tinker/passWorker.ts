@@ -1,4 +1,4 @@
-/** The thread that reads long passes. */
+/** Worker thread that parses long passes. */
 import { parentPort } from "node:worker_threads";
 import { type PassBody, readPassBody } from "./passBody.ts";
 

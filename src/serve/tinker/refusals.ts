@@ -1,4 +1,4 @@
-/** What a request is refused with at once, in the statuses of the Tinker API. */
+/** Immediate refusals, with the status codes of the Tinker API. */
 import { HTTPException } from "hono/http-exception";
 
 export const unknown = (what: string, id: string): HTTPException =>

@@ -1,4 +1,4 @@
-/** The part of the API that looks after what was saved: runs, checkpoints, copies, expiry, downloads, sessions. */
+/** The REST part of the API: training runs, checkpoints, copies, expiry, downloads, sessions. */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -32,7 +32,7 @@ function requireMarks(ttlSeconds: number | null | undefined): Marks {
   throw new HTTPException(400, { message: ttlRange });
 }
 
-/** A checkpoint by the parts of a request's path. */
+/** Finds a checkpoint by the parts of a request's path. */
 async function savedAt(api: Service, c: Context): Promise<Saved> {
   const { id, kind, name } = c.req.param();
   const saved = await api.store.find(`tinker://${id}/${kind}/${name}`);
@@ -40,13 +40,13 @@ async function savedAt(api: Service, c: Context): Promise<Saved> {
   return saved;
 }
 
-/** Files of checkpoints by addresses that need no key for an hour, and no longer than this process lives. */
+/** Signed download URLs for checkpoint files. They need no key and are valid for one hour, or until this process ends. */
 export interface Downloads {
   urls(
     c: Context,
     saved: Saved,
   ): Promise<{ readonly urls: Readonly<Record<string, string>>; expires: string }>;
-  /** Routes that answer without a key. */
+  /** Adds the download routes, which need no key. */
   serve(app: Hono, api: Service): void;
 }
 
@@ -77,7 +77,7 @@ export function downloads(): Downloads {
         if (!signed || Date.parse(expires) < Date.now()) {
           throw new HTTPException(403, {
             message:
-              "the address is not right, or its hour is over. Ask for a new one: get_external_weights_urls.",
+              "the download URL is invalid or has expired. Request a new one: get_external_weights_urls.",
           });
         }
         const saved = await api.store.find(path);

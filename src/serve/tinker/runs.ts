@@ -1,4 +1,4 @@
-/** What the API tells of training runs and of their checkpoints. */
+/** Training runs and checkpoints as JSON of the API. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type About, aboutFile, type Checkpoints, type Kind, type Saved } from "./checkpoints.ts";
@@ -9,7 +9,7 @@ const types: Readonly<Record<Kind, string>> = {
   external_weights: "external",
 };
 
-/** Files of a checkpoint that are its own; of one that went just now, none. */
+/** Files of a checkpoint; empty if it was deleted meanwhile. */
 export async function filesOf(folder: string): Promise<readonly string[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return found
@@ -38,14 +38,14 @@ export async function checkpointJson({ path, kind, name, folder, marks, time }: 
   };
 }
 
-/** A model that is trained now. */
+/** A model that is being trained. */
 export interface Live {
   readonly about: About;
-  /** When its session was last heard of. */
+  /** Time of the session's last request. */
   readonly heard: Date;
 }
 
-/** A run, by what is trained now and by what was saved; undefined for one that is neither. */
+/** A run, from its live model and its checkpoints; undefined if it has neither. */
 export async function runJson(store: Checkpoints, id: string, live: Live | undefined) {
   const saved = (await store.list(id)).toSorted((a, b) => a.time.getTime() - b.time.getTime());
   const about = live?.about ?? saved.at(-1)?.about;

@@ -1,4 +1,4 @@
-/** Sampling sessions: where their samples come from, and the requests that they were sent. */
+/** Sampling sessions: their weights and their requests. */
 import { HTTPException } from "hono/http-exception";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Frozen, Model } from "../../core/model.ts";
@@ -17,17 +17,17 @@ import { type Source, sampled } from "./sampling.ts";
 export interface Sampler {
   readonly id: string;
   readonly base: Base;
-  /** Of the checkpoint that it samples from, if it does. */
+  /** Path of the checkpoint that it samples from, if any. */
   readonly path?: string;
   /** Digest of the request that created it. */
   readonly body: string;
-  /** Absent once it has made room for newer ones. */
+  /** Absent once a newer snapshot has replaced it. */
   weights?: Held<Source>;
-  /** Numbered requests. */
+  /** Requests by their sequence number. */
   readonly known: Map<number, Known>;
-  /** What has ended, for each client that shares the session. */
+  /** Ended requests of each client that shares the session. */
   readonly ended: Map<number, Completions>;
-  /** Clients that joined. */
+  /** Number of clients that joined. */
   joined: number;
 }
 
@@ -39,26 +39,26 @@ export interface SampleFuture {
 export interface Samplers {
   ofBase(of: Pick<Sampler, "id" | "base" | "body">): Sampler;
   ofCheckpoint(of: Pick<Sampler, "id" | "base" | "body">, saved: Saved): Sampler;
-  /** Of the weights that a model had. Samplers of one snapshot share it; a model's oldest snapshot makes room for a new one. */
+  /** Creates a sampler from a snapshot of a model's weights. Samplers of one snapshot share it; a new snapshot replaces the model's oldest one. */
   ofSnapshot(of: Pick<Sampler, "id" | "base" | "body">, model: string, snapshot: Frozen): Sampler;
   sample(sampler: Sampler, body: SampleRequestBody): SampleFuture;
-  /** Requests of one client that have ended since a cursor. */
+  /** Requests of one client that have ended since a cursor; waits at most `ms` milliseconds. */
   ended(sampler: Sampler, client: number, cursor: number, ms: number): ReturnType<Completions["since"]>;
-  /** Lets its weights go, after the samples that are under way. */
+  /** Releases its weights after the running samples. */
   retire(sampler: Sampler): Promise<void>;
-  /** A model has no snapshots any more. */
+  /** Drops all snapshots of a model. */
   forget(model: string): void;
-  /** Lets the weights of bases go. */
+  /** Releases the weights of base models. */
   close(): Promise<void>;
 }
 
-/** Clients that share a sampling session number their requests from so many times their own number. */
+/** A client of a shared sampling session numbers its requests from its own number times this. */
 const perClient = 1_000_000_000;
-/** A repetition of an older request is a new one: the first one's result would be gone. */
+/** Most requests remembered for retries. A retry of an older request counts as new, since its result would be gone. */
 const remembered = 4096;
 const jsonOf = (bytes: Uint8Array) => samplesJson(readSamples(bytes));
 
-/** Weights that a model had, and who samples from them. */
+/** A snapshot of a model's weights, and its samplers. */
 interface Snapshot {
   readonly of: Frozen;
   readonly weights: Held<Frozen>;
@@ -70,7 +70,7 @@ const newSnapshot = (of: Frozen): Snapshot => ({
   samplers: new Set(),
 });
 
-/** @param most snapshots of one model that stay, and checkpoints that are open at a time. */
+/** @param most snapshots kept per model, and most checkpoints open at a time. */
 export function samplers(store: Checkpoints, results: Futures, most: number): Samplers {
   const bases = new Map<string, Held<Model>>();
   const saves = shelf<Model>(most);
@@ -97,7 +97,7 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
 
   return {
     ofBase(of) {
-      // one model for all that sample from it; it stays
+      // all samplers of a base share one model, which stays open
       const weights = bases.get(of.base.name) ?? held(of.base.create(1));
       bases.set(of.base.name, weights);
       return made(of, { use: weights.use, release: async () => undefined });
@@ -111,8 +111,8 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
         throw new WhetstoneError("checkpoint.missing", {
           where: path,
           got: "a checkpoint that was deleted, has expired or was overwritten since",
-          expected: "the one that the sampling session was created for",
-          mend: "Create a sampling session for one that is there.",
+          expected: "the checkpoint that the sampling session was created for",
+          mend: "Create a sampling session for an existing checkpoint.",
         });
       };
       const weights: Held<Source> = {
@@ -141,7 +141,7 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
       const { weights } = sampler;
       if (!weights) {
         throw new HTTPException(410, {
-          message: `sampling session ${sampler.id} has made room for newer snapshots: ${most} of a model stay. Save weights under a name to keep them.`,
+          message: `the weights of sampling session ${sampler.id} were replaced by newer snapshots: the server keeps ${most} per model. Save weights under a name to keep them.`,
         });
       }
       const number = body.seq_id ?? undefined;
@@ -162,7 +162,7 @@ export function samplers(store: Checkpoints, results: Futures, most: number): Sa
         const [oldest] = sampler.known.keys();
         if (sampler.known.size > remembered && oldest !== undefined) sampler.known.delete(oldest);
       }
-      // a seed of its own for each request, the same whenever it is asked again of these weights
+      // each request has its own seed; a retry gets the same one
       const seed = `${sampler.id}/${number ?? id}`;
       const work = async (): Promise<Result> => {
         const { contextTokens } = sampler.base;

@@ -1,4 +1,4 @@
-/** Answers to requests for samples, and for what a model makes of a prompt. */
+/** Samples replies, and computes log-probabilities of prompts. */
 
 import { pairRows } from "../../common/tokens/pack.ts";
 import type { Model, SampleRequest } from "../../core/model.ts";
@@ -10,7 +10,7 @@ import { tokensOf } from "./pass.ts";
 /** Weights to sample from. */
 export type Source = Pick<Model, "sample" | "score">;
 
-/** Of the top k at the places of a prompt, in one answer. */
+/** Most top-k entries over all prompt positions in one response. */
 const mostCells = 2 ** 20;
 
 type Stop = Pick<SampleRequest, "stop" | "stopTokens">;
@@ -32,8 +32,8 @@ function stopOf(stop: SampleRequestBody["sampling_params"]["stop"]): Stop | Faul
 }
 
 /**
- * @param seed of requests that bring none.
- * @param contextTokens longest sequence, prompt and reply.
+ * @param seed for requests without a seed.
+ * @param contextTokens longest sequence, prompt and reply together.
  */
 export async function sampled(
   source: Source,
@@ -83,7 +83,7 @@ export async function sampled(
   };
 }
 
-/** ln p of each token of a prompt after its first, and the most probable ones at its place. */
+/** Log-probability of each prompt token after the first, and the top-k tokens at each position. */
 async function promptOutputs(source: Source, prompt: Int32Array, k: number) {
   const logprobs = new Float32Array(prompt.length).fill(Number.NaN);
   if (prompt.length === 1) return { logprobs, ...(k > 0 && { topk: [null] }) };

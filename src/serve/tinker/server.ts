@@ -1,4 +1,4 @@
-/** The local engine behind the Tinker training API, for the official SDK and other clients of it. */
+/** Serves the local engine over the Tinker training API, for the official SDK and other clients. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -13,19 +13,19 @@ import { downloads, restRoutes } from "./rest.ts";
 import { type Pending, type Service, type ServiceOptions, service } from "./service.ts";
 
 export interface TinkerServerOptions extends ServiceOptions {
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Default 127.0.0.1. Anything but this machine's own address needs a key. */
+  /** Default 127.0.0.1. Any address other than a loopback address needs a key. */
   readonly host?: string;
-  /** Names beside localhost that this machine is asked for under. */
+  /** Host names besides localhost that are accepted when there is no key. */
   readonly names?: readonly string[];
-  /** What clients send as X-API-Key. Begins with `tml-`, as the SDK wants it. Default: any such key. */
+  /** The clients' X-API-Key. Must begin with `tml-`, as the SDK requires. Default: any such key. */
   readonly key?: string;
-  /** Seconds that a question for a result waits. Default 30. */
+  /** Seconds that a poll for a result waits. Default 30. */
   readonly patience?: number;
-  /** One line for each request that fails in a way that was not foreseen. */
+  /** Called with one line for each request that fails unexpectedly. */
   readonly log?: (line: string) => void;
-  /** What clients are asked to do beside the API's defaults, such as `proto_compress_fwdbwd`. */
+  /** Client flags to set in addition to the API's defaults, such as `proto_compress_fwdbwd`. */
   readonly flags?: Readonly<Record<string, boolean | number>>;
 }
 
@@ -36,15 +36,15 @@ export interface TinkerServer {
 
 const prefix = "tml-";
 
-/** @throws WhetstoneError `config.invalid` for a key that no client could send, an open address without one, or a port that is taken. */
+/** Starts the server. @throws WhetstoneError `config.invalid` for a key that the SDK cannot send, a public address without a key, or a port that is taken. */
 export async function tinkerServer(options: TinkerServerOptions): Promise<TinkerServer> {
   const { port = 0, host = "127.0.0.1", names = [], key, patience = 30, flags = {} } = options;
   const { log = () => {} } = options;
   if (key !== undefined && !key.startsWith(prefix)) {
     throw new WhetstoneError("config.invalid", {
       where: "the key",
-      got: "one that begins otherwise",
-      expected: `one that begins with ${prefix}: the tinker SDK sends no other`,
+      got: `a key without the prefix ${prefix}`,
+      expected: `a key that begins with ${prefix}: the tinker SDK sends no other`,
       mend: `Put ${prefix} before it in WHETSTONE_KEY, or in the variable that --key-env names.`,
     });
   }
@@ -52,8 +52,8 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     throw new WhetstoneError("config.invalid", {
       where: "--host",
       got: `the address ${host} without a key`,
-      expected: "a key, since others can reach that address",
-      mend: `Put one that begins with ${prefix} into the environment variable WHETSTONE_KEY, or bind to 127.0.0.1.`,
+      expected: "a key, since other machines can reach that address",
+      mend: `Put a key that begins with ${prefix} into the environment variable WHETSTONE_KEY, or bind to 127.0.0.1.`,
     });
   }
   const api = service(options);
@@ -62,7 +62,7 @@ export async function tinkerServer(options: TinkerServerOptions): Promise<Tinker
     await api.close();
     throw e;
   });
-  const tidy = (): void => void api.store.tidy().catch(() => undefined); // next time, then
+  const tidy = (): void => void api.store.tidy().catch(() => undefined); // retried at the next interval
   tidy();
   const timers = [setInterval(() => api.sweep(), 5000), setInterval(tidy, 600_000)];
   for (const timer of timers) timer.unref();
@@ -92,12 +92,12 @@ interface Door {
 const adapters =
   "Adapters here sit on attention and MLP projections: train_unembed changes nothing. Models live in this process: save what should outlive it.";
 
-/** Statuses of what can never be done as it was asked. */
+/** Statuses of requests that a retry cannot fix. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /**
- * Beside the API's defaults: clients that share a sampling session are numbered, since the numbers that they would draw do not fit
- * JSON's, and one question for all samples of a session takes the place of one for each.
+ * Client flags besides the API's defaults: clients of a shared sampling session get numbers from the server, since the random
+ * numbers that they would draw do not fit into JSON numbers; and one poll covers all samples of a session.
  */
 const asked = { sample_join_sampling_session: true, sample_use_retrieve_futures: true } as const;
 
@@ -105,7 +105,7 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
   const app = new Hono().basePath("/api/v1");
   app.onError((e, c) => {
     if (e instanceof HTTPException) return c.json({ detail: e.message }, e.status);
-    // the path as it was sent: decoded, it could write lines of its own
+    // the path as it was sent: a decoded path could inject log lines
     log(`${c.req.method} ${new URL(c.req.url).pathname}: ${messageOf(e)}`);
     return c.json({ detail: messageOf(e) }, 500);
   });
@@ -124,15 +124,15 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
     const asked = new URL(c.req.url).host;
     if (key === undefined && !isOwnName(asked, names)) {
       throw new HTTPException(403, {
-        message: `asked for under the name ${asked}, expected localhost: without a key, this server answers to this machine alone. Start it with --allow-host, or with a key in WHETSTONE_KEY.`,
+        message: `got the host name ${asked}, expected localhost: without a key, this server answers this machine alone. Start it with --allow-host, or with a key in WHETSTONE_KEY.`,
       });
     }
-    // a header that browsers send only to whom they asked first, so that no page reaches a server of this machine
+    // browsers send this header only after a CORS preflight, so no web page can reach a server on this machine
     const sent = c.req.header("x-api-key") ?? "";
     if (!sent.startsWith(prefix) || (key !== undefined && !timingSafeEqual(digest(sent), digest(key)))) {
       const expected = key === undefined ? `any that begins with ${prefix}` : "the server's";
       throw new HTTPException(401, {
-        message: `the key in X-API-Key is not right: expected ${expected}. Set TINKER_API_KEY.`,
+        message: `the key in X-API-Key is wrong: expected ${expected}. Set TINKER_API_KEY.`,
       });
     }
     await next();
@@ -169,7 +169,7 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
   app.post("/create_model", async (c) => c.json(api.createModel(await read(c, wire.createModelRequest))));
   app.post("/get_info", async (c) => c.json(api.info((await read(c, wire.modelRequest)).model_id)));
   app.post("/unload_model", async (c) => c.json(api.unload((await read(c, wire.modelRequest)).model_id)));
-  /** One that is refused has taken its number all the same: those behind it would wait for ever. */
+  /** Handles a numbered request. A refused one still uses its number, since later operations would otherwise wait for ever. */
   const numbered = <T>(
     path: string,
     asking: (c: Context) => Promise<Asked<T>>,
@@ -220,7 +220,7 @@ function routes(api: Service, { names, key, patience, flags, log }: Door): Hono 
         return c.json({ type: "try_again", request_id, queue_state: "active" }, 408);
       case "gone":
         throw new HTTPException(410, {
-          message: `the result of ${request_id} made room for newer ones. Send the request again.`,
+          message: `the result of ${request_id} was dropped to make room for newer ones. Send the request again.`,
         });
       case "unknown":
         throw new HTTPException(404, {

@@ -1,4 +1,4 @@
-/** What the server knows: sessions, their models and sampling sessions, and the futures of what is under way. */
+/** State of the server: sessions, their models and sampling sessions, and futures. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { HTTPException } from "hono/http-exception";
@@ -20,34 +20,34 @@ import { openSaved, type Trainer, trainer } from "./trainer.ts";
 
 export interface ServiceOptions {
   readonly bases: readonly Base[];
-  /** Where checkpoints are kept. */
+  /** Folder for checkpoints. */
   readonly folder: string;
-  /** Seconds without a heartbeat after which a session's models are gone. Default 300. */
+  /** Seconds without a heartbeat after which a session ends and its models are removed. Default 300. */
   readonly sessionSeconds?: number;
-  /** Snapshots of one model that stay to be sampled from, and saved models that are open; the oldest goes first. Default 16. */
+  /** Snapshots kept per model for sampling, and most saved models open at a time; the oldest is dropped first. Default 16. */
   readonly snapshots?: number;
-  /** Names for sessions and results, each time another: letters, digits and dashes. Default: random ones. */
+  /** Returns a new unique id for sessions and results: letters, digits and dashes. Default: random ids. */
   readonly unique?: () => string;
 }
 
 interface Session {
   readonly id: string;
-  /** Of the request that created it. */
+  /** Idempotency key of the request that created it. */
   readonly key: string | undefined;
-  /** When it was last heard of. */
+  /** Time of its last request. */
   heard: Date;
-  /** The same, by the time that this process was awake. */
+  /** The same, in milliseconds that this process was awake. */
   awake: number;
   readonly trainers: Map<string, Trainer>;
   readonly samplers: Map<string, Sampler>;
 }
 
-/** Milliseconds without any sweep that a process which is awake may need; beyond them it was asleep. */
+/** Longest pause between sweeps, in milliseconds, of a process that is awake; after a longer one the machine was asleep. */
 const mostPause = 30_000;
-/** Of an adapter: more would fill the memory, and no model of this machine's gains by it. */
+/** Largest adapter rank: a larger one could fill the memory and does not help models of this size. */
 const mostRank = 1024;
 type Body<S extends z.ZodType> = z.output<S>;
-/** Where to ask for the result of an operation. */
+/** Ids for polling the result of an operation. */
 export type Pending = { readonly request_id: string; readonly model_id: string };
 
 export interface Service {
@@ -60,16 +60,16 @@ export interface Service {
   createModel(body: Body<typeof wire.createModelRequest>): Pending;
   info(id: string): Body<typeof wire.infoResponse>;
   unload(id: string): Pending;
-  // numbered operations: a digest tells each from another of its number
+  // numbered operations: the digest tells a retry from another operation with the same number
   pass(p: wire.Pass, digest: string): Pending;
   step(body: Body<typeof wire.optimStepRequest>, digest: string): Pending;
   save(body: Body<typeof wire.saveWeightsRequest>, digest: string): Pending;
   load(body: Body<typeof wire.loadWeightsRequest>, digest: string): Promise<Pending>;
   saveForSampler(body: Body<typeof wire.saveForSamplerRequest>, digest: string): Pending;
   saveExternal(body: Body<typeof saveExternalRequest>, digest: string): Pending;
-  /** One that fails in its turn. @param isPass its gradient is missing from the step then. */
+  /** Queues an operation that fails in its turn. @param isPass whether the next step then lacks its gradient. */
   refuse(turn: wire.Turn, digest: string, why: string, isPass: boolean): Pending;
-  /** @returns the path of the copy. @param key of the request: a repetition makes no other copy. */
+  /** @returns the path of the copy. @param key idempotency key: a retry makes no second copy. */
   copy(body: Body<typeof copyRequest>, marks: Marks, key: string | undefined): Promise<string | Fault>;
   createSampler(body: Body<typeof wire.createSamplingSessionRequest>): Promise<string>;
   sampler(id: string): {
@@ -77,12 +77,12 @@ export interface Service {
     readonly base_model: string;
     readonly model_path?: string;
   };
-  /** @returns the number of another client of a sampling session; the first has 0. */
+  /** Adds a client to a sampling session. @returns its number; the first client has 0. */
   join(id: string): number;
   sample(body: wire.SampleRequestBody): SampleFuture;
-  /** Requests of one client of a sampling session that have ended since a cursor. */
+  /** Requests of one client of a sampling session that have ended since a cursor; waits at most `ms` milliseconds. */
   ended(id: string, client: number, cursor: number, ms: number): ReturnType<Completions["since"]>;
-  /** Models that are trained now, and those that have checkpoints. */
+  /** Ids of models that are being trained or have checkpoints. */
   runs(): Promise<readonly string[]>;
   live(id: string): Live | undefined;
   sessions(): readonly string[];
@@ -90,7 +90,7 @@ export interface Service {
     readonly training_run_ids: readonly string[];
     readonly sampler_ids: readonly string[];
   };
-  /** Ends sessions that were not heard of for too long. */
+  /** Ends sessions without a recent heartbeat. */
   sweep(): void;
   close(): Promise<void>;
 }
@@ -103,7 +103,7 @@ const isGone = failed(
   ),
 );
 const outputJson = (bytes: Uint8Array) => wire.outputJson(readOutput(bytes));
-/** Bytes of a pass's numbers, which wait with it. */
+/** Bytes of a queued pass's numbers. */
 const bytesOf = ({ data }: wire.Pass): number =>
   data.reduce(
     (n, { loss_fn_inputs }) => Object.values(loss_fn_inputs).reduce((m, { data }) => m + data.byteLength, n),
@@ -116,16 +116,16 @@ export function service(options: ServiceOptions): Service {
   const store = checkpoints(folder);
   const results = futures(unique().slice(-12));
   const sessions = new Map<string, Session>();
-  /** Sessions that are over. */
+  /** Ids of ended sessions. */
   const over = new Set<string>();
   const byKey = new Map<string, string>();
-  /** Those whose models are still being disposed of. */
+  /** Ended sessions whose models are still being disposed of. */
   const ending = new Set<Promise<unknown>>();
   const drawn = samplers(store, results, snapshots);
 
   let awake = 0;
   let lastAwake = Date.now();
-  /** Milliseconds that this process was awake: while a laptop sleeps, its clients send no heartbeats either. */
+  /** Milliseconds that this process was awake. Sleep does not count, since clients on the same laptop send no heartbeats then. */
   const passed = (): number => {
     const now = Date.now();
     awake += Math.min(now - lastAwake, mostPause);
@@ -136,12 +136,12 @@ export function service(options: ServiceOptions): Service {
   const sessionOf = (id: string): Session => {
     const session = sessions.get(id);
     if (!session) throw over.has(id) ? ended(id) : unknown("session", id);
-    if (isSilent(session)) throw ended(id); // and is swept in a moment
+    if (isSilent(session)) throw ended(id); // the next sweep removes it
     session.heard = new Date();
     session.awake = passed();
     return session;
   };
-  /** The session that made a model or a sampling session, whose ids begin with its own. */
+  /** The session that created a model or sampling session; their ids begin with the session's id. */
   const ownerOf = (id: string): Session => sessionOf(id.slice(0, Math.max(0, id.indexOf(":"))));
   const trainerOf = (id: string): { readonly session: Session; readonly trainer: Trainer } => {
     const session = ownerOf(id);
@@ -162,7 +162,7 @@ export function service(options: ServiceOptions): Service {
     );
   };
 
-  /** A numbered operation: begun, or the one that has its number already. */
+  /** Begins a numbered operation, or returns the one that already has its number. */
   function operation(
     of: Trainer,
     number: number | null | undefined,
@@ -170,7 +170,7 @@ export function service(options: ServiceOptions): Service {
     work: () => Promise<Result>,
     bytes = 0,
   ): Pending {
-    // what others wait for is always taken: there would be room never
+    // the next operation in order is always accepted: later ones wait for it, so room would never become free
     if (!of.turns.isNext(number || undefined) && results.full) throw tooMany();
     const taken = of.turns.take(number || undefined, digest, () => {
       const future = results.open(bytes);
@@ -180,7 +180,7 @@ export function service(options: ServiceOptions): Service {
     return { request_id: taken.request, model_id: of.id };
   }
 
-  /** A model begins to be made, once for its number. */
+  /** Begins to create a model, once per sequence number. */
   function begin(
     session: Session,
     { id, base, about }: Pick<Trainer, "id" | "base" | "about">,
@@ -204,7 +204,7 @@ export function service(options: ServiceOptions): Service {
 
   const samplerId = (session: Session, number: number): string => `${session.id}:sample:${number}`;
 
-  /** A session is over at once, its models once what runs on them has ended. */
+  /** Ends a session at once; its models are disposed of when their running operations have ended. */
   function end(session: Session): void {
     sessions.delete(session.id);
     over.add(session.id);
@@ -218,7 +218,7 @@ export function service(options: ServiceOptions): Service {
           await trainer.dispose();
         }),
       );
-      // among them those that the last operation made
+      // includes samplers that the last operation made
       await Promise.allSettled([...session.samplers.values()].map(drawn.retire));
     };
     const done = disposed();
@@ -272,7 +272,7 @@ export function service(options: ServiceOptions): Service {
       if (rank > mostRank) throw wrong(`lora_config: got a rank of ${rank}, expected 0 to ${mostRank}.`);
       if (rank > 0 && !mlp && !attention) {
         throw wrong(
-          "lora_config: got neither train_mlp nor train_attn, expected one of them: adapters here sit on these.",
+          "lora_config: got neither train_mlp nor train_attn, expected at least one: adapters are on these layers only.",
         );
       }
       const adapter = rank > 0 ? { rank, mlp, attention } : undefined;
@@ -295,7 +295,7 @@ export function service(options: ServiceOptions): Service {
       return operation(trainer, undefined, "", async () => {
         session.trainers.delete(id);
         made.delete(id);
-        void trainer.turns.close(); // ends once this has
+        void trainer.turns.close(); // not awaited: it resolves only after this operation
         await trainer.dispose();
         return json({ model_id: id, type: "unload_model" });
       });
@@ -329,7 +329,7 @@ export function service(options: ServiceOptions): Service {
       if (body.model_id) {
         const { trainer } = trainerOf(body.model_id);
         return operation(trainer, body.seq_id, digest, async () => {
-          const saved = await store.find(body.path); // it may be the operation before that saves it
+          const saved = await store.find(body.path); // read here, since the previous operation may save it
           const wrong = isFault(saved) ? saved : await trainer.load(saved, body.optimizer);
           return wrong
             ? failed(wrong)
@@ -408,7 +408,7 @@ export function service(options: ServiceOptions): Service {
       };
       if (isThere()) return id;
       const saved = model_path ? await foundAt(model_path) : undefined;
-      if (isThere()) return id; // meanwhile
+      if (isThere()) return id; // created meanwhile
       const name = saved?.about.base_model ?? base_model;
       if (!name) {
         throw wrong(
@@ -458,9 +458,9 @@ export function service(options: ServiceOptions): Service {
       for (const session of [...sessions.values()]) end(session);
       const idle = Promise.all([...ending, drawn.close()]);
       const isLong = await Promise.race([idle.then(() => false), pause(5000, true, { ref: false })]);
-      // a pass breaks off at its next rows
+      // a running pass stops at its next rows
       if (isLong) await Promise.allSettled(trainers.map((trainer) => trainer.dispose()));
-      await idle; // an engine that is taken down in mid-computation takes the process with it
+      await idle; // disposing of an engine during a computation would crash the process
       for (const base of bases) await base.dispose();
     },
   };

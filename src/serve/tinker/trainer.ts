@@ -1,4 +1,4 @@
-/** One model that a client trains: its operations, in their order. */
+/** One model that a client trains, and its operations. */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -18,20 +18,20 @@ export interface Trainer {
   readonly about: About;
   readonly turns: Turns;
   pass(p: Pass): Promise<ForwardBackwardOutput | Fault>;
-  /** A pass that could not even be read: the next step lacks its gradient. */
+  /** Reports an unreadable pass: the next step lacks its gradient and fails. */
   miss(why: string): void;
   step(params: AdamParams): Promise<Readonly<Record<string, number>> | Fault>;
   /** @returns the checkpoint's path. */
   save(kind: "weights" | "sampler_weights", name: string, options?: SaveOptions): Promise<string | Fault>;
-  /** As other tools take it: an adapter in PEFT's form, or without one a whole Hugging Face folder. */
+  /** Saves for other tools: an adapter in PEFT format, or, without an adapter, a whole Hugging Face folder. */
   saveExternal(name: string, options?: SaveOptions): Promise<string | Fault>;
   load(saved: Saved, optimiser: boolean): Promise<Fault | undefined>;
-  /** The weights of now, to sample from: the same ones until a step or a load. */
+  /** A snapshot of the current weights for sampling; the same one until a step or a load. */
   freeze(): Promise<Frozen>;
   dispose(): Promise<void>;
 }
 
-/** A model as it was saved, with its optimiser's state or with that of a first step. */
+/** Opens a saved model, with its saved optimiser state or a fresh one. */
 export async function openSaved(base: Base, { folder }: Saved, optimiser: boolean): Promise<Model> {
   const model = await base.open(folder);
   if (optimiser) return model;
@@ -40,24 +40,24 @@ export async function openSaved(base: Base, { folder }: Saved, optimiser: boolea
   return fresh;
 }
 
-/** What a checkpoint has to fit. */
+/** Describes the base model and adapter, which a checkpoint must match. */
 function told({ base_model, lora_rank, train_attn, train_mlp }: About): string {
   if (lora_rank === undefined) return `${base_model} with all weights`;
   const parts = [...(train_attn ? ["attention"] : []), ...(train_mlp ? ["MLP"] : [])].join(" and ");
   return `${base_model} with rank ${lora_rank} on ${parts}`;
 }
 
-/** @param making the model, which may still be on its way: operations wait for it, and fail with it. */
+/** @param making the model, which may still be loading: operations wait for it, and fail if it fails. */
 export function trainer(
   { id, base, about }: Pick<Trainer, "id" | "base" | "about">,
   making: Promise<Model>,
   store: Checkpoints,
 ): Trainer {
   let current = making;
-  current.catch(() => undefined); // told by the first operation
-  /** Of the weights of now, once there was a wish for it. */
+  current.catch(() => undefined); // the first operation reports the error
+  /** Snapshot of the current weights, once one was requested. */
   let frozen: Frozen | undefined;
-  /** Why gradients of this step are missing, if some are. */
+  /** Why gradients of this step are missing, if any are. */
   let missing: string | undefined;
   return {
     id,
@@ -86,7 +86,7 @@ export function trainer(
       if (missing !== undefined) {
         const why = missing;
         missing = undefined;
-        // what other passes of this step gathered is not the gradient that was meant
+        // the gradient of the other passes alone is not the requested one: drop it
         await model.gradients?.combine({});
         return fault(
           `optim_step: a forward_backward of this step failed (${why}). No step was taken and the step's gradients are gone. Send its passes again, whole.`,
@@ -100,7 +100,7 @@ export function trainer(
         weightDecay: weight_decay,
         ...(grad_clip_norm > 0 && { clip: grad_clip_norm }),
       });
-      // JSON has no infinity: clients would take what stands for it for a broken answer
+      // JSON has no infinity, and clients would reject a placeholder
       const told = Number.isFinite(gradientNorm) && { "whetstone/grad_norm": gradientNorm };
       return { ...told, "whetstone/skipped": skipped };
     },

@@ -1,32 +1,32 @@
-/** Operations of one model, which run in the order of their numbers however they arrive, each once. */
+/** Runs a model's operations once each, in the order of their numbers, whatever the order of arrival. */
 
-/** What became of a request to run an operation. */
+/** Result of a request to run an operation. */
 export type Taken =
   | { readonly kind: "new" | "again"; readonly request: string }
-  /** The number was taken by another operation. */
+  /** Another operation has the number. */
   | { readonly kind: "clash" };
 
 export interface Begun {
-  /** Names the operation. */
+  /** Id under which the result is polled. */
   readonly request: string;
-  /** @param over the model has gone before its turn came. */
+  /** @param over whether the model was removed before the operation's turn. */
   readonly work: (over: boolean) => Promise<unknown>;
 }
 
 export interface Turns {
   /**
    * @param number from 1, without gaps; undefined: next in the order of arrival.
-   * @param body what tells a repetition from another operation: a digest of it.
-   * @param begin for a new one alone.
+   * @param body digest of the request, which tells a retry from another operation.
+   * @param begin called for a new operation only.
    */
   take(number: number | undefined, body: string, begin: () => Begun): Taken;
-  /** Whether it need not wait for one that has not come. */
+  /** Whether the operation does not wait for one that has not arrived. */
   isNext(number: number | undefined): boolean;
-  /** What has not run yet is over, also what would have waited for ever. Waits for the one that runs. */
+  /** Ends all operations that have not run, including those that wait for missing numbers. Waits for the running one. */
   close(): Promise<void>;
 }
 
-/** A repetition of an older operation is a clash: its result would be gone as well. */
+/** Most operations remembered for retries. A retry of an older one is a clash, since its result would be gone too. */
 const remembered = 4096;
 
 export function turns(): Turns {
@@ -38,7 +38,7 @@ export function turns(): Turns {
 
   const enqueue = (work: Begun["work"]): void => {
     line = line.then(() => work(closed));
-    // `work` answers its own errors
+    // `work` reports its own errors
     line.catch(() => undefined);
   };
   const proceed = (): void => {

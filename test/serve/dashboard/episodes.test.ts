@@ -84,7 +84,7 @@ test("an episode stands among those of its task, under the one that it came from
   assert.equal(conversation[0]?.tokens?.pieces, undefined);
   const gone = await refused("/api/runs/a/episode?id=e9&phase=train&iteration=4");
   assert.equal(gone.status, 404);
-  assert.match(gone.message, /e9 of iteration 4 is not kept/);
+  assert.match(gone.message, /e9 of iteration 4 is not stored/);
   assert.equal((await refused("/api/runs/a/episode?id=e1&phase=train&iteration=x")).status, 400);
 });
 

@@ -120,8 +120,8 @@ test("what expands without an end, breaks off, is damaged or unknown costs its o
     ["application/json", "gzip", gzipped.subarray(0, 40), /unexpected end of file/],
     ["application/json", "br", Buffer.from(answer), /ERR_|[Dd]ecompress/],
     ["application/json", "gzip", damaged, /invalid|incorrect/],
-    ["application/json", "gzip, br", gzipped, /the encoding "gzip, br"/],
-    ["application/json", "compress", gzipped, /the encoding "compress"/],
+    ["application/json", "gzip, br", gzipped, /the content encoding "gzip, br"/],
+    ["application/json", "compress", gzipped, /the content encoding "compress"/],
   ];
   for (const [type, encoding, body, why] of cases) {
     const g = await before((_, response) =>
