@@ -186,8 +186,8 @@ onEach("of many large rows few are in memory at a time, whichever is looked at",
       ids.slice(48),
       Array.from({ length: 24 }, (_, i) => `a${i}`),
     );
-    // what was said last is kept at hand besides, some 16 MB
-    assert.ok(most < 12 * bytes, `${most / 1e6} MB`);
+    // the recent texts take some 16 MB of it, buffers of connections up to as much; all rows are 72 MB
+    assert.ok(most < 20 * bytes, `${most / 1e6} MB`);
   });
 });
 
