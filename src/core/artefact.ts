@@ -48,6 +48,7 @@ export interface LibraryEntry {
   readonly shown: number;
   readonly origins: Origins;
 }
+/** Lessons from earlier episodes. A selection of them, the most relevant to the situation, is added to an agent's prompt. */
 export interface ExperienceLibrary {
   readonly kind: "experience";
   readonly entries: readonly LibraryEntry[];
@@ -61,6 +62,7 @@ export interface Case {
   readonly success: boolean;
   readonly origins: Origins;
 }
+/** Past episodes, of which those most like the present situation are added to an agent's prompt. */
 export interface CaseMemory {
   readonly kind: "cases";
   readonly cases: readonly Case[];
@@ -96,8 +98,11 @@ export interface BehaviourTree {
   readonly origins: Origins;
 }
 
+/** Text or a program that changes how a model acts or judges, written by a learner without weights or by a person. */
 export type Artefact = InstructionSet | ExperienceLibrary | CaseMemory | Guide | RubricSet | BehaviourTree;
+/** Distinguishes the forms of an artefact, which differ in how they are applied. */
 export type ArtefactKind = Artefact["kind"];
+/** Every kind of artefact. */
 export const artefactKinds = [
   "instructions",
   "experience",

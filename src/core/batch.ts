@@ -65,4 +65,5 @@ export interface Row {
   readonly columns?: Readonly<Record<string, Float32Array>>;
 }
 
+/** Number of rows R. */
 export const rowCount = (rows: TokenRows): number => rows.rowOffset.length - 1;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { isWhetstoneError } from "./errors.ts";
 import type { Message, StopReason, Tool } from "./types.ts";
 
+/** A conversation to be continued by a chat model, with the tools offered to it and the limits of its reply. */
 export interface ChatRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
@@ -14,6 +15,7 @@ export interface ChatRequest {
   readonly seed?: number;
 }
 
+/** A chat model's answer to one request, with what it cost in tokens. */
 export interface ChatReply {
   readonly message: Message;
   readonly stop: StopReason;

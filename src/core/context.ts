@@ -7,6 +7,7 @@ import type { Random } from "./random.ts";
 import type { Signal } from "./signal.ts";
 import type { Id, Message, ModelId, Role, Task, Trajectory } from "./types.ts";
 
+/** How far a run has come. Schedules and data slots read it. */
 export interface Clock {
   /** Iteration of the run, from 0. */
   readonly iteration: number;
@@ -146,6 +147,10 @@ export interface Artefacts {
   adopt(id: Id): void;
 }
 
+/**
+ * Everything that a piece of a method may use in one iteration: tasks, models, helpers, the environment, randomness and
+ * memory.
+ */
 export interface Ctx {
   readonly clock: Clock;
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */

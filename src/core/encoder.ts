@@ -42,5 +42,6 @@ export function packVector(vector: ArrayLike<number>): PackedVector {
   return { scale, bytes };
 }
 
+/** Restores a quantised vector, each number within scale / 2 of the original. */
 export const unpackVector = ({ scale, bytes }: PackedVector): Float32Array =>
   Float32Array.from(bytes, (x) => x * scale);

@@ -36,8 +36,10 @@ export const errorCodes = {
   "provider.gone": 1,
   "budget.spent": 1,
 } as const;
+/** Identifies what went wrong, and with it the exit code of a command that ends so. See {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
+/** What an error says, in parts: where it occurred, what was found there, what was expected, and how to fix it. */
 export interface ErrorParts {
   /** The function, option or file that the user named, e.g. `leaveOneOut` or `--env`. */
   readonly where: string;

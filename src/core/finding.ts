@@ -23,4 +23,5 @@ export interface CheckResult {
 export const findingLine = ({ problem, fix }: Pick<Finding, "problem" | "fix">): string =>
   `${problem} ${fix}`;
 
+/** Whether a finding is an error, not only a warning. */
 export const isError = ({ severity }: Finding): boolean => severity === "error";

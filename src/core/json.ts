@@ -1,5 +1,6 @@
 /** Plain data. Slot state, metadata and configs consist of it, so that they can be checkpointed as they are. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+/** A JSON object: plain data by name. */
 export type JsonObject = Readonly<Record<string, Json>>;
 
 const arrays = { $float32: Float32Array, $int32: Int32Array, $uint8: Uint8Array } as const;
@@ -46,7 +47,9 @@ export const objectOf = (value: Json | undefined): JsonObject | undefined =>
   isObject(value) ? value : undefined;
 /** The list, or an empty one. */
 export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+/** The value where it is a text, else undefined. */
 export const textOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? value : undefined;
+/** The value where it is a number, else undefined. */
 export const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === "number" ? value : undefined;

@@ -20,10 +20,13 @@ export const capabilities = [
   "fork",
   "gradients",
 ] as const;
+/** An optional ability of a model, which a method may need. See {@link capabilities}. */
 export type Capability = (typeof capabilities)[number];
 
+/** Name of a buffer in which a model accumulates gradients. */
 export type GradientId = string;
 
+/** A request for one continuation of a prompt of token ids, at most `maxTokens` long. */
 export interface SampleRequest {
   readonly prompt: Int32Array;
   readonly maxTokens: number;
@@ -65,6 +68,10 @@ export interface Draw {
   readonly of: number;
 }
 
+/**
+ * A sampled continuation: its token ids, and for each of them `logp`, ln p at temperature 1 over the full vocabulary,
+ * `behaviour`, ln p under the sampling distribution, and `entropy` in nats, each [action].
+ */
 export interface Sample {
   readonly action: Int32Array;
   readonly logp: Float32Array;
@@ -125,6 +132,10 @@ export interface StepRule {
 /** What {@link Model.step} measured: at least `gradientNorm` before clipping. */
 export type StepStats = Stats;
 
+/**
+ * A model that can be sampled, scored and trained. Log-probabilities are natural logarithms; which of the optional members
+ * work is in `can`.
+ */
 export interface Model {
   readonly id: ModelId;
   /** Set where the model is a chat model only: its episodes have text and no tokens, and the members below are unavailable. */
@@ -180,6 +191,10 @@ export interface Loss<Aux = unknown> {
   evaluate(outputs: Outputs, batch: Batch, aux: Aux): Evaluation;
 }
 
+/**
+ * What a loss computes from a batch or a part of it: its value, its derivatives with respect to the model's outputs, and
+ * measurements. Those of the parts add up to those of the batch.
+ */
 export interface Evaluation {
   readonly loss: number;
   readonly cotangents: Cotangents;

@@ -4,6 +4,7 @@ import type { Ctx } from "./context.ts";
 import type { Loss } from "./model.ts";
 import type { ModelId } from "./types.ts";
 
+/** A loss that a method trains with, and the constants it needs, which are computed without gradient. */
 export interface Objective<Aux = unknown> extends Loss<Aux> {
   /** The model to train. Default: each row trains the model that acted in it. */
   readonly model?: ModelId;

@@ -11,6 +11,10 @@ interface SignalBase {
   readonly exposure?: Id;
 }
 
+/**
+ * Feedback on trajectories, turns or spans of them, from an environment, a judge or a person. Values are in the giver's
+ * own units.
+ */
 export type Signal = SignalBase &
   (
     | { readonly kind: "reward"; readonly value: number }
@@ -22,6 +26,7 @@ export type Signal = SignalBase &
     | { readonly kind: "demonstration"; readonly text: string }
     | { readonly kind: "reaction"; readonly text: string; readonly value?: number }
   );
+/** Distinguishes the forms that feedback can take, such as a reward, a preference or a correction. */
 export type SignalKind = Signal["kind"];
 
 /** A response that was served where feedback on `channel` was possible. */

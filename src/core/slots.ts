@@ -28,6 +28,7 @@ export interface Credited {
   readonly at: Ref;
   readonly value: number;
 }
+/** Credit by channel: each channel has its own list of numbers at positions of trajectories. */
 export type Channels = Readonly<Record<string, readonly Credited[]>>;
 
 /** Everything known about an experience so far; each stage adds its part. */
@@ -40,9 +41,16 @@ export interface Evidence extends Experience {
 /** One number per action token of each trajectory. A trajectory that is absent is not trained on. */
 export type Advantages = ReadonlyMap<Id, Float32Array>;
 
+/** Plays the episodes of an iteration and groups them into units of comparison. */
 export type Rollout = (ctx: Ctx) => Promise<Experience>;
+/**
+ * Measures something about trajectories after the rollout, such as values or likelihoods of a model, for later slots to
+ * read.
+ */
 export type Annotate = (ctx: Ctx, experience: Experience) => Promise<Notes>;
+/** Collects feedback signals on the trajectories, for instance from the environment, a judge or a reward model. */
 export type Feedback = (ctx: Ctx, experience: Experience, notes: Notes) => Promise<readonly Signal[]>;
+/** Assigns feedback to the turns or spans that earned it. It gets the evidence and no context. */
 export type Credit = (evidence: Omit<Evidence, "channels">) => Channels;
 /** Makes optimiser steps, or writes a memory. Returns averaged stats. */
 export type Update = (
@@ -59,6 +67,7 @@ export interface Advantage<State extends Json = Json> {
   /** @param soFar advantages of the earlier estimators in the list. The returned advantages replace them, so include them. */
   apply(evidence: Evidence, state: State, soFar: Advantages | undefined): Advantaged<State>;
 }
+/** Result of an advantage estimator: the advantages of the action tokens, its next state, and its measurements. */
 export interface Advantaged<State extends Json = Json> {
   readonly advantages: Advantages;
   readonly next: State;
@@ -74,11 +83,15 @@ export interface Data<State extends Json = Json> {
   choose(tasks: readonly Task[], state: State, random: Random, clock: Clock): Chosen<State>;
   observe(evidence: Evidence, state: State, clock: Clock): State;
 }
+/** The tasks that a data slot chose for an iteration, and its state after the choice. */
 export interface Chosen<State extends Json = Json> {
   readonly practice: readonly Task[];
   readonly next: State;
 }
 
+/**
+ * The eight pieces of a method. An iteration uses them in this order; where a slot is a list, all of its pieces are used.
+ */
 export interface Slots {
   readonly data: Data;
   readonly rollout: Rollout;

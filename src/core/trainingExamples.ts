@@ -18,6 +18,10 @@ interface LessonBase {
   readonly from: Provenance;
 }
 
+/**
+ * A training example from production traffic: a conversation with its feedback, or what was derived from feedback on a
+ * single reply.
+ */
 export type ServedLesson = LessonBase &
   (
     | { readonly kind: "conversation"; readonly logged: Logged }
@@ -41,7 +45,9 @@ export type ServedLesson = LessonBase &
         readonly good: boolean;
       }
   );
+/** Distinguishes the forms of a training example from production traffic. */
 export type LessonKind = ServedLesson["kind"];
+/** Every kind of training example from production traffic. */
 export const lessonKinds = ["conversation", "pair", "demonstration", "verdict"] as const;
 
 /** The trajectories of a training example; for a pair, the chosen one comes first. */

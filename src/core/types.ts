@@ -1,6 +1,7 @@
 /** Core types: tasks, turns, trajectories and how they end. */
 import type { Json } from "./json.ts";
 
+/** A name that identifies one thing among others of its kind, such as a task, trajectory or version. */
 export type Id = string;
 /** Role in an episode: "agent" alone, or "white" and "black", "proposer" and "solver"… */
 export type Role = string;
@@ -9,6 +10,7 @@ export type ModelId = string;
 /** Named numbers of one kind of measurement. A name that is absent was not measured; it is never a 0. */
 export type Stats = Record<string, number>;
 
+/** A call of a tool that a model makes in a message; the tool's message that answers it carries its `id`. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -16,6 +18,10 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
+/**
+ * One message of a conversation. `toolCalls` are the calls that an assistant's message makes; `toolCallId` names the call
+ * that a tool's message answers.
+ */
 export interface Message {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string;
@@ -108,6 +114,10 @@ export interface Turn {
   readonly ms: number;
 }
 
+/**
+ * How a trajectory came about: sampled from a policy, replayed, imagined by a learned model without the environment,
+ * demonstrated by a player or person, or logged in production.
+ */
 export type Origin = "sampled" | "replayed" | "imagined" | "demonstrated" | "logged";
 
 /** The turns of one role in one episode. */

@@ -14,6 +14,7 @@ export interface ModelRequest {
   readonly heads?: readonly string[];
 }
 
+/** Creates and opens models of one kind. `can` lists the capabilities of its models. */
 export interface Engine {
   readonly name: string;
   readonly can: ReadonlySet<Capability>;

@@ -46,6 +46,7 @@ export interface Step {
 /** Result of an action after the end of an episode: it has no effect. */
 export const alreadyOver: Step = { end: { kind: "done", reason: "already over", success: false } };
 
+/** What a role does in one turn, as the policy wrote it: text, calls of tools, and why the generation stopped. */
 export interface Action {
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];
@@ -71,6 +72,10 @@ export interface Episode {
   close?(): Promise<void>;
 }
 
+/**
+ * An optional property that an environment declares and `whetstone validate` tests: episodes can be copied ("fork") or
+ * repeated from their actions ("replay"), observations carry `stateKey` or `legal`, or there is an `expert`.
+ */
 export type Ability = "fork" | "replay" | "stateKey" | "expert" | "legal";
 
 /** A scripted player. It gets the policy's conversation and the task. Equal random streams give equal actions. */

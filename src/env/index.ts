@@ -115,6 +115,7 @@ export { preferred, type Reaction, react, reactionChance } from "./users/reactio
 export { type UsersOptions, users } from "./users/users.ts";
 export { type WordleOptions, wordle } from "./wordle/wordle.ts";
 
+/** A row of the catalogue of environments. `make` makes the environment with its default options. */
 export interface EnvironmentEntry {
   readonly name: string;
   /** One line for lists. */
@@ -122,6 +123,7 @@ export interface EnvironmentEntry {
   make(): Environment;
 }
 
+/** The catalogue of built-in environments, found by `name` on the command line. */
 export const environments: readonly EnvironmentEntry[] = [
   {
     name: "facts",

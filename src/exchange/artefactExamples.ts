@@ -9,6 +9,10 @@ import { type Answers, type LessonFilter, lessonsFrom, replyOf } from "./derived
 import { provenance } from "./lessons.ts";
 import { fits, servedSessions } from "./sessions.ts";
 
+/**
+ * What a learner without weights can take from one piece of feedback: an example, a lesson for an experience library, or a
+ * hint for a rewriter of instructions.
+ */
 export type Teaching =
   | { readonly kind: "example"; readonly example: Example }
   | { readonly kind: "entry"; readonly entry: LibraryEntry }

@@ -33,6 +33,7 @@ export type LogisticWeights = ReadonlyMap<string, number>;
 
 /** Name of the constant feature 1. No text feature has the empty name. */
 export const intercept = "";
+/** The features with the constant feature 1 added, whose weight is the log-odds of a row without any other feature. */
 export const withIntercept = (x: Features): Features => ({ ...x, [intercept]: 1 });
 
 /** θ · x: log-odds. */

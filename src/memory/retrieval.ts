@@ -17,6 +17,7 @@ export interface RetrievalOptions extends VectorIndexOptions {
   readonly collection?: string;
 }
 
+/** How many entries a search returns, how it ranks them, and which it may return. */
 export interface SearchOptions {
   /** Largest number of results. Default 10. */
   readonly count?: number;
@@ -32,6 +33,7 @@ export interface Found {
   readonly score: number;
 }
 
+/** A searchable collection of texts. See {@link openRetrieval}. */
 export interface Retrieval {
   readonly size: number;
   readonly encoder: Encoder;

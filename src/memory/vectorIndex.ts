@@ -12,6 +12,7 @@ export interface VectorIndexOptions {
   readonly shortlist?: number;
 }
 
+/** Finds the vectors with the greatest cosine to a given one. See {@link vectorIndex}. */
 export interface VectorIndex {
   readonly size: number;
   /** Adds or replaces an entry. @param vector of length 1. */

@@ -11,6 +11,7 @@ export interface WordIndexOptions {
   readonly length?: number;
 }
 
+/** Finds the texts that share words with a query, ranked by BM25. See {@link wordIndex}. */
 export interface WordIndex {
   readonly size: number;
   /** Adds or replaces a text. */

@@ -131,6 +131,7 @@ export function diagnostic(about: Diagnosis): Recipe {
   };
 }
 
+/** Names of all slots, in the order in which an iteration uses them. */
 export const slotNames = [
   "data",
   "rollout",

@@ -5,6 +5,10 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { StepRule } from "../core/model.ts";
 import type { Schedule } from "../update/minibatches.ts";
 
+/**
+ * The settings that every method has in common. Ranges and defaults are in {@link settingRows}; a value outside its range
+ * is `option.range`.
+ */
 export interface Settings {
   /** Training tasks per iteration. */
   readonly tasks: number;
@@ -75,6 +79,7 @@ export const settingRows: { readonly [K in keyof Settings]-?: SettingRow<Setting
   weightDecay: { help: "decoupled weight decay", fallback: 0, low: 0, high: 1e4 },
 };
 
+/** Defaults of the settings, for small agents trained from scratch. A method may change some of them. */
 export const defaultSettings: Settings = {
   tasks: settingRows.tasks.fallback,
   groupSize: settingRows.groupSize.fallback,

@@ -20,6 +20,7 @@ function methodOf(id: string, exported: object): Recipe {
 const moduleOf = (path: string): Promise<object> =>
   import(pathToFileURL(`${path}/method${extname(import.meta.url)}`).href);
 
+/** Every method and diagnostic that the package contains, by family and id. */
 export const methods: readonly Recipe[] = await Promise.all(
   paperFolders.map(async ({ id, path }) => methodOf(id, await moduleOf(path))),
 );

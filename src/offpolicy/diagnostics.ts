@@ -29,6 +29,10 @@ export interface Diagnostics {
   readonly tail?: number;
 }
 
+/**
+ * Measures whether few trajectories dominate an estimate, and whether the weights are plausible. See {@link doubts} for
+ * what that means.
+ */
 export function diagnose(samples: readonly Sample[], estimate: PointEstimate): Diagnostics {
   const clusters = samples.map((s) => s.cluster);
   const perTrajectory = samples.map(trajectoryWeight);

@@ -6,6 +6,7 @@ import { boundedInterval, clusterInterval } from "./intervals.ts";
 import type { Sample } from "./sample.ts";
 import { snips } from "./snips.ts";
 
+/** Settings of {@link estimateValue}. `discount` is γ per turn, in [0, 1], by default 1. */
 export interface EstimateOptions {
   /** Default {@link snips}. */
   readonly estimator?: Estimator;
@@ -16,6 +17,7 @@ export interface EstimateOptions {
   readonly range?: readonly [low: number, high: number];
 }
 
+/** The estimated value of a policy, in units of a trajectory's return, and whether to trust it. */
 export interface Estimate {
   readonly interval: Interval;
   /** Valid whatever the weights are. */

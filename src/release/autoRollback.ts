@@ -4,6 +4,7 @@ import type { Id } from "../core/types.ts";
 import type { ReleaseDesk, ReleaseState } from "./controller.ts";
 import type { Judgement } from "./verdict.ts";
 
+/** Settings of {@link watch}. */
 export interface WatchOptions {
   readonly desk: ReleaseDesk;
   /** Seconds between checks. Default 30. */
@@ -18,6 +19,7 @@ export interface WatchOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** A promotion or rollback that was carried out, the judgement behind it, and the split that it led to. */
 export interface Action {
   readonly did: "promote" | "roll back";
   readonly version: Id;
@@ -25,6 +27,7 @@ export interface Action {
   readonly split: Split;
 }
 
+/** A running guard of a traffic split. See {@link watch}; `close` ends the checks and waits for the current one. */
 export interface Watch {
   /** Checks now; returns the action, if any. Checks do not overlap. */
   look(): Promise<Action | undefined>;

@@ -9,6 +9,7 @@ export interface Seen {
   readonly rewards: readonly number[];
 }
 
+/** Settings of {@link thompsonShares}. */
 export interface BanditOptions {
   /** Minimum share, so that every version is still measured and no weight exceeds 1 / floor. Default 0.05. */
   readonly floor?: number;

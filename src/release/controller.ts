@@ -61,6 +61,10 @@ export interface ReleaseState {
   readonly judgements: readonly (Judgement & { readonly version: Id })[];
 }
 
+/**
+ * Reports how the live versions compare and changes their shares of traffic. Every change, with its reason, is written as
+ * a new split.
+ */
 export interface ReleaseDesk {
   /** @param options `estimates`: includes the live versions' values, the most expensive part with many units. Default true. */
   state(options?: { readonly estimates?: boolean }): Promise<ReleaseState>;

@@ -54,6 +54,7 @@ export interface EvidenceOptions {
   readonly now: number;
 }
 
+/** What served traffic says about the versions, unit by unit. Units with an open window are only counted. */
 export interface Evidence {
   /** Units that have settled, in order of their first response. */
   readonly settled: readonly SettledUnit[];

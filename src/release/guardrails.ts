@@ -12,6 +12,7 @@ export type Bound =
   /** Baseline's × value. */
   | { readonly kind: "factor"; readonly value: number };
 
+/** A metric and the bound that a candidate must keep: one that is shown to break it is rolled back. */
 export interface Guardrail {
   readonly name: string;
   /** The direction of harm. */

@@ -4,6 +4,7 @@ import { randomStream } from "../core/random.ts";
 import type { Split } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 
+/** The version that a unit gets, with its probability. */
 export interface Assignment {
   readonly version: Id;
   /** Probability, over all units, of being assigned this version: its share. */

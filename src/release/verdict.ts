@@ -16,6 +16,7 @@ export interface Outcome {
   readonly measures: Readonly<Record<string, number>>;
 }
 
+/** Settings of {@link judge}: what counts as harm, what as an improvement, and how often it may be wrong. */
 export interface JudgeOptions {
   readonly guardrails?: readonly Guardrail[];
   /** Range of a reward. Default [0, 1]. `undefined` if unbounded. */
@@ -29,6 +30,9 @@ export interface JudgeOptions {
   readonly minimumEffect?: number;
 }
 
+/**
+ * What was observed of one version: its number of units and their mean reward. Units without feedback are not in the mean.
+ */
 export interface Arm {
   readonly units: number;
   /** Units with a reward, and their mean. */
@@ -36,6 +40,7 @@ export interface Arm {
   readonly mean: number;
 }
 
+/** Means of one metric for candidate and baseline so far, and whether the bound is kept. */
 export interface GuardrailState {
   readonly name: string;
   readonly candidate: number;
@@ -45,6 +50,7 @@ export interface GuardrailState {
   readonly state: "broken" | "open" | "kept";
 }
 
+/** The decision about a candidate, the reason for it, and the numbers behind it. */
 export interface Judgement {
   readonly decision: "promote" | "hold" | "roll back";
   readonly why: string;

@@ -43,6 +43,7 @@ export type Seat =
       readonly contextTokens?: number;
     };
 
+/** Settings of {@link playEpisode}: the task, who acts in it, and what the actors are told. */
 export interface EpisodeOptions {
   readonly environment: Environment;
   readonly task: Task;

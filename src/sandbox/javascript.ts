@@ -19,6 +19,7 @@ export interface JavaScriptLimits {
   readonly output: number;
 }
 
+/** Default limits of a program. */
 export const javaScriptLimits: JavaScriptLimits = {
   steps: 2_000_000,
   seconds: 5,
@@ -57,6 +58,7 @@ export interface JavaScriptReply {
   readonly spoiled: boolean;
 }
 
+/** Runs untrusted programs apart from this thread. See {@link javaScriptSandbox}. */
 export interface JavaScriptSandbox {
   /** Never rejects: every failure of the program is an outcome. */
   run(program: JavaScriptProgram): Promise<JavaScriptOutcome>;

@@ -19,6 +19,7 @@ export interface SqlLimits {
   readonly characters: number;
 }
 
+/** Default limits of a statement. */
 export const sqlLimits: SqlLimits = { seconds: 2, memory: 64 * 2 ** 20, rows: 1000, characters: 100_000 };
 
 /** Settings of {@link sqlSandbox}. */
@@ -35,6 +36,7 @@ export type SqlOutcome =
   | { readonly kind: "ok"; readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[] }
   | Stopped;
 
+/** Runs untrusted SELECT statements apart from this process. See {@link sqlSandbox}. */
 export interface SqlSandbox {
   /** Never rejects: every failure of the statement is an outcome. */
   run(sql: string): Promise<SqlOutcome>;

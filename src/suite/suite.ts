@@ -14,6 +14,7 @@ import { evaluate } from "../train/evaluate.ts";
 /** The agent to measure: a model, a chat-only model, or the scripted player of that name in each environment. */
 export type SuiteAgent = Model | Chat | "expert" | "flawed";
 
+/** Settings of a suite's run: who is measured, on how many tasks, and how actions are chosen. */
 export interface SuiteOptions {
   readonly agent: SuiteAgent;
   readonly mode: "sampled" | "greedy";
@@ -41,6 +42,7 @@ export interface SuiteRow {
   readonly value: Interval;
 }
 
+/** Report of a suite. */
 export interface SuiteResult {
   /** In the order of sections to show. Deterministic under the random stream. */
   readonly rows: readonly SuiteRow[];

@@ -3,6 +3,7 @@ import { ancestors, type DType, isInput, type Tensor } from "./graph.ts";
 import { type Data, type Emit, type Node, writeModel } from "./onnx.ts";
 import { type Shape, sizeOf } from "./shape.ts";
 
+/** An input or output of a program. An array for it must have exactly this type and number of elements. */
 export interface Port {
   readonly name: string;
   readonly shape: Shape;
@@ -18,6 +19,7 @@ export interface Program {
   readonly nodes: number;
 }
 
+/** The tensors that a program computes, by the names under which it returns them. */
 export type Outputs = readonly { readonly name: string; readonly of: Tensor }[] | Record<string, Tensor>;
 
 /** The name under which a tensor is fed: its own, or one made from its operation and id. */

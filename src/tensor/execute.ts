@@ -6,6 +6,7 @@ import { type Shape, sameShape, show, sizeOf } from "./shape.ts";
 /** float32 → Float32Array, int32 → Int32Array, bool → Uint8Array. */
 export type TypedArray = Float32Array | Int32Array | Uint8Array;
 
+/** A program that is ready to run. `release` frees its memory. */
 export interface Session {
   /**
    * Run once. Blocks the event loop while it computes.

@@ -40,6 +40,7 @@ export interface Arm {
   measure(choice: Choice, seed: number): Promise<Measured>;
 }
 
+/** An experiment that tests one claim of a method's paper: the method against a baseline, both with grids of equal size. */
 export interface Check extends Hypothesis {
   /** The method's id. */
   readonly id: string;
@@ -104,6 +105,7 @@ export interface ArmEvidence {
   readonly more?: Readonly<Record<string, number>>;
 }
 
+/** Result of a check: the verdict, and the numbers per arm and seed that it follows from. */
 export interface CheckEvidence {
   readonly id: string;
   readonly claim: string;

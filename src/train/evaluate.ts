@@ -12,6 +12,7 @@ import { playEpisode, type Seat } from "../rollout/episode.ts";
 import { seatOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
 
+/** Settings of {@link evaluate}. */
 export interface EvaluateOptions {
   readonly environment: Environment;
   /** A model, one that only talks, or a scripted player of the environment. */

@@ -9,6 +9,10 @@ export interface EvaluationResult extends Omit<Evaluation, "when" | "iteration">
   readonly mode: "sampled" | "greedy";
 }
 
+/**
+ * Something that happened in a run: its start, an update of the warm start, an iteration, an evaluation, a checkpoint, a
+ * warning or its end.
+ */
 export type RunEvent =
   | {
       readonly type: "start";

@@ -35,6 +35,7 @@ import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } fro
 import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { warmStart } from "./warmStart.ts";
 
+/** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
 export interface RunOptions {
   readonly environment: Environment;
   readonly method: Method;
@@ -70,6 +71,7 @@ export interface RunOptions {
   readonly limits?: Json;
 }
 
+/** Result of a finished run: its success, its health, and the paths of what it saved. */
 export interface RunSummary {
   readonly run: string;
   readonly out: string;

@@ -3,6 +3,10 @@ import type { Method } from "../core/slots.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 
+/**
+ * Settings of the imitation that a run begins with: the policy learns from demonstrations until the held-out loss stops
+ * falling. Defaults are in {@link defaultWarmStart}.
+ */
 export interface WarmStartSettings {
   readonly learningRate: number;
   /** Factor on the step size whenever the held-out loss stops falling, and how many times it is applied. */
@@ -22,6 +26,7 @@ export interface WarmStartSettings {
   readonly tolerance: number;
 }
 
+/** How many tasks a run is measured on, and how often. */
 export interface EvaluationSettings {
   /** Held-out tasks per split and mode, before and after. */
   readonly tasks: number;

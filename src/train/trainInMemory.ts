@@ -18,6 +18,7 @@ import type { Iteration } from "./running.ts";
 import { freshState, type RunState } from "./state.ts";
 import { lexiconOf } from "./vocabulary.ts";
 
+/** Settings of {@link practise}. */
 export interface PractiseOptions {
   readonly environment: Environment;
   readonly method: Method;
@@ -35,6 +36,9 @@ export interface PractiseOptions {
   readonly stop?: AbortSignal;
 }
 
+/**
+ * Result of {@link practise}: the learning curve, the cost, and the trained policy, which the caller may go on measuring.
+ */
 export interface Practised {
   /** Metrics of each iteration, as a run records them: `success`, `reward`, `turns`, `entropy`, and those of the pieces. */
   readonly curve: readonly Stats[];

@@ -9,6 +9,10 @@ import type { Arm, Choice } from "./check.ts";
 import type { Practised, PractiseOptions } from "./trainInMemory.ts";
 import { practise } from "./trainInMemory.ts";
 
+/**
+ * Settings of {@link armOf}: a recipe, where it practises and for how long, the settings to choose from, and what is
+ * measured.
+ */
 export interface PracticeArm
   extends Pick<PractiseOptions, "iterations" | "episodes" | "contextTokens" | "prepare"> {
   /** Default: the recipe's summary. */

@@ -6,6 +6,7 @@ import { withSystem } from "../text/chatWire.ts";
 /** Relevance of each text to a situation: higher is better, 0 means no evidence of relevance. */
 export type Rank = (situation: string, texts: readonly string[]) => readonly number[];
 
+/** How much of an artefact is shown, and which parts of it: limits, ranking, and the hint of a guide. */
 export interface ApplyOptions {
   /** Largest number of characters of examples, lessons and cases together; the least relevant ones are left out. Default 8000. */
   readonly characters?: number;

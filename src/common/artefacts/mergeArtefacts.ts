@@ -2,6 +2,7 @@
 import type { Example, ExperienceLibrary, InstructionSet, LibraryEntry } from "../../core/artefact.ts";
 import { writtenBy } from "./origins.ts";
 
+/** An empty instruction set: it adds nothing to a prompt. */
 export const noInstructions: InstructionSet = {
   kind: "instructions",
   system: "",
@@ -9,6 +10,7 @@ export const noInstructions: InstructionSet = {
   examples: [],
   origins: writtenBy("nobody"),
 };
+/** An empty experience library: it adds nothing to a prompt. */
 export const noLessons: ExperienceLibrary = { kind: "experience", entries: [] };
 
 const unlike = <T extends { readonly id: string }>(known: readonly T[], more: readonly T[]): readonly T[] => {

@@ -6,4 +6,5 @@ const mark = "held back";
 /** The task, marked for selection and not for training. */
 export const asHeldBack = (task: Task): Task => ({ ...task, metadata: { ...task.metadata, [mark]: true } });
 
+/** Whether the task is marked for selecting among candidates, and so must not be learnt from. */
 export const isHeldBack = ({ metadata }: Task): boolean => metadata[mark] === true;

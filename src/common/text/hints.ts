@@ -2,6 +2,7 @@
 import type { Origins } from "../../core/artefact.ts";
 import type { Id, Message } from "../../core/types.ts";
 
+/** One piece of feedback on a reply, together with the prompt that the reply answered. */
 export interface Hint {
   readonly id: Id;
   readonly kind: "correction" | "preference" | "comment" | "reaction";

@@ -3,6 +3,7 @@
 /** One cell of a table. */
 export type Cell = string | number | null;
 
+/** A query result: named columns, and rows of cells. */
 export interface Table {
   readonly columns: readonly string[];
   /** Each as long as `columns`. */

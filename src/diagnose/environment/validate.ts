@@ -19,6 +19,7 @@ import {
 } from "./players.ts";
 import { inspectTasks, type SplitTasks } from "./tasks.ts";
 
+/** How thoroughly an environment is examined: which episodes are played, and for how long. */
 export interface ExamineOptions {
   /** Episodes of each player; 0: nothing is played, only tasks and declarations are looked at. Default 20. */
   readonly episodes?: number;

@@ -31,6 +31,7 @@ export interface HealthFinding extends Finding {
   readonly episodes?: "failed" | "truncated" | "all";
 }
 
+/** What was checked about a run, and what is wrong with it. */
 export interface HealthReport {
   /** Every check, in order. */
   readonly checks: readonly CheckResult[];

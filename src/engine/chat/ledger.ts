@@ -14,6 +14,7 @@ const entrySchema = z.object({
 /** A change of the spend; negative when a call cost less than was reserved for it. */
 export type Entry = z.output<typeof entrySchema>;
 
+/** Records what a run spends on a provider, so that its limit also counts what earlier processes spent. */
 export interface Ledger {
   /** The spend of all earlier processes. Replies from a cache cost nothing and are not recorded. */
   readonly before: Omit<Spend, "cachedCalls">;

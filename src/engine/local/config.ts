@@ -27,6 +27,10 @@ export type RopeScaling =
       readonly truncate: boolean;
     };
 
+/**
+ * The whole shape of a decoder-only transformer: sizes, projections with a bias, rotary embedding, and whether embedding
+ * and output share weights.
+ */
 export interface DecoderConfig {
   readonly vocabulary: number;
   /** Width of the residual stream, D. */

@@ -67,6 +67,7 @@ export type LoraOptions =
       readonly from: string;
     };
 
+/** How the engine computes and what it trains, whether the model starts from scratch or from a checkpoint. */
 export interface RunOptions {
   /** The adapter to train. Without it, all weights are trained. */
   readonly lora?: LoraOptions;
@@ -83,6 +84,10 @@ export interface RunOptions {
   readonly microBatchTokens?: number;
 }
 
+/**
+ * Settings of {@link localEngine}. Without `from`, models have random initial weights, by default of the size {@link
+ * smallDecoder} with the tokenizer "words".
+ */
 export type LocalOptions = RunOptions & (ScratchOptions | CheckpointOptions);
 
 /** About 0.4 M parameters with a vocabulary of 900 words. */

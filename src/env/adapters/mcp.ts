@@ -25,6 +25,7 @@ export type McpServer =
     }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
+/** A task for an agent with the tools of an MCP server: what it is asked, and, if there is one, the right answer. */
 export interface McpTask {
   readonly prompt: string;
   readonly reference?: string;

@@ -31,6 +31,10 @@ export interface AgentCall<T extends AgentTask> {
   readonly signal: AbortSignal;
 }
 
+/**
+ * An agent: it works on a task by calling the model that `openai` leads to, and returns its result, which is then
+ * rewarded.
+ */
 export type AgentFunction<T extends AgentTask, Result> = (call: AgentCall<T>) => Promise<Result>;
 
 /** A scripted stand-in for the policy: what it would write, calls in the form of `writeCall`. */
@@ -40,6 +44,7 @@ export type AgentPlayer<T extends AgentTask> = (
   random: Random,
 ) => string;
 
+/** Settings of {@link agent}: its tasks, and what its results are worth. */
 export interface AgentOptions<T extends AgentTask, Result> {
   /** Default: the function's own name. */
   readonly name?: string;

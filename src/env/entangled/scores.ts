@@ -4,6 +4,10 @@ import type { Task } from "../../core/types.ts";
 import { linesOf, repeatTurn } from "./entangled.ts";
 import { bodyOf, content, followed } from "./instructions.ts";
 
+/**
+ * How well one conversation was handled: instructions followed, memory of what was said, and secrets leaked, each measured
+ * apart.
+ */
 export interface ConversationScores {
   readonly category: string;
   readonly level: number;

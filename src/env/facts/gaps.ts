@@ -30,6 +30,7 @@ export interface Progress {
   readonly last: string;
 }
 
+/** A skill that the flawed player lacks in some tasks. */
 export interface Gap {
   readonly name: string;
   /** Tasks in which the skill is needed. */
@@ -44,6 +45,7 @@ const foundCountry = (now: Progress): boolean => now.current !== askedBy(now.tas
 const endsIn = (asked: Asked, ...relations: readonly string[]): boolean =>
   relations.includes(asked.path.at(-1)!);
 
+/** Every gap of the flawed player; the first that applies to a task is the one that counts. */
 export const gaps: readonly Gap[] = [
   {
     name: "gives up",

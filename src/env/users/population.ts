@@ -26,6 +26,7 @@ export interface Biases {
   readonly fatigue: number;
 }
 
+/** Every bias switched off: everybody reacts, no click is wrong, and nothing is left unsaid. */
 export const unbiased: Biases = {
   selfSelection: { calm: 1, moved: 1 },
   flips: { up: 0, down: 0 },

@@ -19,6 +19,7 @@ export interface ExportOptions extends RowOptions {
   readonly progress?: (rows: number) => void;
 }
 
+/** Result of an export: the file, how many different rows it has, and what was left out of it. */
 export interface Exported {
   readonly file: string;
   readonly rows: number;

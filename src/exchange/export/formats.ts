@@ -69,6 +69,7 @@ export const exportFormats = {
   "trl-prompts": (lesson, options) =>
     lesson.kind === "conversation" && isRated(lesson, options) ? asked(lesson.task.prompt) : undefined,
 } as const satisfies Readonly<Record<string, MakeRow>>;
+/** Name of a format in which training data can be written. See {@link exportFormats}. */
 export type ExportFormat = keyof typeof exportFormats;
 
 function isRated(

@@ -17,6 +17,7 @@ import { verifiers } from "./verifiers.ts";
 export const importers = { langfuse, langsmith, minari, openai, trl, verifiers } as const satisfies Readonly<
   Record<string, MakeImporter>
 >;
+/** Name of a tool or format whose files can be imported. See {@link importers}. */
 export type ImportFormat = keyof typeof importers;
 
 /** Result of an import. */

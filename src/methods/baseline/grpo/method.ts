@@ -1,5 +1,6 @@
 import { method } from "../../../method/method.ts";
 
+/** The recipe of GRPO, the baseline that every other method states its difference from. */
 export const grpo = method({
   id: "grpo",
   family: "baseline",
