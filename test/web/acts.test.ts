@@ -220,7 +220,7 @@ describe("what people do on pages", { skip: noBrowser }, () => {
     await says("/runs/none", /The run could not be loaded\. There is no run none in this store\./);
     await says(
       `/runs/${encodeURIComponent(shown.runs.at(-1)!)}/episode?id=none&phase=train&iteration=1`,
-      /Episode none of iteration 1 is not kept/,
+      /Episode none of iteration 1 is not stored/,
     );
     await says("/compare?run=none", /There is no run none/);
     await says("/methods/none", /The method could not be loaded\. .*none/);

