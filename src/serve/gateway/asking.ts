@@ -60,6 +60,11 @@ function shownChoice(value: Json, extra: Asking["extra"]): Json {
 
 /** Replaces the `id` in JSON text; everything else stays byte for byte. @param was its current id. */
 export function withId(text: string, was: string, id: string): string {
+  // nearly every server writes it so
+  const compact = `"id":"${was}"`;
+  const first = text.indexOf(idName);
+  if (first >= 0 && text.startsWith(compact, first))
+    return `${text.slice(0, first)}"id":${JSON.stringify(id)}${text.slice(first + compact.length)}`;
   const value = JSON.stringify(was);
   for (let at = text.indexOf(idName); at >= 0; at = text.indexOf(idName, at + idName.length)) {
     const colon = afterBlanks(text, at + idName.length);

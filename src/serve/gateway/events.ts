@@ -19,7 +19,11 @@ const mostLines = 10_000;
 const linesTogether = 1024;
 
 const [lf, cr] = [10, 13];
-const dataField = Buffer.from("data:");
+const nothing = Buffer.alloc(0);
+const dataField = [...Buffer.from("data:")];
+/** Compared byte by byte: a view of each line would cost more than everything else here. */
+const isDataField = (bytes: Buffer, at: number): boolean =>
+  dataField.every((byte, i) => bytes[at + i] === byte);
 
 /**
  * Splits a body into events, each yielded as soon as it is whole; events that arrive together are yielded together, up to a limit.
@@ -30,7 +34,7 @@ const dataField = Buffer.from("data:");
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ServerEvent[]> {
   const append = appender();
   const pace = ownPace();
-  let held: Buffer = Buffer.alloc(0);
+  let held: Buffer = nothing;
   /** Start of the current line, and where the search for its end continues. */
   let [line, from] = [0, 0];
   /** Line count of the current event, and whether it has data. */
@@ -60,7 +64,7 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
       from = isCr && held[end + 1] === lf ? end + 2 : end + 1;
       if (end > line) {
         lines++;
-        hasData ||= held[line] === dataField[0] && held.subarray(line, line + 5).equals(dataField);
+        hasData ||= isDataField(held, line);
       } else if (hasData) {
         if (quiet > begin) whole.push({ text: held.toString("utf8", begin, quiet) });
         whole.push(eventOf(held.subarray(quiet, from), lines));
@@ -79,7 +83,7 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
     }
     if (quiet > begin) whole.push({ text: held.toString("utf8", begin, quiet) });
     if (whole.length > 0) yield whole;
-    held = held.subarray(quiet);
+    held = quiet === held.length ? nothing : held.subarray(quiet);
     line -= quiet;
     from = held.length;
     if (held.length > mostEventBytes) throw new RangeError(`an event of more than ${mostEventBytes} bytes`);
