@@ -28,12 +28,21 @@ const longest = [
   "suite",
 ];
 
-const asked = process.argv.slice(2);
+/** Files that take long and change seldom: `--long` runs them, `npm run check` and CI do as a step of their own. */
+const long = [
+  "test/bench/tinkerFaults.test.ts",
+  "test/engine/local/ending.test.ts",
+  "test/serve/hostilePages.test.ts",
+];
+
+const isLong = process.argv.includes("--long");
+const asked = process.argv.slice(2).filter((arg) => arg !== "--long");
 const options = asked.filter((a) => a.startsWith("--"));
 const places = asked.filter((a) => !a.startsWith("--"));
-const files = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((place) =>
+const found = (places.length > 0 ? places : ["test", "src/methods"]).flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`).sort() : [place],
 );
+const files = isLong ? long : found.filter((file) => places.includes(file) || !long.includes(file));
 if (files.length === 0) {
   console.error(`no *.test.ts file in ${places.join(", ") || "test or src/methods"}`);
   process.exit(2);
