@@ -101,11 +101,11 @@ function schoolOf(
       ],
     };
   };
-  const { lexicon } = world;
+  const { vocabulary } = world;
   return {
     ...world,
     tasks: (split) => world.tasks(split).map(retold),
-    lexicon: () => [...(lexicon?.() ?? []), "hint"],
+    vocabulary: () => [...(vocabulary?.() ?? []), "hint"],
   };
 }
 

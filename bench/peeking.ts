@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Random, randomStream } from "../src/core/random.ts";
 import { readGuardrail } from "../src/release/guardrails.ts";
-import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../src/release/verdict.ts";
+import { type DecisionOptions, sequentialDecision, type UnitOutcome } from "../src/release/decision.ts";
 
 export interface Scenario {
   readonly name: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { randomStream } from "../../src/core/random.ts";
 import type { Trajectory, Turn } from "../../src/core/types.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 
 export interface Size {
   readonly runs: number;

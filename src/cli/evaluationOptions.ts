@@ -44,7 +44,7 @@ export async function evaluatedPolicy(
   io: Io,
 ): Promise<EvaluatedPolicy> {
   const found = named === undefined ? undefined : await findWeights("eval", named, flags.store);
-  const version = await toldVersion(flags, found);
+  const version = await versionWithArtefact(flags, found);
   const told = version && { told: version };
   const talking = talkingFlags(flags, found);
   if (talking) {
@@ -91,7 +91,7 @@ function talkingFlags(flags: EvaluationFlags, found: FoundWeights | undefined): 
   };
 }
 
-async function toldVersion(
+async function versionWithArtefact(
   { artefact: wanted, store: file }: EvaluationFlags,
   found: FoundWeights | undefined,
 ): Promise<ArtefactVersion | undefined> {

@@ -1,7 +1,7 @@
 /** `whetstone import`: traffic and feedback that somebody else's tool has collected. */
 import { type Command, Option } from "commander";
 import { type Imported, type ImportFormat, importers, importFile } from "../exchange/import/importFile.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { addCommand, type Io, progressLine } from "./output.ts";
 import { trafficStoreOption, redacting, redactOption, withTrafficStore } from "./trafficStore.ts";
 

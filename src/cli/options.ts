@@ -55,7 +55,7 @@ export interface RunConfig {
   readonly cache: string;
   readonly seed: number;
   readonly iterations: number;
-  /** Practice ends once so many were played. */
+  /** Training ends once so many were played. */
   readonly episodes: number;
   readonly budget: string;
   readonly out: string;
@@ -234,12 +234,12 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
   iterations: { flag: "--iterations <n>", help: "updates of the policy", schema: count(0) },
   episodes: {
     flag: "--episodes <n>",
-    help: "end practice with the iteration in which so many episodes have been played",
+    help: "end training with the iteration in which so many episodes have been played",
     schema: count(1),
   },
   budget: {
     flag: "--budget <time>",
-    help: "longest practice: 90s, 10m, 1h; warm start and final evaluation come on top",
+    help: "longest training: 90s, 10m, 1h; warm start and final evaluation come on top",
     schema: text,
   },
   out: { flag: "--out <folder>", help: "folder of the run", schema: text },

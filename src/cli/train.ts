@@ -137,7 +137,7 @@ export async function trainRun(
     ...(lessons && { lessons }),
     measured: environment?.name ?? "",
   };
-  const practised = feedback
+  const trained = feedback
     ? await fromFeedback(built, { ...feedback, store: taught }, environment)
     : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
   const speeds: number[] = [];
@@ -162,7 +162,7 @@ export async function trainRun(
         // a model of somebody else's speaks already
         ...((model !== undefined || engineName === "tinker") && { warmStart: false }),
         ...rest,
-        ...practised,
+        ...trained,
         engine,
         seed,
         out,

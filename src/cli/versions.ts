@@ -21,7 +21,7 @@ import {
   stateLines,
   sharesOf,
   time,
-} from "./versionWords.ts";
+} from "./versionText.ts";
 
 interface StoreFlags {
   readonly store: string;
@@ -141,7 +141,7 @@ function addAdd(versions: Command, io: Io): void {
         // loaded when it is asked for: engines and servers take their time
         const { statedVersion } = await import("./serveGateway.ts");
         const known = await production.versions();
-        const { artefactVersionByFlags } = await import("./toldVersion.ts");
+        const { artefactVersionByFlags } = await import("./artefactVersion.ts");
         const stated = (await artefactVersionByFlags(flags, production, known)) ?? (await statedVersion(flags));
         if (!stated) throw noBackend();
         const { note } = flags;

@@ -156,7 +156,7 @@ export interface Ctx {
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
   /** The training tasks that the data slot chose for this iteration. */
-  readonly practice: readonly Task[];
+  readonly tasks: readonly Task[];
   task(id: Id): Task;
   /** The model of that name; throws when the run has none. Default "policy". */
   model(id?: ModelId): Model;

@@ -48,7 +48,7 @@ export function loggedPrompts(
       if (split === "train") return train;
       return measured ? measured.tasks(split) : all.filter(isHeldOut);
     },
-    lexicon: () => [...textsOf(lessons), ...(measured?.lexicon?.() ?? [])],
+    vocabulary: () => [...textsOf(lessons), ...(measured?.vocabulary?.() ?? [])],
     async start(task, random) {
       if (logged.has(task.id)) throw unplayable(task.id);
       return measured ? measured.start(task, random) : oneReply(wanted.get(task.id) ?? new Set());

@@ -6,7 +6,7 @@ import type { ReceivedSignal } from "../core/served.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Message, Trajectory } from "../core/types.ts";
 import { type Answers, type ExampleFilter, trainingExamplesFrom, replyOf } from "./derived.ts";
-import { provenance } from "./lessons.ts";
+import { provenance } from "./singleReplies.ts";
 import { matchesFilter, servedSessions } from "./sessions.ts";
 
 /**

@@ -3,8 +3,8 @@
 import type { ReceivedSignal, Target } from "../core/served.ts";
 import type { TrainingExample } from "../core/trainingExamples.ts";
 import type { Id } from "../core/types.ts";
-import type { TrafficStore, ResponseFilter } from "../store/production.ts";
-import { demonstration, preferencePair, type Reply, repliedTrajectory, ratedReply, writtenTrajectory } from "./lessons.ts";
+import type { TrafficStore, ResponseFilter } from "../store/trafficStore.ts";
+import { demonstration, preferencePair, type Reply, repliedTrajectory, ratedReply, writtenTrajectory } from "./singleReplies.ts";
 import { answeredTurns, loggedTrajectory } from "./logged.ts";
 import { matchesFilter, type ServedSession, servedSessions } from "./sessions.ts";
 import { taskOfPrompt } from "./task.ts";

@@ -11,7 +11,7 @@ import { wordIndex } from "./wordIndex.ts";
 export interface RetrievalOptions extends VectorIndexOptions {
   /** Default: {@link hashedText}, which needs no package and no network. */
   readonly encoder?: Encoder;
-  /** Persistent store of the entries, e.g. `openShelf("whetstone.sqlite")`. Default: none, entries are in memory only. */
+  /** Persistent store of the entries, e.g. `openEntryStore("whetstone.sqlite")`. Default: none, entries are in memory only. */
   readonly shelf?: EntryStore;
   /** Name of the collection in the store. Default "memory". */
   readonly collection?: string;

@@ -2,7 +2,7 @@
 import type { TrafficSplit } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import type { ReleaseController, ReleaseState } from "./controller.ts";
-import type { Decision } from "./verdict.ts";
+import type { Decision } from "./decision.ts";
 
 /** Settings of {@link autoRollback}. */
 export interface AutoRollbackOptions {

@@ -8,12 +8,12 @@ import type { TrafficSplit, Version } from "../core/served.ts";
 import type { Id } from "../core/types.ts";
 import { type Estimate, estimateValue } from "../offpolicy/estimate.ts";
 import { versionRatio } from "../offpolicy/sample.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { type BanditOptions, thompsonSplit } from "./bandit.ts";
-import { type LiveData, readLiveData, meanValue, type Reward, type UnitData } from "./evidence.ts";
+import { type LiveData, readLiveData, meanValue, type Reward, type UnitData } from "./liveData.ts";
 import { defaultGuardrails, type Guardrail } from "./guardrails.ts";
 import { requireTrafficSplit } from "./trafficSplit.ts";
-import { type Decision, sequentialDecision } from "./verdict.ts";
+import { type Decision, sequentialDecision } from "./decision.ts";
 
 /** Default feedback window in milliseconds. */
 export const usualWindow = 3_600_000;
@@ -173,16 +173,16 @@ export function releaseController(options: ReleaseControllerOptions): ReleaseCon
     part: number,
   ): Promise<Decision> {
     const evidence = sequentialDecision({ guardrails, range, level: part, minimumEffect });
-    const armOf = (version: Id) =>
+    const trainingArm = (version: Id) =>
       version === candidate ? "candidate" : version === baseline ? "baseline" : undefined;
     for (const [i, { version, measures }] of settled.entries()) {
       if (i % atOnce === 0) await others();
-      const arm = armOf(version);
+      const arm = trainingArm(version);
       if (arm) evidence.see({ arm, measures, early: true });
     }
     for (const [i, { version, measures, reward }] of closed.entries()) {
       if (i % atOnce === 0) await others();
-      const arm = armOf(version);
+      const arm = trainingArm(version);
       if (arm) evidence.see({ arm, measures, ...(reward === undefined ? {} : { reward }) });
     }
     const judgement = evidence.judgement();

@@ -37,7 +37,7 @@ export function replayed(lessons: readonly TrainingExample[], options: ReplayedO
   const { tokens = "recorded", group = "task" } = options;
   const byTask = Map.groupBy(lessons, (lesson) => lesson.task.id);
   return async (ctx) => {
-    const due = ctx.practice.flatMap((task) => byTask.get(task.id) ?? []);
+    const due = ctx.tasks.flatMap((task) => byTask.get(task.id) ?? []);
     const policy = ctx.model();
     const readable = (lesson: TrainingExample) => {
       const exact = tokens === "recorded" && lesson.kind === "conversation";

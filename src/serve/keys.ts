@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { AccessKey, Scope } from "../core/served.ts";
-import { signClaims, verifyClaims } from "./sealed.ts";
+import { signClaims, verifyClaims } from "./signedToken.ts";
 
 export const scopes = ["chat", "feedback", "traces", "read", "admin"] as const satisfies readonly Scope[];
 

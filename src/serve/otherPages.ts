@@ -2,7 +2,7 @@
 import type { HonoRequest, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { WhetstoneError } from "../core/errors.ts";
-import { type RequestOrigin, otherPage } from "./asker.ts";
+import { type RequestOrigin, otherPage } from "./requestOrigin.ts";
 import type { Refused } from "./refusal.ts";
 
 /** The only path open to other sites. Every other route is closed, including routes added later. */

@@ -6,7 +6,7 @@ import type { Id } from "../core/types.ts";
 import type { Draft } from "../exchange/import/entry.ts";
 import type { ReadSpans } from "../exchange/otlp/otlp.ts";
 import { readJsonBytes } from "../http/body.ts";
-import type { TrafficStore, Write } from "../store/production.ts";
+import type { TrafficStore, Write } from "../store/trafficStore.ts";
 import { recent } from "../store/recent.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { pathOf } from "./gateway/path.ts";

@@ -2,9 +2,9 @@
 import { type Context, Hono } from "hono";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { TrafficStore, SessionSummary, SignalFilter } from "../store/production.ts";
+import type { TrafficStore, SessionSummary, SignalFilter } from "../store/trafficStore.ts";
 import type { Gate, Gated } from "./auth.ts";
-import { isWithinResponse } from "./narrow.ts";
+import { isWithinResponse } from "./keyScope.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
 

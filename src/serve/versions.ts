@@ -8,14 +8,14 @@ import type { Id } from "../core/types.ts";
 import { type ReleaseControllerOptions, type ReleaseState, releaseController } from "../release/controller.ts";
 import { artefactNamed } from "../store/artefactNamed.ts";
 import { keptVersion } from "../store/keptVersion.ts";
-import type { TrafficStore } from "../store/production.ts";
+import type { TrafficStore } from "../store/trafficStore.ts";
 import { artefactInline, inlineArtefact } from "./artefactInline.ts";
 import type { Gate, Gated } from "./auth.ts";
 import { checked } from "./checked.ts";
 import { versionOf } from "./gateway/open.ts";
 import { takes } from "./query.ts";
 import { isRefused, type Refused, refusal } from "./refusal.ts";
-import { versionWithArtefact } from "./toldVersion.ts";
+import { versionWithArtefact } from "./versionWithArtefact.ts";
 
 const id = z.string().min(1).max(256);
 const text = z.string().min(1).max(2000);

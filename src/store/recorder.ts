@@ -1,6 +1,6 @@
 /** Group commit: everything that arrives during a transaction is written by the next one. */
 import { isWhetstoneError, messageOf } from "../core/errors.ts";
-import type { TrafficStore, Recorder, RecorderState, Write, Written } from "./production.ts";
+import type { TrafficStore, Recorder, RecorderState, Write, Written } from "./trafficStore.ts";
 import { requireStorable, weightOf } from "./served.ts";
 
 /** Settings of {@link recorder}. */

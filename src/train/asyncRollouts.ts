@@ -51,9 +51,9 @@ function attemptsAhead(run: Run): RolloutQueue {
   }[] = [];
 
   /** Plays a plan with the weights that are held for it. What is counted is kept until it is learnt from. */
-  function begin({ iteration, since, practice }: Planned): void {
+  function begin({ iteration, since, tasks }: Planned): void {
     const counters: Stats = {};
-    const book = episodeBook(practice);
+    const book = episodeBook(tasks);
     const view = { ...state, iteration, counters, memory: structuredClone(state.memory) };
     const models = new Map(
       [...run.models].map(([id, model]) => [id, fixed(model, held.get(snapshotName(since, id))!)] as const),
@@ -64,7 +64,7 @@ function attemptsAhead(run: Run): RolloutQueue {
       state: view,
       context: (tasks, phase) => run.context(tasks, phase, seen),
     };
-    const tried = attempt(apart, { ...inForce(settings.method, view), practice });
+    const tried = attempt(apart, { ...inForce(settings.method, view), tasks });
     tried.catch(() => undefined); // heard when it is due
     begun.push({ book, counters, tried });
   }
@@ -76,8 +76,8 @@ function attemptsAhead(run: Run): RolloutQueue {
       const name = snapshotName(since, id);
       if (!held.has(name)) held.set(name, await model.freeze());
     }
-    const { practice } = plan({ ...run, state: { ...state, iteration } });
-    state.ahead.push({ iteration, since, step: state.step, practice: [...practice] });
+    const { tasks } = plan({ ...run, state: { ...state, iteration } });
+    state.ahead.push({ iteration, since, step: state.step, tasks: [...tasks] });
   }
 
   /** Lets go of weights that nothing plays with any more. Not before: a stop saves the run as it stood. */
@@ -106,7 +106,7 @@ function attemptsAhead(run: Run): RolloutQueue {
       begun.shift();
       for (const [name, n] of Object.entries(first.counters))
         state.counters[name] = (state.counters[name] ?? 0) + n;
-      const { slots, phase, practice, experience } = tried;
+      const { slots, phase, tasks, experience } = tried;
       const stats = {
         ...experience.stats,
         staleness: state.iteration - due.since,
@@ -116,9 +116,9 @@ function attemptsAhead(run: Run): RolloutQueue {
       const { importanceCap: cap } = settings;
       return {
         phase,
-        practice,
+        tasks,
         slots: cap > 0 ? { ...slots, update: importanceWeighted(slots.update, { cap }) } : slots,
-        ctx: run.context(practice, phase, { book: first.book }),
+        ctx: run.context(tasks, phase, { book: first.book }),
         experience: { ...experience, stats },
         seconds: tried.seconds,
       };

@@ -2,7 +2,7 @@
 import { WhetstoneError } from "../core/errors.ts";
 import type { Method } from "../core/slots.ts";
 import type { TrainingExampleKind, TrainingExample } from "../core/trainingExamples.ts";
-import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recorded.ts";
+import { type RecordedFeedbackOptions, recordedFeedback } from "../feedback/recordedFeedback.ts";
 import { type ReplayedOptions, replayed } from "../rollout/replayed.ts";
 
 /** Settings of {@link fromExamples}. */

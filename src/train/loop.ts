@@ -1,5 +1,5 @@
 /**
- * The loop that everything is: practise, look at what happened, give credit, learn, repeat.
+ * The loop that everything is: train, look at what happened, give credit, learn, repeat.
  *
  *     tasks ─▶ rollout ─▶ annotate ─▶ feedback ─▶ credit ─▶ advantage ─▶ objective ─▶ update ─┐
  *       ▲                                                                                     │
@@ -15,7 +15,7 @@ import type { RunState } from "./state.ts";
 
 /** Runs until the planned iterations are done or the budget is spent. @throws the stop signal's reason when stopped. */
 export async function loop(run: Run): Promise<void> {
-  await run.validate("due"); // the policy before practice is a candidate; and a stop may have cut a later one short
+  await run.validate("due"); // the policy before training is a candidate; and a stop may have cut a later one short
   const attempts = rolloutQueue(run);
   try {
     while (run.state.iteration < run.settings.iterations && !run.isSpent()) {

@@ -25,7 +25,7 @@ export interface PlayParts {
 export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
   const { environment, state, models } = parts;
   const { made, begun } = book;
-  const seat = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
+  const actor = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
     const id = chosen?.[role] ?? "policy";
     const talking = models.get(id);
     if (talking?.chat) return actorOf(id, talking);
@@ -33,7 +33,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
     const mixed = mix && mixedWith(acting, lookups.frozen(mix.with), mix.share);
     return modelActor(id, mixed ?? acting, lookups.model().contextTokens, parts.stop);
   };
-  const playerSeat = (player: Player): Actor => {
+  const playerActor = (player: Player): Actor => {
     const { chat, codec, contextTokens } = lookups.model();
     const tokens = chat ? {} : { codec, contextTokens };
     return { kind: "player", id: "policy", player, ...tokens };
@@ -103,7 +103,7 @@ export function playsOf({ parts, book, lookups, random, artefact: current, count
         id,
         actor: (role) => {
           if (program) return { kind: "player", id: "policy", player: program.act };
-          return player ? playerSeat(player) : seat(role, chosen, mix);
+          return player ? playerActor(player) : actor(role, chosen, mix);
         },
         random: random.split("episode", task.id, tag),
         ...(draw === undefined ? {} : { draw }),

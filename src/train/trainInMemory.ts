@@ -25,7 +25,7 @@ export interface TrainInMemoryOptions {
   readonly engine: Engine;
   readonly seed: number;
   readonly iterations: number;
-  /** Practice ends with the iteration in which so many episodes have been played. Default: no such limit. */
+  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
   readonly episodes?: number;
   /** Longest sequence, in tokens. Default 256. */
   readonly contextTokens?: number;
@@ -53,12 +53,12 @@ export interface TrainedInMemory {
 export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
   const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
   const random = randomStream(seed);
-  const lexicon = vocabularyOf(environment, method);
+  const vocabulary = vocabularyOf(environment, method);
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon,
+      vocabulary,
       contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });
@@ -77,7 +77,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     random,
     stop,
     tasks,
-    context: (practice, phase) =>
+    context: (tasks, phase) =>
       makeContext(
         {
           ...further,
@@ -91,7 +91,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
           leaksIn,
           ...(phase === undefined ? {} : { phase }),
         },
-        practice,
+        tasks,
       ),
     settle: () => blendAll(method, further),
   };

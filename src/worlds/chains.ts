@@ -118,12 +118,12 @@ export function chains(options: ChainsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: steps, actionTokens: 1 },
-    lexicon: () => ["start", "then", ...operations, ...digits],
+    vocabulary: () => ["start", "then", ...operations, ...digits],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
     expert: (task, conversation) =>
       String(valuesOf(task)[conversation.filter((m) => m.role === "assistant").length] ?? 0),
-    critiqueLexicon: () => critiqueWords(steps),
+    critiqueVocabulary: () => critiqueWords(steps),
     async critique(task, trajectory, wish) {
       const parts = trajectory.turns.slice(0, steps).map(({ action }, k) => {
         const said = action.content.trim();

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import { openRunStore } from "../../src/store/store.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import { openRunStore } from "../../src/store/runStore.ts";
 import { inProcess } from "./inProcess.ts";
 
 let folder: string;

@@ -51,7 +51,7 @@ test("prompts of people are tasks, a tenth of them held out", () => {
     environment.tasks("test").map(({ seed }) => seed),
     [10],
   );
-  assert.ok(environment.lexicon!().includes("answer  11"));
+  assert.ok(environment.vocabulary!().includes("answer  11"));
 });
 
 test("nobody is there to play with", async () => {

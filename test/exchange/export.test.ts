@@ -9,8 +9,8 @@ import { type ExportOptions, exportFile } from "../../src/exchange/export/export
 import type { ExportFormat } from "../../src/exchange/export/formats.ts";
 import { importFile } from "../../src/exchange/import/importFile.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { assistant, response, signal, user } from "./served.ts";
 
 let folder: string;

@@ -9,7 +9,7 @@ import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import { trainingExamplesFrom } from "../../src/exchange/derived.ts";
 import { type Imported, type ImportFormat, importFile } from "../../src/exchange/import/importFile.ts";
 import { collect } from "../../src/exchange/sessions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { assistant, user } from "./served.ts";
 
 let folder: string;

@@ -6,8 +6,8 @@ import { after, test } from "node:test";
 import { collect } from "../../src/exchange/sessions.ts";
 import { autoRollback } from "../../src/release/autoRollback.ts";
 import { releaseController } from "../../src/release/controller.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
-import type { TrafficStore } from "../../src/store/production.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { traffic, version } from "./traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-release-"));

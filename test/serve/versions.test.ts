@@ -9,7 +9,7 @@ import { gate } from "../../src/serve/auth.ts";
 import { mintKey } from "../../src/serve/keys.ts";
 import type { ErrorBody } from "../../src/serve/refusal.ts";
 import { type JudgementBody, type VersionsBody, versionRoutes } from "../../src/serve/versions.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { traffic } from "../release/traffic.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "whetstone-versions-"));

@@ -3,7 +3,7 @@ import { packVector } from "../../src/core/encoder.ts";
 import type { OpenEntryStore, EntryAtCursor, StoredEntry } from "../../src/core/entryStore.ts";
 import { isWhetstoneError } from "../../src/core/errors.ts";
 import { openEntryStore } from "../../src/store/entryStore.ts";
-import { openTrafficStore } from "../../src/store/openProduction.ts";
+import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
 import { onEach } from "./each.ts";
 import { served } from "./served.ts";
 

@@ -1,7 +1,7 @@
 /** Privileged context: information on an attempt that the teacher gets and the student did not have. */
 
 import type { Ctx } from "../../core/context.ts";
-import type { Critiquer } from "../../core/critic.ts";
+import type { Critiquer } from "../../core/critiquer.ts";
 import type { Experience } from "../../core/slots.ts";
 import { type Message, succeeded, type Task, type Trajectory } from "../../core/types.ts";
 import { withoutBlocks } from "../text/blocks.ts";

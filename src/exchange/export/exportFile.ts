@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { removeFolder, replaceFile } from "../../common/files/files.ts";
 import { WhetstoneError } from "../../core/errors.ts";
 import type { Id } from "../../core/types.ts";
-import type { ExportRecord, TrafficStore } from "../../store/production.ts";
+import type { ExportRecord, TrafficStore } from "../../store/trafficStore.ts";
 import { type Dropped, type ExampleFilter, trainingExamplesFrom } from "../derived.ts";
 import { jsonLine } from "../jsonLine.ts";
 import { type ExportFormat, exportFormats, type RowOptions } from "./formats.ts";

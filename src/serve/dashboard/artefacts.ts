@@ -12,8 +12,8 @@ import {
 import type { TrafficSplit, Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { ArtefactStore, ArtefactSummary } from "../../store/artefacts.ts";
-import type { TrafficStore, SignalFilter } from "../../store/production.ts";
-import type { RunStore } from "../../store/store.ts";
+import type { TrafficStore, SignalFilter } from "../../store/trafficStore.ts";
+import type { RunStore } from "../../store/runStore.ts";
 import type { Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { ArtefactDetail, ArtefactRow, ArtefactsPage, ServedAs } from "./types.ts";

@@ -6,7 +6,7 @@ import type { ReceivedSignal, ServedResponse } from "../../core/served.ts";
 import type { TrainingExample } from "../../core/trainingExamples.ts";
 import type { Trajectory } from "../../core/types.ts";
 import { type Dropped, examplesOfSignal } from "../../exchange/derived.ts";
-import type { TrafficStore } from "../../store/production.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { takes } from "../query.ts";
 import type { Becomes, InboxItem, InboxPage } from "./types.ts";

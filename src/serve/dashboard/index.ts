@@ -1,7 +1,7 @@
 /** The dashboard: its pages and their API, as one app. */
 import { Hono } from "hono";
-import type { TrafficStore } from "../../store/production.ts";
-import type { RunStore } from "../../store/store.ts";
+import type { TrafficStore } from "../../store/trafficStore.ts";
+import type { RunStore } from "../../store/runStore.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { dashboardApi } from "./api.ts";
 import type { ArtefactSources } from "./artefacts.ts";

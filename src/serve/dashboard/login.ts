@@ -1,7 +1,7 @@
 /** Login and logout of the pages: the key is sent once, then a session cookie replaces it. */
 import { Hono } from "hono";
 import { z } from "zod";
-import { senderKind, requestOrigin } from "../asker.ts";
+import { senderKind, requestOrigin } from "../requestOrigin.ts";
 import type { Gate, Gated } from "../auth.ts";
 import { checked } from "../checked.ts";
 import { endSession, keepSession } from "../pageSession.ts";

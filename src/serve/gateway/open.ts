@@ -6,7 +6,7 @@ import type { Version } from "../../core/served.ts";
 import type { Id } from "../../core/types.ts";
 import type { Answerer } from "./answerer.ts";
 import { upstreamBase } from "./target.ts";
-import { withArtefact } from "./told.ts";
+import { withArtefact } from "./withArtefact.ts";
 import { upstream } from "./upstream.ts";
 
 type Backend = Version["backend"];

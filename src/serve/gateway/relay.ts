@@ -6,7 +6,7 @@ import { isWhetstoneError, messageOf } from "../../core/errors.ts";
 import { type Json, objectOf } from "../../core/json.ts";
 import type { Id } from "../../core/types.ts";
 import { long } from "../../http/body.ts";
-import type { ResponseHead } from "../handed.ts";
+import type { ResponseHead } from "../sendResponse.ts";
 import { storeRefusal } from "../inbox.ts";
 import { errorBody, refusal } from "../refusal.ts";
 import { requireBounded, whyUnread } from "./answerBody.ts";

@@ -9,7 +9,7 @@ import type { Checkpoints, Saved } from "./checkpoints.ts";
 import { type Completions, completions } from "./completions.ts";
 import { isFault } from "./fault.ts";
 import type { Futures, Known, Result } from "./futures.ts";
-import { type SharedWeights, sharedWeights, weightsCache } from "./opened.ts";
+import { type SharedWeights, sharedWeights, weightsCache } from "./sharedWeights.ts";
 import { digestOf } from "./read.ts";
 import { clash, tooMany } from "./refusals.ts";
 import { type Source, sampled } from "./sampling.ts";

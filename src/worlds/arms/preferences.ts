@@ -46,8 +46,8 @@ export async function fromNash(
   seed: number,
   tau: number,
 ): Promise<number> {
-  const lexicon = environment.lexicon?.() ?? [];
-  const reference = await engineOf(seed).create({ id: "reference", seed, lexicon, contextTokens: 16 });
+  const vocabulary = environment.vocabulary?.() ?? [];
+  const reference = await engineOf(seed).create({ id: "reference", seed, vocabulary, contextTokens: 16 });
   return meanOver(environment.tasks("train"), async (task) => {
     const nash = regularisedNash(preferencesOf(task), await policyOf(reference, task), tau);
     return divergence(nash, await policyOf(policy, task));

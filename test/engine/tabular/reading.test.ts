@@ -21,7 +21,7 @@ const reading: Reading = {
 };
 const engine = tabularEngine({ context: "message", reading });
 const make = (): Promise<Model> =>
-  engine.create({ id: "policy", seed: 1, lexicon: ["a b c", "not", "say"], contextTokens: 32 });
+  engine.create({ id: "policy", seed: 1, vocabulary: ["a b c", "not", "say"], contextTokens: 32 });
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -131,7 +131,7 @@ test("what is told may concern one context alone", async () => {
   const model = await placed.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   near(await chances(model, [user("a"), user("not b")], "b"), [0.25 / 5.25]);
@@ -150,7 +150,7 @@ test("a message that was replied to is read with its reply, and is no context; t
   const model = await copying.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   const shown = [user("say a"), assistant("b")];

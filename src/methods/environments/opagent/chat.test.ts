@@ -7,8 +7,8 @@ import type { Counter } from "../../../core/context.ts";
 import { isWhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Task } from "../../../core/types.ts";
-import { chatCritiquer } from "../../../critic/chat.ts";
-import { chatJudge } from "../../../critic/judge.ts";
+import { chatCritiquer } from "../../../evaluator/chat.ts";
+import { chatJudge } from "../../../evaluator/judge.ts";
 import { budget } from "../../../engine/chat/budget.ts";
 import { chatModel } from "../../../engine/chat/chat.ts";
 import { carDealer } from "../../../env/carDealer/carDealer.ts";
@@ -59,7 +59,7 @@ const answer = JSON.stringify({
   advice: "think of the coast",
 });
 
-test("chatCritic reads the attempt and answers with verdict, turn, quotes and advice", async () => {
+test("chatCritiquer reads the attempt and answers with verdict, turn, quotes and advice", async () => {
   const { chat, asked, ctx, counted } = await served(() => answer);
   const said = await chatCritiquer(chat, { instructions: "Be kind.", showsReference: true })(
     ctx,
@@ -81,7 +81,7 @@ test("chatCritic reads the attempt and answers with verdict, turn, quotes and ad
   assert.deepEqual(counted, { "judge.calls": 1 });
 });
 
-test("chatCritic: no answer that fits, a turn that is not there, a provider that fails: silence, counted", async () => {
+test("chatCritiquer: no answer that fits, a turn that is not there, a provider that fails: silence, counted", async () => {
   const replies = ["good", "very good", answer.replace('"turn":1', '"turn":2')];
   const { chat, ctx, counted } = await served((_, n, response) => {
     if (n < replies.length) return replies[n]!;

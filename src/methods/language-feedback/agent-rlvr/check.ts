@@ -1,5 +1,5 @@
 import { rejectionSampled } from "../../../advantage/rejectionSampled.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { type Reading, tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";

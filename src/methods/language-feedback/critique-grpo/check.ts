@@ -1,5 +1,5 @@
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";

@@ -27,7 +27,7 @@ function verdictsOf(world: QuerySlots) {
   });
 }
 
-/** Each choice is one of its own words; other words of the lexicon are excluded. */
+/** Each choice is one of its own words; other words of the vocabulary are excluded. */
 const priorOf =
   ({ choices }: QuerySlots): Prior =>
   (context, word) =>

@@ -1,4 +1,4 @@
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Model } from "../../../core/model.ts";
 import type { Task } from "../../../core/types.ts";
 import { meanOver, replyProbabilities } from "../../../diagnose/replyProbabilities.ts";

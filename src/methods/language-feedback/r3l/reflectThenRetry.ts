@@ -1,8 +1,8 @@
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { type Message, paid, type Trajectory } from "../../../core/types.ts";
-import { critiqueAndRetry, withCritiques } from "../../../rollout/retried.ts";
+import { critiqueAndRetry, withCritiques } from "../../../rollout/critiqueAndRetry.ts";
 
 /** Settings of {@link reflectThenRetry}. */
 export interface ReflectThenRetryOptions {

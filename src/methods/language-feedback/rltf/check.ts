@@ -1,6 +1,6 @@
 import type { CritiqueDetail } from "../../../core/critique.ts";
 import type { Model } from "../../../core/model.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { expectedValue, meanOver } from "../../../diagnose/replyProbabilities.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codeOf, codewords } from "../../../env/codewords.ts";

@@ -1,5 +1,5 @@
-import type { Critiquer } from "../../../core/critic.ts";
-import { scriptedCritiquer } from "../../../critic/scripted.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
+import { scriptedCritiquer } from "../../../evaluator/scripted.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import type { Recipe } from "../../../method/method.ts";

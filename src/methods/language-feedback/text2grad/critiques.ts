@@ -1,6 +1,6 @@
 import { markedSpan } from "../../../common/text/quotedSpans.ts";
 import type { Ctx } from "../../../core/context.ts";
-import type { Critiquer } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Critique } from "../../../core/critique.ts";
 import type { Signal } from "../../../core/signal.ts";
 import type { Feedback } from "../../../core/slots.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Chat } from "../../../core/chat.ts";
 import { randomStream } from "../../../core/random.ts";
-import { chatCritiquer } from "../../../critic/chat.ts";
+import { chatCritiquer } from "../../../evaluator/chat.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";

@@ -7,7 +7,7 @@ import type { Chat, ChatRequest } from "../../../core/chat.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Candidate, RubricLibrary } from "../../../core/rubrics.ts";
-import { chatRubricJudge } from "../../../critic/rubricJudge.ts";
+import { chatRubricJudge } from "../../../evaluator/rubricJudge.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { chatProposer } from "../../../memory/rubrics/proposer.ts";
 import { currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";

@@ -32,7 +32,7 @@ function playing(broken?: string) {
 test("every state of the episode played has a group of branches, which go one step further", async () => {
   const { play, plays } = playing("q#4");
   const { units, trajectories } = await candidatesPerState({ candidates: 2 })(
-    ctxOf({ practice: [task], play }),
+    ctxOf({ tasks: [task], play }),
   );
   assert.deepEqual(
     units.map(({ id, group, members }) => [id, group, members]),
@@ -64,7 +64,7 @@ test("every state of the episode played has a group of branches, which go one st
 
 test("a played episode that failed has no states", async () => {
   const { play } = playing("q#0");
-  assert.deepEqual(await candidatesPerState()(ctxOf({ practice: [task], play })), {
+  assert.deepEqual(await candidatesPerState()(ctxOf({ tasks: [task], play })), {
     trajectories: [],
     units: [],
   });

@@ -2,7 +2,7 @@
 
 import { studentCdf } from "../common/statistics/statistics.ts";
 import type { Interval } from "../core/interval.ts";
-import { type MeanComparison, boundedComparison, type Limit, unboundedComparison } from "./arms.ts";
+import { type MeanComparison, boundedComparison, type Limit, unboundedComparison } from "./meanComparison.ts";
 import { type Guardrail, sayBound } from "./guardrails.ts";
 
 /** One unit, reported twice: when it settles, and when its window closes, each in order. */

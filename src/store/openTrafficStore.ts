@@ -17,7 +17,7 @@ import type {
   SignalFilter,
   Write,
   Written,
-} from "./production.ts";
+} from "./trafficStore.ts";
 import { type Recent, recent } from "./recent.ts";
 import { addRecord, readRecords } from "./records.ts";
 import { type RedactionOptions, type Redactor, redactor } from "./redaction.ts";

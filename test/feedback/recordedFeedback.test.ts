@@ -4,7 +4,7 @@ import type { Logged } from "../../src/core/served.ts";
 import type { Signal } from "../../src/core/signal.ts";
 import type { TrainingExample } from "../../src/core/trainingExamples.ts";
 import type { Trajectory } from "../../src/core/types.ts";
-import { recordedFeedback } from "../../src/feedback/recorded.ts";
+import { recordedFeedback } from "../../src/feedback/recordedFeedback.ts";
 import { ctxOf } from "../core/make.ts";
 
 const trajectory: Trajectory = {

@@ -1,4 +1,4 @@
-import type { Critiquer } from "../core/critic.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 import type { CritiqueDetail } from "../core/critique.ts";
 
 /** Settings of {@link scriptedCritiquer}. */

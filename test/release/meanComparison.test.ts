@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../src/core/random.ts";
-import { boundedComparison, unboundedComparison } from "../../src/release/arms.ts";
+import { boundedComparison, unboundedComparison } from "../../src/release/meanComparison.ts";
 import { capital } from "../../src/release/capital.ts";
 import { asymptoticHalfWidth, moments } from "../../src/release/moments.ts";
 
