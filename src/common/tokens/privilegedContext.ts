@@ -7,7 +7,11 @@ import { type Message, succeeded, type Task, type Trajectory } from "../../core/
 import { withoutBlocks } from "../text/blocks.ts";
 
 /** The privileged context of a trajectory; undefined where there is none. */
-export type PrivilegedContext = (ctx: Ctx, t: Trajectory, experience: Experience) => Promise<string | undefined>;
+export type PrivilegedContext = (
+  ctx: Ctx,
+  t: Trajectory,
+  experience: Experience,
+) => Promise<string | undefined>;
 
 /** The first of these that is defined for the trajectory. */
 export const firstOf =

@@ -124,7 +124,7 @@ test("cleaner trains: corrected calls end the episode as they did, in one turn",
     }),
     seed: 1,
     iterations: 3,
-    watch: ({ experience }) => {
+    onIteration: ({ experience }) => {
       for (const t of experience.trajectories) {
         const last = t.turns.at(-1)!;
         assert.ok(t.turns.length === 1 || last.text === "malformed");
