@@ -23,10 +23,9 @@ import { artefactLines, evaluatedPolicy } from "./evaluationOptions.ts";
 import { untilInterrupted } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, folded, type Io, interval, lateProgress, number, percent } from "./output.ts";
-import { recordedConfig, recordedEnvironment } from "./runRecord.ts";
+import { type RunRecord, recordedConfig, recordedEnvironment } from "./runRecord.ts";
 import { storeOption } from "./runs.ts";
 import { evalSuite } from "./suite.ts";
-import type { Found } from "./weights.ts";
 
 interface EvalOptions extends ChatFlags {
   readonly env?: string;
@@ -165,9 +164,9 @@ export function addEval(program: Command, io: Io): void {
 const heldOut = ({ splits }: Environment): string =>
   splits.find((s) => s !== "train" && s !== "validation") ?? splits.at(-1)!;
 
-async function environmentOf(named: string | undefined, begun: Found | undefined): Promise<Environment> {
+async function environmentOf(named: string | undefined, begun: RunRecord | undefined): Promise<Environment> {
   if (named !== undefined) return requireEnvironment("--env", named);
-  if (begun) return recordedEnvironment(begun.at, begun, await recordedConfig(begun.at, begun));
+  if (begun) return recordedEnvironment(begun, await recordedConfig(begun));
   throw new WhetstoneError("option.range", {
     where: "--env",
     got: "none, and no run.json above the checkpoint that says it",

@@ -58,8 +58,8 @@ export async function evaluatedPolicy(
     };
   }
   if (!found || named === undefined) throw nobody();
-  const stated = found.begun?.stated ?? {};
-  const engine = await makeEngine(stated.engine ?? "local", statedServer(stated));
+  const { begun } = found;
+  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
   return {
     name: named,
     found,
@@ -83,9 +83,9 @@ export function artefactLines(
 }
 
 function talkingFlags(flags: EvaluationFlags, found: FoundWeights | undefined): ChatFlags | undefined {
-  const stated = found?.begun?.stated;
-  if (stated?.engine !== "chat") return flags.chat === undefined ? undefined : flags;
-  const { url, model, keyEnv } = stated;
+  const begun = found?.begun;
+  if (begun?.engine !== "chat") return flags.chat === undefined ? undefined : flags;
+  const { url, model, keyEnv } = begun.engineOptions;
   return {
     ...(url !== undefined && { chat: url }),
     ...(model !== undefined && { model }),
@@ -122,7 +122,7 @@ async function artefactOf({ weights, begun }: FoundWeights): Promise<ArtefactVer
   if (!begun) return undefined;
   const kept = join(dirname(weights), "artefact");
   if (basename(weights) === "final" && existsSync(kept)) return await artefactAt(kept);
-  const last = await findCheckpoint(begun.at);
+  const last = await findCheckpoint(begun.out);
   return last && bestArtefact(last.state);
 }
 

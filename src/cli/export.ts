@@ -134,7 +134,7 @@ async function exportRun(
   const isNew = !existsSync(out);
   await requireEmpty(out);
   const { exportAdapter, exportWeights } = await import("../engine/local/index.ts");
-  const stated = begun?.stated ?? {};
+  const stated = begun?.engineOptions ?? {};
   await withWeights(weights, stated, base, async (from) => {
     if (to === "peft") await exportAdapter(from, out, base ?? stated.model ?? stated.baseModel ?? "");
     else await exportWeights(from, out, type);

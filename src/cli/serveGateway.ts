@@ -205,7 +205,7 @@ export async function statedVersion(
 /** A run's weights in this process. */
 async function runPolicy(folder: string, name: string, store: string): Promise<Answerer> {
   const { weights, begun } = await findWeights("serve", folder, store);
-  const engine = await makeEngine(begun?.stated.engine ?? "local", statedServer(begun?.stated ?? {}));
+  const engine = await makeEngine(begun?.engine ?? "local", statedServer(begun?.engineOptions ?? {}));
   const model = await engine.open("policy", weights);
   return policy(model, { name, dispose: () => engine.dispose() });
 }

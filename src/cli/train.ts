@@ -1,29 +1,18 @@
 /** `whetstone train`: a run. */
-import { join } from "node:path";
 import type { Command } from "commander";
 import { isWhetstoneError, WhetstoneError } from "../core/errors.ts";
 import type { FetchProgress } from "../engine/local/hub.ts";
-import type { Recipe } from "../method/method.ts";
-import type { RunEvent } from "../train/events.ts";
-import { makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
+import type { EvaluationResult, RunEvent } from "../train/events.ts";
+import type { RunSummary } from "../train/run.ts";
+import { makeEngine } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
-import { seconds } from "./durations.ts";
-import { fromFeedback, storeName } from "./fromFeedback.ts";
 import { onSignal } from "./interrupted.ts";
-import { limitsOf } from "./limits.ts";
 import { createView } from "./live.ts";
 import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, folded, type Io } from "./output.ts";
-import { defaultStore, printReport } from "./report.ts";
-import {
-  modulesOf,
-  readRunRecord,
-  recordedConfig,
-  recordedEnvironment,
-  settledModules,
-} from "./runRecord.ts";
-import { statedServer } from "./tinker.ts";
+import { printReport, type RunReport } from "./report.ts";
+import { trainPlan } from "./trainPlan.ts";
 
 export function addTrain(program: Command, io: Io): void {
   const command = addCommand(program, "train", "Train an agent: a run.", [
@@ -62,90 +51,16 @@ export async function trainRun(
     live = false,
   }: { readonly file?: string; readonly outIn?: string; readonly live?: boolean } = {},
 ): Promise<void> {
-  const begun = asked.resume && asked.out !== undefined ? readRunRecord(asked.out) : undefined;
-  const from = begun && asked.out !== undefined ? { begun, out: asked.out } : undefined;
-  const config = from ? await recordedConfig(from.out, from.begun) : {};
-  const stated: StatedRun = from
-    ? {
-        ...config,
-        ...from.begun.stated,
-        ...(typeof config.method === "object" && sameMethod(config.method, from.begun.stated.method)),
-        ...withoutAbsent(asked),
-      }
-    : asked;
-  const {
-    env,
-    method = "grpo",
-    engine: engineName = "local",
-    model,
-    size,
-    lora,
-    device,
-    threads,
-    memory,
-    url,
-    baseModel,
-    tokenizer,
-    keyEnv,
-    reduction,
-    samplers,
-    spend,
-    price,
-    calls,
-    tokens,
-    cache,
-    seed = 1,
-    budget,
-    settings,
-    fromFeedback: taught,
-    examples,
-    ...rest
-  } = stated;
-  const environment =
-    from && asked.env === undefined && from.begun.env !== ""
-      ? await recordedEnvironment(from.out, from.begun, config)
-      : typeof env === "object"
-        ? env
-        : env !== undefined || taught === undefined
-          ? await requireEnvironment("--env", env ?? "facts")
-          : undefined;
-  const recipe = typeof method === "string" ? requireMethod("--method", method) : method;
-  const out = rest.out ?? `runs/${taught ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
-  const store = rest.store ?? defaultStore(out);
-  const given = modulesOf(out, file, asked.env);
-  const modules = from ? settledModules(out, from.begun, given) : given;
-  const limits = limitsOf(out, stated);
-
-  const { train } = await import("../train/run.ts");
+  const plan = await trainPlan(asked, file);
+  const { out, store } = plan;
+  const { trainByConfig } = await import("../train/run.ts");
   const view = await createView(io);
   const stop = new AbortController();
-  const server = { url, baseModel, tokenizer, keyEnv, reduction, samplers };
-  const engine = await makeEngine(
-    engineName,
-    {
-      ...{ model, size, lora, device, threads, memory, ...server, spend, price, calls, tokens, cache },
-      ...(engineName === "chat" && { ledger: join(out, "spent.jsonl") }),
-    },
-    {
-      progress: downloading(io),
-      say: (line) => view.above(() => io.say(...folded(io, line))),
-      stop: stop.signal,
-    },
-  );
-  const suited = {
-    ...(engine.learningRate === undefined ? {} : { learningRate: engine.learningRate }),
-    ...settings,
-  };
-  const built = recipe.build(suited);
-  const feedback = taught !== undefined && {
-    store: storeName(taught),
-    until: from?.begun.feedback?.until ?? Date.now(),
-    ...(examples && { examples }),
-    measured: environment?.name ?? "",
-  };
-  const trained = feedback
-    ? await fromFeedback(built, { ...feedback, store: taught }, environment)
-    : { method: built, environment: environment ?? (await requireEnvironment("--env", "facts")) };
+  const engine = await makeEngine(plan.engine, plan.engineOptions, {
+    progress: downloading(io),
+    say: (line) => view.above(() => io.say(...folded(io, line))),
+    stop: stop.signal,
+  });
   const speeds: number[] = [];
   let page: { close(): void } | undefined;
   let unheard = (): void => {};
@@ -163,46 +78,10 @@ export async function trainRun(
   };
 
   try {
-    const done = await train(
-      {
-        // a model of somebody else's speaks already
-        ...((model !== undefined || engineName === "tinker") && { warmStart: false }),
-        ...rest,
-        ...trained,
-        engine,
-        seed,
-        out,
-        store,
-        ...(budget !== undefined && { budgetSeconds: seconds("--budget", budget) }),
-        config: {
-          settings: { ...recipe.defaults, ...suited },
-          ...(model !== undefined && { model }),
-          // where a model of somebody else's is may be stated otherwise when the run goes on
-          ...statedServer(engineName === "chat" ? (from?.begun.server ?? {}) : server),
-          ...(size && { size: { ...size } }),
-          ...(lora !== undefined && { lora: typeof lora === "number" ? lora : { ...lora } }),
-          ...(Object.keys(modules).length > 0 && { modules: { ...modules } }),
-          ...(feedback && { feedback }),
-        },
-        ...(Object.keys(limits).length > 0 && { limits }),
-      },
-      report,
-      stop.signal,
-    );
+    const { config, parts } = await plan.made(engine);
+    const done = await trainByConfig(config, parts, report, stop.signal);
     view.close();
-    if (io.json) return;
-    const tokensPerSecond = speeds.reduce((a, b) => a + b, 0) / Math.max(1, speeds.length);
-    const { before, after } = done;
-    const measured = [
-      ...before.map((e) => ({ type: "evaluation" as const, when: "before" as const, iteration: 0, ...e })),
-      ...after.map((e) => ({
-        type: "evaluation" as const,
-        when: "after" as const,
-        iteration: done.iterations,
-        ...e,
-      })),
-    ];
-    await printReport({ ...done, tokensPerSecond, evaluations: measured }, io);
+    if (!io.json) await printReport({ ...done, ...measured(done), tokensPerSecond: average(speeds) }, io);
   } catch (e) {
     if (isWhetstoneError(e) && e.code === "run.exists") throw runExists(out, outIn);
     if (!stop.signal.aborted || e !== stop.signal.reason) throw e;
@@ -213,6 +92,15 @@ export async function trainRun(
     page?.close();
     await engine.dispose();
   }
+}
+
+const average = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0) / Math.max(1, xs.length);
+
+/** Every evaluation of a run as it was reported. */
+function measured({ before, after, iterations }: RunSummary): Pick<RunReport, "evaluations"> {
+  const said = (when: "before" | "after", iteration: number) => (e: EvaluationResult) =>
+    ({ type: "evaluation", when, iteration, ...e }) as const;
+  return { evaluations: [...before.map(said("before", 0)), ...after.map(said("after", iterations))] };
 }
 
 /** @param config the file that names the folder, where it was not named on the command line. */
@@ -233,12 +121,4 @@ function downloading(io: Io): (at: FetchProgress) => void {
     const megabytes = (n: number): string => (n / 1e6).toFixed(0);
     io.error(`Fetching ${file}: ${megabytes(bytes)} of ${megabytes(ofBytes)} MB`);
   };
-}
-
-const sameMethod = (method: Recipe, id: StatedRun["method"]): Pick<StatedRun, "method"> =>
-  method.id === id ? { method } : {};
-
-/** Without settings that were not stated, so that they do not hide those that were begun with. */
-function withoutAbsent({ settings, ...rest }: StatedRun): StatedRun {
-  return { ...rest, ...(settings !== undefined && Object.keys(settings).length > 0 && { settings }) };
 }

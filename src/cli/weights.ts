@@ -7,15 +7,12 @@ import { findCheckpoint } from "../train/checkpoint.ts";
 import { type RunRecord, readRunRecord } from "./runRecord.ts";
 import { existingStore, requireRun } from "./runs.ts";
 
-/** A run's record and the folder that it lies in. */
-export type Found = RunRecord & { readonly at: string };
-
 /** What a name stands for. */
 export interface FoundWeights {
   readonly folder: string;
   /** Where `Engine.open` finds them. */
   readonly weights: string;
-  readonly begun: Found | undefined;
+  readonly begun: RunRecord | undefined;
 }
 
 /**
@@ -31,7 +28,7 @@ export async function findWeights(where: string, name: string, store: string): P
 async function weightsOf(
   where: string,
   folder: string,
-): Promise<{ readonly weights: string; readonly begun: Found | undefined }> {
+): Promise<{ readonly weights: string; readonly begun: RunRecord | undefined }> {
   const isFile = !statSync(folder).isDirectory();
   const inGguf = isFile
     ? isGguf(folder)
@@ -45,7 +42,7 @@ async function weightsOf(
       fix: "Name the folder that the file lies in.",
     });
   }
-  const begun = begunAt(folder);
+  const begun = await begunAt(folder);
   if (!existsSync(join(folder, "run.json"))) {
     const inside = join(folder, "models", "policy");
     const weights = existsSync(inside) ? inside : folder;
@@ -71,11 +68,11 @@ async function weightsOf(
 }
 
 /** What the nearest run.json says, in the folder or above it. */
-function begunAt(folder: string): Found | undefined {
+async function begunAt(folder: string): Promise<RunRecord | undefined> {
   let at = resolve(folder);
   for (let up = 0; up < 5; up++) {
-    const begun = readRunRecord(at);
-    if (begun) return { ...begun, at };
+    const begun = await readRunRecord(at);
+    if (begun) return begun;
     at = dirname(at);
   }
   return undefined;

@@ -2,9 +2,9 @@
 import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
+import type { RunSettings } from "./config.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
-import type { RunSettings } from "./settings.ts";
 import { clockOf } from "./state.ts";
 
 /** What one iteration needs of a run. */

@@ -9,7 +9,7 @@ import { batchOf } from "../common/tokens/pack.ts";
 import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
-import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
+import type { Attempt, RolloutRun } from "./attempt.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 
@@ -31,10 +31,6 @@ export async function loop(run: Run): Promise<void> {
   }
   await run.validate("last");
 }
-
-/** One iteration, and nothing of it recorded. */
-export const iterate = async (run: RolloutRun): Promise<Iteration> =>
-  learn(run, await gather(run, await attempt(run, plan(run))));
 
 /** Everything else before learning: what came of it, and what that says about each action. */
 async function gather({ state, stop }: RolloutRun, { slots, ctx, experience, ...tried }: Attempt) {

@@ -1,15 +1,10 @@
 /** One run from its options to its summary: warm start, training, evaluation, everything saved on the way. */
-import { existsSync } from "node:fs";
-import { access, constants, readFile, rm, rmdir } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { makeFolder, replaceFile, writeError } from "../common/files/files.ts";
 import { endsRun } from "../core/chat.ts";
 import { isWhetstoneError, messageOf, WhetstoneError } from "../core/errors.ts";
 import { type Finding, findingLine } from "../core/finding.ts";
 import type { Interval } from "../core/interval.ts";
-import type { Json } from "../core/json.ts";
-import type { Capability } from "../core/model.ts";
-import type { Method } from "../core/slots.ts";
 import type { Id } from "../core/types.ts";
 import {
   type Examination,
@@ -20,55 +15,29 @@ import {
   withoutPlaying,
 } from "../diagnose/environment/validate.ts";
 import { type HealthReport, healthOf } from "../diagnose/health/health.ts";
-import type { Engine } from "../engine/engine.ts";
-import { briefly } from "../env/contract.ts";
-import type { Environment } from "../env/environment.ts";
 import { writeArtefactFolder } from "../store/artefactFolder.ts";
 import { openRunStore, type RunStore } from "../store/runStore.ts";
 import { currentArtefact, takeBest } from "./artefacts.ts";
 import { assemble } from "./assemble.ts";
 import { bestFolder, finalFolder, saveModel } from "./checkpoint.ts";
+import { type ConfigOptions, type RunConfig, type RunSettings, resolveConfig } from "./config.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
+import { claimFolder, forgetRun, rememberedStore } from "./folder.ts";
 import { loop } from "./loop.ts";
+import { recordsIn } from "./records.ts";
+import { requireNeeds, requireParts } from "./requirements.ts";
 import type { Run } from "./running.ts";
-import { defaultWarmStart, type EvaluationSettings, type WarmStartSettings } from "./settings.ts";
 import { heldOutSplits, measuredSplits } from "./splits.ts";
 import { warmStart } from "./warmStart.ts";
 
 /** Settings of {@link train}: what is trained, with which method and engine, for how long, and where the run is saved. */
-export interface RunOptions {
-  readonly environment: Environment;
-  readonly method: Method;
-  readonly engine: Engine;
-  /** Default 1. */
-  readonly seed?: number;
-  /** Default 80. */
-  readonly iterations?: number;
-  readonly budgetSeconds?: number;
-  /** Training ends with the iteration in which so many episodes have been played. Default: no such limit. */
-  readonly episodes?: number;
+export interface RunOptions extends ConfigOptions {
   /** The run's folder. Default `runs/<environment>-<method>-<seed>`. */
-  readonly out?: string;
+  readonly out?: string | undefined;
   /** Default `whetstone.sqlite` beside the run's folder. */
-  readonly store?: string;
+  readonly store?: string | undefined;
   /** Go on from the last checkpoint in `out`. */
-  readonly resume?: boolean;
-  /** Longest sequence, in tokens. Default 128. */
-  readonly contextTokens?: number;
-  /** Episodes that run at once. Default 64. Does not change results. */
-  readonly concurrency?: number;
-  readonly checkpointSeconds?: number;
-  /** Default: when the environment has a flawed player. */
-  readonly warmStart?: boolean | Partial<WarmStartSettings>;
-  readonly evaluation?: Partial<EvaluationSettings>;
-  /** Iterations that rollouts may run ahead of learning. Default 0: they take turns. */
-  readonly staleness?: number;
-  /** With staleness: largest importance weight of a token; 0 leaves the correction to the method. Default 2. */
-  readonly importanceCap?: number;
-  /** What `run.json` says besides, for instance the method's settings. */
-  readonly config?: Json;
-  /** Kept beside it in `limits.json`, as what may be stated otherwise when the run goes on: for instance what it may cost. */
-  readonly limits?: Json;
+  readonly resume?: boolean | undefined;
 }
 
 /** Result of a finished run: its success, its health, and the paths of what it saved. */
@@ -90,121 +59,9 @@ export interface RunSummary {
   readonly after: readonly EvaluationResult[];
 }
 
-function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): WarmStartSettings | undefined {
-  // a model of somebody else's, which speaks already
-  if (wanted === undefined && !engine.can.has("train")) return undefined;
-  if (wanted === false || !environment.flawed) {
-    if (wanted && !environment.flawed) {
-      throw new WhetstoneError("option.range", {
-        where: "warmStart",
-        got: `a request for a warm start in "${environment.name}"`,
-        expected: "an environment with a scripted player to imitate",
-        fix: "Give the environment a `flawed` player, or leave the warm start out.",
-      });
-    }
-    return undefined;
-  }
-  return { ...defaultWarmStart, ...(typeof wanted === "object" ? wanted : {}) };
-}
-
-/** Types do not bind JavaScript. @throws WhetstoneError `config.invalid` where a part is none, such as its name. */
-function requireParts(options: Pick<RunOptions, "environment" | "method" | "engine">): void {
-  const parts = {
-    environment: [
-      "tasks",
-      "an environment",
-      "For example environments.find(({ name }) => name === ...).make().",
-    ],
-    method: ["slots", "a built method", "Build its recipe, such as grpo.build()."],
-    engine: ["create", "an engine", "Make one, such as tabularEngine() or localEngine()."],
-  } as const;
-  for (const name of ["environment", "method", "engine"] as const) {
-    const part: unknown = options[name];
-    const [key, expected, fix] = parts[name];
-    if (typeof part === "object" && part !== null && key in part) continue;
-    throw new WhetstoneError("config.invalid", {
-      where: `train(): ${name}`,
-      got: briefly(part),
-      expected,
-      fix,
-    });
-  }
-}
-
-function requireNeeds(method: Method, engine: Pick<Engine, "name" | "can">, staleness: number): void {
-  const needs = new Set<Capability>([...method.needs, ...(staleness > 0 ? (["freeze"] as const) : [])]);
-  const missing = [...needs].filter((need) => !engine.can.has(need));
-  if (missing.length === 0) return;
-  throw new WhetstoneError("capability.missing", {
-    where: `method "${method.id}" on engine "${engine.name}"`,
-    got: `no ${missing.join(", no ")}`,
-    expected: `an engine with ${[...needs].join(", ")}`,
-    fix: "Choose another engine, or a method whose needs this one meets.",
-  });
-}
-
-/**
- * Makes sure that the folder is free, or holds this very run when resuming, before any work starts.
- * @returns whether the folder was made here.
- */
-async function claimFolder(
-  out: string,
-  identity: Json,
-  limits: Json | undefined,
-  resume: boolean,
-): Promise<boolean> {
-  const file = join(out, "run.json");
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  const wanted = `${JSON.stringify(identity, null, 1)}\n`;
-  const keepLimits = async (): Promise<void> => {
-    if (limits !== undefined)
-      await replaceFile(join(out, "limits.json"), `${JSON.stringify(limits, null, 1)}\n`);
-  };
-  if (text === undefined) {
-    if (resume) {
-      throw new WhetstoneError("checkpoint.missing", {
-        where: "--resume",
-        got: `no run in ${out}`,
-        expected: "the folder of a run that was started before",
-        fix: "Leave --resume out to start it, or name the right folder with --out.",
-      });
-    }
-    const made = !existsSync(out);
-    await makeFolder(out);
-    // before the run is there: it never is without what bounds it
-    await keepLimits();
-    await replaceFile(file, wanted);
-    return made;
-  }
-  if (!resume) {
-    throw new WhetstoneError("run.exists", {
-      where: "--out",
-      got: `${out}, where a run is already`,
-      expected: "a new folder",
-      fix: "Go on with that run with --resume, or name another folder.",
-    });
-  }
-  if (text !== wanted) {
-    throw new WhetstoneError("run.different", {
-      where: "--resume",
-      got: `options that differ from those in ${file}`,
-      expected: "the very same run",
-      fix: "Start it with the options that it began with, or choose another folder.",
-    });
-  }
-  await access(out, constants.W_OK).catch((e: unknown) => {
-    throw writeError(out, e);
-  });
-  await keepLimits();
-  return false;
-}
-
-/** Nothing is left of a run that never began: told better, the same one begins. @param made whether the folder is its own. */
-async function forgetRun(id: string, out: string, made: boolean, store: RunStore): Promise<void> {
-  await store.dropRun(id).catch(() => undefined);
-  for (const name of ["run.json", "limits.json", "journal.jsonl"])
-    await rm(join(out, name), { force: true }).catch(() => undefined);
-  if (made) await rmdir(out).catch(() => undefined);
+/** What the names of a config stand for, and where the run is. */
+export interface RunParts extends Pick<RunOptions, "environment" | "method" | "engine" | "store" | "resume"> {
+  readonly out: string;
 }
 
 /**
@@ -216,132 +73,125 @@ export async function train(
   report: (event: RunEvent) => void,
   stop: AbortSignal,
 ): Promise<RunSummary> {
-  const { environment, method, engine, seed = 1, iterations = 80, contextTokens = 128 } = options;
-  const began = performance.now();
-  const { staleness = 0, importanceCap = 2 } = options;
   requireParts(options);
-  requireNeeds(method, engine, staleness);
-  const examined = await examine(environment, options.resume ? withoutPlaying : quickly);
+  const config = resolveConfig(options);
+  const { env, method, seed } = config;
+  const out = options.out ?? join("runs", `${env}-${method}-${seed}`);
+  return await trainByConfig(config, { ...options, out }, report, stop);
+}
+
+/** Trains as a config says. The config is kept in the folder as a whole. @throws as {@link train}. */
+export async function trainByConfig(
+  stated: RunConfig,
+  parts: RunParts,
+  report: (event: RunEvent) => void,
+  stop: AbortSignal,
+): Promise<RunSummary> {
+  const { environment, method, engine, resume = false } = parts;
+  const began = performance.now();
+  requireNeeds(method, engine, stated.staleness);
+  const examined = await examine(environment, resume ? withoutPlaying : quickly);
   requireSound(environment.name, examined.findings);
-  const out = resolve(options.out ?? join("runs", `${environment.name}-${method.id}-${seed}`));
-  const warm = warmStartOf(options);
-  const evaluation = { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation };
-  const name = basename(out);
-  const identity: Json = {
-    format: 1,
-    env: environment.name,
-    method: method.id,
-    engine: engine.name,
-    seed,
-    iterations,
-    contextTokens,
-    warmStart: warm ? { ...warm } : null,
-    evaluation,
-    ...(staleness > 0 && { staleness, importanceCap }),
-    config: options.config ?? null,
-  };
-  const made = await claimFolder(out, identity, options.limits, options.resume ?? false);
-  const store = await openRunStore(options.store ?? join(dirname(out), "whetstone.sqlite"));
-  const id = out;
+  const out = resolve(parts.out);
+  const file = parts.store ?? join(dirname(out), "whetstone.sqlite");
+  const config = { ...stated, adjustable: { ...stated.adjustable, store: rememberedStore(out, file) } };
+  const made = await claimFolder(out, config, resume);
+  const store = await openRunStore(file);
   let run: Run | undefined;
-  let begun = options.resume ?? false;
+  let begun = resume;
   try {
     await store.startRun({
-      id,
-      name,
-      env: environment.name,
-      method: method.id,
-      engine: engine.name,
-      seed,
-      config: identity,
-      folder: out,
+      ...{ id: out, name: basename(out), env: config.env, method: config.method, engine: config.engine },
+      ...{ seed: config.seed, config, folder: out },
     });
-    const settings = {
-      name: id,
-      environment,
-      method,
-      engine,
-      seed,
-      iterations,
-      contextTokens,
-      concurrency: options.concurrency ?? 64,
-      checkpointSeconds: options.checkpointSeconds ?? 15,
-      evaluation,
-      trainedShares: Object.fromEntries(
-        examined.splits.map(({ name, tasks, trained }) => [name, trained / Math.max(1, tasks.length)]),
-      ),
-      staleness,
-      importanceCap,
-      ...(options.budgetSeconds === undefined ? {} : { budgetSeconds: options.budgetSeconds }),
-      ...(options.episodes === undefined ? {} : { episodes: options.episodes }),
-      ...(warm ? { warmStart: warm } : {}),
-    };
-    run = await assemble(settings, { out, store, resume: options.resume ?? false, report, stop });
+    const records = await recordsIn(out, store, engine, resume);
+    run = await assemble(settingsOf(config, parts, out, examined), { records, report, stop });
     // what an engine can may hang on its server, which is known by now
-    requireNeeds(method, { name: engine.name, can: run.policy.can }, staleness);
+    requireNeeds(method, { name: engine.name, can: run.policy.can }, config.staleness);
     const findings = findingsFor(examined, run);
-    await store.saveFindings(id, findings);
+    await store.saveFindings(out, findings);
     begun = true;
-    report({
-      type: "start",
-      run: name,
-      env: environment.name,
-      method: method.id,
-      engine: engine.name,
-      seed,
-      out,
-      parameters: run.policy.parameters,
-      iterations,
-      ...(run.state.step > 0 ? { resumed: run.state.iteration } : {}),
-    });
+    report(startEvent(config, out, run));
     for (const finding of findings) report({ type: "warning", message: findingLine(finding), ...finding });
     const after = await learn(run, out);
-    const told = currentArtefact(run.state);
-    const artefact = told && (await keepArtefact(out, told.id, store));
     const seconds = (performance.now() - began) / 1000;
-    const { success, trainedShare } = after.find((r) => r.mode === "sampled") ?? after[0]!;
-    const summary: RunSummary = {
-      run: name,
-      out,
-      store: store.file,
-      iterations: run.state.iteration,
-      seconds,
-      success,
-      heldOut: trainedShare === 0,
-      health: await healthOf(store, id),
-      weights: await weightsIn(finalFolder(out)),
-      ...(artefact === undefined ? {} : { artefact }),
-      before: run.state.before,
-      after,
-    };
-    await store.finishRun(id, "done", { success: { ...success }, seconds });
-    report({
-      type: "done",
-      run: name,
-      out,
-      iterations: run.state.iteration,
-      seconds,
-      success,
-      heldOut: summary.heldOut,
-      health: summary.health,
-      weights: summary.weights,
-      evaluations: after,
-    });
+    const summary = await summaryOf(run, { out, store, after, seconds });
+    await store.finishRun(out, "done", { success: { ...summary.success }, seconds });
+    report(doneEvent(summary));
     return summary;
   } catch (e) {
     const ended = endsRun(e) && !(isGone(e) && nothingDone(run));
     const stopped = (stop.aborted && e === stop.reason) || ended;
     const why = stopped ? undefined : { error: messageOf(e) };
-    await store.finishRun(id, stopped ? "interrupted" : "failed", why).catch(() => undefined);
-    // what it was told may have been wrong; a disk was not, and once it has room again the very same run goes on
+    await store.finishRun(out, stopped ? "interrupted" : "failed", why).catch(() => undefined);
+    // its options may have been wrong; a disk was not, and once it has room again the very same run goes on
     const disk = isWhetstoneError(e) && /^(disk|store)\./.test(e.code);
-    if (!begun && !disk) await forgetRun(id, out, made, store);
-    if (stopped) report({ type: "interrupted", run: name, out, iteration: run?.state.iteration ?? 0 });
+    if (!begun && !disk) await forgetRun(out, out, made, store);
+    if (stopped)
+      report({ type: "interrupted", run: basename(out), out, iteration: run?.state.iteration ?? 0 });
     throw e;
   } finally {
     await run?.close();
     await store.close();
   }
+}
+
+function settingsOf(
+  config: RunConfig,
+  { environment, method, engine }: RunParts,
+  name: string,
+  { splits }: Examination,
+): RunSettings {
+  const { adjustable, ...rest } = config;
+  const trainedShares = Object.fromEntries(
+    splits.map(({ name, tasks, trained }) => [name, trained / Math.max(1, tasks.length)]),
+  );
+  return { ...rest, ...adjustable, name, environment, method, engine, trainedShares };
+}
+
+const startEvent = (config: RunConfig, out: string, { policy, state }: Run): RunEvent => ({
+  type: "start",
+  run: basename(out),
+  env: config.env,
+  method: config.method,
+  engine: config.engine,
+  seed: config.seed,
+  out,
+  parameters: policy.parameters,
+  iterations: config.iterations,
+  ...(state.step > 0 ? { resumed: state.iteration } : {}),
+});
+
+async function summaryOf(
+  { state }: Run,
+  {
+    out,
+    store,
+    after,
+    seconds,
+  }: Pick<RunSummary, "out" | "after" | "seconds"> & { readonly store: RunStore },
+): Promise<RunSummary> {
+  const version = currentArtefact(state);
+  const artefact = version && (await keepArtefact(out, version.id, store));
+  const { success, trainedShare } = after.find((r) => r.mode === "sampled") ?? after[0]!;
+  return {
+    run: basename(out),
+    out,
+    store: store.file,
+    iterations: state.iteration,
+    seconds,
+    success,
+    heldOut: trainedShare === 0,
+    health: await healthOf(store, out),
+    weights: await weightsIn(finalFolder(out)),
+    ...(artefact === undefined ? {} : { artefact }),
+    before: state.before,
+    after,
+  };
+}
+
+function doneEvent({ store: _, artefact: __, before: ___, after, ...said }: RunSummary): RunEvent {
+  return { type: "done", ...said, evaluations: after };
 }
 
 const isGone = (e: unknown): boolean => isWhetstoneError(e) && e.code === "provider.gone";

@@ -4,9 +4,9 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Advantages, Experience } from "../core/slots.ts";
 import type { ModelId, Stats, Task } from "../core/types.ts";
+import type { RunSettings } from "./config.ts";
 import type { ContextParts } from "./context.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
-import type { RunSettings } from "./settings.ts";
 import type { RunState } from "./state.ts";
 
 /** What one iteration brings. */

@@ -1,7 +1,4 @@
-/** What a run is made of, once every name has been looked up and every default filled in. */
-import type { Method } from "../core/slots.ts";
-import type { Engine } from "../engine/engine.ts";
-import type { Environment } from "../env/environment.ts";
+/** Settings of a run's warm start and of its evaluations. */
 
 /**
  * Settings of the imitation that a run begins with: the policy learns from demonstrations until the held-out loss stops
@@ -34,33 +31,6 @@ export interface EvaluationSettings {
   readonly every: number;
   /** Validation tasks. The best validated checkpoint is the run's result. */
   readonly validationTasks: number;
-}
-
-export interface RunSettings {
-  readonly name: string;
-  readonly environment: Environment;
-  readonly method: Method;
-  readonly engine: Engine;
-  readonly seed: number;
-  readonly iterations: number;
-  /** Wall-clock limit of the training; a run cut by it is not reproducible in its length. */
-  readonly budgetSeconds?: number;
-  /** Training ends with the iteration in which so many episodes have been played. */
-  readonly episodes?: number;
-  readonly contextTokens: number;
-  /** Episodes that run at once. Does not change results. */
-  readonly concurrency: number;
-  /** Checkpoint at the first end of an iteration after this many seconds, or more where saving is slow; 0: at every end. */
-  readonly checkpointSeconds: number;
-  /** Absent: begin from random weights. */
-  readonly warmStart?: WarmStartSettings;
-  readonly evaluation: EvaluationSettings;
-  /** By split: the share of its tasks that are trained on as well. A split that is absent has none. */
-  readonly trainedShares: Readonly<Record<string, number>>;
-  /** Iterations that rollouts may run ahead of learning; 0: they take turns. */
-  readonly staleness: number;
-  /** Largest importance weight of a token that was sampled ahead; 0 leaves the correction to the method's own ratios. */
-  readonly importanceCap: number;
 }
 
 /** Two layers learn the facts from 1,500 tasks with these. */

@@ -1,22 +1,15 @@
 /** The loop in memory: no folder, no store, nothing recorded. For checks and comparisons of small agents. */
 import type { Model } from "../core/model.ts";
-import { randomStream } from "../core/random.ts";
 import type { Method } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
-import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
-import type { RolloutRun } from "./attempt.ts";
-import { type AuxiliaryModels, addAuxiliaryModels, blendAll } from "./auxiliaryModels.ts";
-import { makeContext } from "./context.ts";
-import { evaluate } from "./evaluate.ts";
+import { assemble } from "./assemble.ts";
+import type { Surroundings } from "./assembly.ts";
+import { resolveConfig } from "./config.ts";
 import type { EvaluationResult } from "./events.ts";
-import { limitConcurrency } from "./limit.ts";
-import { iterate } from "./loop.ts";
-import { metricsOf } from "./metrics.ts";
-import type { Iteration } from "./running.ts";
-import { freshState, type RunState } from "./state.ts";
-import { vocabularyOf } from "./vocabulary.ts";
+import { loop } from "./loop.ts";
+import { noRecords } from "./records.ts";
 
 /** Settings of {@link trainInMemory}. */
 export interface TrainInMemoryOptions {
@@ -32,7 +25,7 @@ export interface TrainInMemoryOptions {
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
   readonly prepare?: (policy: Model) => Promise<void>;
   /** Sees every iteration as it is done. */
-  readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  readonly onIteration?: Surroundings["onIteration"];
   readonly stop?: AbortSignal;
 }
 
@@ -51,72 +44,34 @@ export interface TrainedInMemory {
 
 /** Trains a fresh policy and hands everything back. The engine's models are the caller's to dispose of. */
 export async function trainInMemory(options: TrainInMemoryOptions): Promise<TrainedInMemory> {
-  const { environment, method, engine, seed, iterations, contextTokens = 256, stop = forever } = options;
-  const random = randomStream(seed);
-  const vocabulary = vocabularyOf(environment, method);
-  const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
-    engine.create({
-      id,
-      seed: random.split("model").seed,
-      vocabulary,
-      contextTokens,
-      ...(heads.length > 0 ? { heads } : {}),
-    });
-  const policy = await create("policy");
-  await options.prepare?.(policy);
-  const further: AuxiliaryModels = {
-    models: new Map([["policy", policy]]),
-    frozen: new Map(),
-    helpers: new Map(),
-  };
-  const state = freshState("train");
-  await addAuxiliaryModels(method, further, state, { create, random });
-  const tasks = environment.tasks("train");
-  const byId = new Map(tasks.map((t) => [t.id, t]));
-  const limit = limitConcurrency(64);
-  const leaksIn = heldOutLeaks(environment);
-  const run: RolloutRun = {
-    settings: { method, iterations },
-    state,
-    random,
-    stop,
-    tasks,
-    context: (tasks, phase) =>
-      makeContext(
-        {
-          ...further,
-          environment,
-          tasks: byId,
-          state,
-          iterations,
-          random,
-          limit,
-          stop,
-          leaksIn,
-          ...(phase === undefined ? {} : { phase }),
-        },
-        tasks,
-      ),
-    settle: () => blendAll(method, further),
-  };
+  const { environment, method, engine, contextTokens = 256, prepare, onIteration, stop = forever } = options;
+  const evaluation = { tasks: 0, every: 0 };
+  const { adjustable, ...config } = resolveConfig({
+    ...options,
+    contextTokens,
+    warmStart: false,
+    evaluation,
+    checkpointSeconds: Number.POSITIVE_INFINITY,
+  });
   const curve: Stats[] = [];
-  const { episodes = Number.POSITIVE_INFINITY } = options;
-  while (state.iteration < iterations && (state.counters.episodes ?? 0) < episodes) {
-    stop.throwIfAborted();
-    const done = await iterate(run);
-    curve.push(metricsOf(done, state));
-    await options.onIteration?.(done, state, policy);
-  }
+  const run = await assemble(
+    { ...config, ...adjustable, name: "in memory", environment, method, engine, trainedShares: {} },
+    {
+      records: noRecords,
+      report: (event) => void (event.type === "iteration" && curve.push(event.metrics)),
+      stop,
+      ...(onIteration && { onIteration }),
+    },
+  );
+  await prepare?.(run.policy);
+  await run.beginTraining();
+  await loop(run);
   return {
     curve,
-    counters: state.counters,
-    policy,
-    evaluate: async (split, mode = "sampled", count = Number.POSITIVE_INFINITY) => {
-      const artefact = currentArtefact(state)?.artefact;
-      const told = artefact ? { artefact } : {};
-      const asked = { environment, agent: policy, split, mode, tasks: count, random, limit, stop, ...told };
-      return (await evaluate(asked)).result;
-    },
+    counters: run.state.counters,
+    policy: run.policy,
+    evaluate: (split, mode = "sampled", tasks = Number.POSITIVE_INFINITY) =>
+      run.evaluate(split, mode, tasks, "after"),
   };
 }
 

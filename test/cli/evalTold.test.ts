@@ -90,7 +90,7 @@ const teacher = method({
   },
 });
 
-const run = (out: string, engine: Engine, config = {}) =>
+const run = (out: string, engine: Engine, parts = {}) =>
   train(
     {
       environment: keyDoor(),
@@ -102,7 +102,7 @@ const run = (out: string, engine: Engine, config = {}) =>
       checkpointSeconds: 0,
       warmStart: false,
       evaluation: { tasks: 1 },
-      config,
+      parts,
     },
     () => {},
     new AbortController().signal,

@@ -48,7 +48,7 @@ test("import, train from it, export: what people said becomes a policy, and no c
   assert.match(shown.out, /^likelihood\.loss, 5 iterations$/m);
   const begun = JSON.parse(await readFile(join(out, "run.json"), "utf8"));
   assert.equal(begun.env, "logged");
-  assert.equal(begun.config.feedback.store, store);
+  assert.equal(begun.parts.feedback.store, store);
   const runs = await openRunStore(at("runs/whetstone.sqlite"));
   assert.deepEqual(await runs.trajectories(out), []);
   await runs.close();

@@ -184,7 +184,7 @@ test("folders: in the way, there already, of another run, of none", async () => 
 
   await runIn(other, settings("tabular"));
   await assert.rejects(runIn(other, settings("tabular")), withCode("run.exists"));
-  for (const change of [{ seed: 2 }, { iterations: 5 }, { contextTokens: 64 }, { config: "other" }]) {
+  for (const change of [{ seed: 2 }, { iterations: 5 }, { contextTokens: 64 }, { parts: "other" }]) {
     await assert.rejects(
       runIn(other, { ...settings("tabular"), resume: true, ...change }),
       withCode("run.different", /options that it began with/),

@@ -50,7 +50,7 @@ export function health(run: RunMeasurements): HealthReport {
 
 /** The catalogue's name of a run's environment, or its file as seen from here. */
 function environmentOf({ env, config, folder }: Run): string {
-  const modules = objectOf(objectOf(objectOf(config)?.config)?.modules);
+  const modules = objectOf(objectOf(objectOf(objectOf(config)?.adjustable)?.parts)?.modules);
   const file = textOf(modules?.env);
   if (file !== undefined) return relative(process.cwd(), join(folder, file));
   // the environment stands in a config file, or in a program

@@ -1,0 +1,157 @@
+/** What `whetstone train` is about to do: a run as stated, or the one in a folder with what is stated otherwise. */
+import { join } from "node:path";
+import { WhetstoneError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import type { Recipe } from "../method/method.ts";
+import { type RunConfig, resolveConfig } from "../train/config.ts";
+import { storeAt } from "../train/folder.ts";
+import type { RunParts } from "../train/run.ts";
+import { type EngineName, type EngineOptions, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { fromFeedback } from "./fromFeedback.ts";
+import type { StatedRun } from "./options.ts";
+import { defaultStore } from "./report.ts";
+import {
+  environmentName,
+  modulesOf,
+  overlaid,
+  type Parts,
+  type RunRecord,
+  readRunRecord,
+  recordedConfig,
+  recordedEnvironment,
+  recordOf,
+  stated,
+  statedFeedback,
+} from "./runRecord.ts";
+
+/** What is known before there is an engine. */
+export interface TrainPlan {
+  readonly out: string;
+  readonly store: string;
+  readonly engine: EngineName;
+  readonly engineOptions: EngineOptions;
+  /** The run's config, and what its names stand for. */
+  made(engine: Engine): Promise<{ readonly config: RunConfig; readonly parts: RunParts }>;
+}
+
+/** @param file the config file, where there is one. */
+export async function trainPlan(asked: StatedRun, file: string | undefined): Promise<TrainPlan> {
+  const environment = await statedEnvironment(asked);
+  const recipe = statedRecipe(asked) ?? requireMethod("--method", "grpo");
+  const { seed = 1, fromFeedback: feedback } = asked;
+  const out = asked.out ?? `runs/${feedback ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
+  const begun = asked.resume ? await readRunRecord(out) : undefined;
+  return begun ? await resumed(begun, asked, file) : fresh({ asked, file, out, recipe, environment });
+}
+
+/** What is measured in, where it is stated; undefined for a run that learns from feedback and measures on its prompts. */
+async function statedEnvironment({
+  env,
+  resume,
+  out,
+  fromFeedback: feedback,
+}: StatedRun): Promise<Environment | undefined> {
+  if (typeof env === "object") return env;
+  if (env === undefined && (feedback !== undefined || (resume && out !== undefined))) return undefined;
+  return await requireEnvironment("--env", env ?? "facts");
+}
+
+const statedRecipe = ({ method }: StatedRun): Recipe | undefined =>
+  typeof method === "string" ? requireMethod("--method", method) : method;
+
+interface Fresh {
+  readonly asked: StatedRun;
+  readonly file: string | undefined;
+  readonly out: string;
+  readonly recipe: Recipe;
+  readonly environment: Environment | undefined;
+}
+
+function fresh({ asked, file, out, recipe, environment: measured }: Fresh): TrainPlan {
+  const { engine: name = "local", model, fromFeedback: feedback } = asked;
+  const engineOptions = {
+    ...stated(asked, "model", "size", "lora", "device", "threads", "memory"),
+    ...stated(asked, "url", "baseModel", "tokenizer", "keyEnv", "reduction", "samplers"),
+    ...stated(asked, "spend", "price", "calls", "tokens", "cache"),
+  };
+  const store = asked.store ?? defaultStore(out);
+  return {
+    ...{ out, store, engine: name },
+    engineOptions: withLedger(name, engineOptions, out),
+    async made(engine) {
+      const settings = { ...recipe.defaults, ...stated(engine, "learningRate"), ...asked.settings };
+      const source = statedFeedback(undefined, asked, measured?.name);
+      const parts: Parts = { settings, ...(source && { feedback: source }) };
+      const trained = await trainedParts(recipe, parts, feedback, measured);
+      // a model of somebody else's speaks already
+      const warmStart = model !== undefined || name === "tinker" ? false : undefined;
+      const config = resolveConfig({ ...trained, engine, warmStart, ...stated(asked, "warmStart") });
+      const record = recordOf(out, config, parts, { modules: modulesOf(out, file, asked.env) });
+      return {
+        config: overlaid(record, asked, { file, measured: measured?.name }).config,
+        parts: { ...trained, engine, out, store, resume: asked.resume },
+      };
+    },
+  };
+}
+
+async function resumed(begun: RunRecord, asked: StatedRun, file: string | undefined): Promise<TrainPlan> {
+  const { out } = begun;
+  const ofFile = await recordedConfig(begun);
+  const environment =
+    asked.env === undefined && environmentName(begun) !== ""
+      ? await recordedEnvironment(begun, ofFile)
+      : await statedEnvironment({ ...asked, out, resume: true });
+  const recipe = statedRecipe(asked) ?? recordedRecipe(begun, ofFile);
+  const record = overlaid(begun, asked, { file, measured: environment?.name });
+  const { engine: name, config, parts } = record;
+  if (name === undefined || parts.settings === undefined) throw ofProgram(out);
+  const remembered = begun.config.adjustable.store;
+  const store = asked.store ?? (remembered === undefined ? defaultStore(out) : storeAt(out, remembered));
+  return {
+    ...{ out, store, engine: name },
+    engineOptions: withLedger(name, record.engineOptions, out),
+    async made(engine) {
+      const feedback = asked.fromFeedback ?? parts.feedback?.store;
+      const trained = await trainedParts(recipe, parts, feedback, environment);
+      const wanted = stated(asked, "warmStart");
+      const { warmStart } = "warmStart" in wanted ? resolveConfig({ ...trained, engine, ...wanted }) : config;
+      const names = { env: trained.environment.name, method: recipe.id, engine: engine.name };
+      return {
+        config: { ...config, ...names, warmStart },
+        parts: { ...trained, engine, out, store, resume: true },
+      };
+    },
+  };
+}
+
+/** The method, and what it is trained in. @param feedback the store of what people said, with its password. */
+async function trainedParts(
+  recipe: Recipe,
+  { settings, feedback: source }: Parts,
+  feedback: string | undefined,
+  measured: Environment | undefined,
+): Promise<Pick<RunParts, "method" | "environment">> {
+  const method = recipe.build(settings);
+  return source && feedback !== undefined
+    ? await fromFeedback(method, { ...source, store: feedback }, measured)
+    : { method, environment: measured ?? (await requireEnvironment("--env", "facts")) };
+}
+
+/** The method that a run was begun with: of its config file, where that has one of its own, else of the catalogue. */
+function recordedRecipe({ config: { method: id } }: RunRecord, { method }: StatedRun): Recipe {
+  return typeof method === "object" && method.id === id ? method : requireMethod("--method", id);
+}
+
+/** All processes of a run spend from one budget. */
+const withLedger = (engine: EngineName, options: EngineOptions, out: string): EngineOptions =>
+  engine === "chat" ? { ...options, ledger: join(out, "spent.jsonl") } : options;
+
+const ofProgram = (out: string): WhetstoneError =>
+  new WhetstoneError("run.different", {
+    where: "--resume",
+    got: `${out}, a run that a program began`,
+    expected: "a run of whetstone train",
+    fix: "Go on with it where it was begun: train({ …, resume: true }).",
+  });

@@ -1,0 +1,32 @@
+/** The parts of a run that its saving and its recording share. */
+import type { Frozen, Model } from "../core/model.ts";
+import type { Random } from "../core/random.ts";
+import type { AuxiliaryModels } from "./auxiliaryModels.ts";
+import type { RunClock } from "./clock.ts";
+import type { RunSettings } from "./config.ts";
+import type { RunEvent } from "./events.ts";
+import type { Journal } from "./journal.ts";
+import type { Records } from "./records.ts";
+import type { Iteration } from "./running.ts";
+import type { RunState } from "./state.ts";
+
+/** What a run has around it. */
+export interface Surroundings {
+  readonly records: Records;
+  readonly report: (event: RunEvent) => void;
+  readonly stop: AbortSignal;
+  /** Sees every iteration once it is recorded. */
+  readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+}
+
+export interface Assembly extends Surroundings, AuxiliaryModels {
+  readonly settings: RunSettings;
+  readonly state: RunState;
+  readonly policy: Model;
+  /** Weights that play ahead of learning, by name. */
+  readonly snapshots: Map<string, Frozen>;
+  readonly random: Random;
+  readonly clock: RunClock;
+  readonly journal: Journal | undefined;
+  readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
+}

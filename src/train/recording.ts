@@ -1,0 +1,198 @@
+/** What a run records of its iterations and evaluations, and what of them ends it with an error. */
+import { counted } from "../common/text/counted.ts";
+import { WhetstoneError } from "../core/errors.ts";
+import { isLogged } from "../core/trainingExamples.ts";
+import type { Stats, Trajectory } from "../core/types.ts";
+import { currentArtefact, proposedArtefacts } from "./artefacts.ts";
+import type { Assembly } from "./assembly.ts";
+import type { RunSettings } from "./config.ts";
+import { evaluate } from "./evaluate.ts";
+import type { RunEvent } from "./events.ts";
+import { metricsOf } from "./metrics.ts";
+import type { Iteration, Run } from "./running.ts";
+
+/** Iterations in a row in which every episode failed, until a run that has played before gives up. */
+const patience = 3;
+
+/** Largest difference between a log-probability when sampled and in the training pass, on the same weights. */
+const logpTolerance = 1e-4;
+
+/** Stores versions that were proposed since, with the time. */
+function artefactKeeper({ state, records }: Assembly): () => Promise<void> {
+  const stored = new Set<string>();
+  return async () => {
+    for (const version of proposedArtefacts(state)) {
+      if (stored.has(version.id)) continue;
+      await records.store.artefacts.add({ ...version, created: Date.now() });
+      stored.add(version.id);
+    }
+  };
+}
+
+export function recordingOf(assembly: Assembly): Pick<Run, "commit" | "evaluate"> {
+  const keepArtefacts = artefactKeeper(assembly);
+  const failing = failureWatch(assembly);
+  return {
+    async commit(done) {
+      const { settings, state, policy, records, report } = assembly;
+      const { experience, advantages } = done;
+      const metrics = { ...metricsOf(done, state), ...spendOf(settings.engine) };
+      requireSmallGap(metrics);
+      requireActions(experience.trajectories, settings);
+      failing(experience.trajectories);
+      await records.store.saveIteration(settings.name, state.iteration - 1, {
+        metrics,
+        trajectories: experience.trajectories.flatMap((trajectory) => {
+          if (isLogged(trajectory.task)) return [];
+          const advantage = advantages.get(trajectory.id);
+          return [{ trajectory, phase: "train", ...(advantage ? { advantage } : {}) }];
+        }),
+      });
+      await keepArtefacts();
+      report(iterationEvent(assembly, done, metrics));
+      await assembly.onIteration?.(done, state, policy);
+    },
+
+    evaluate: (...asked) => measured(assembly, keepArtefacts, ...asked),
+  };
+}
+
+/** Counts iterations in which every episode failed. @throws WhetstoneError `environment.broken` where that goes on. */
+function failureWatch({ settings, state, report }: Assembly): (played: readonly Trajectory[]) => void {
+  let allFailed = 0;
+  return (played) => {
+    const { iteration } = state;
+    const broken = played.map((t) => t.end).filter((end) => end.kind === "failed");
+    allFailed = broken.length > 0 && broken.length === played.length ? allFailed + 1 : 0;
+    if (allFailed > 0 && (iteration === 1 || allFailed >= patience)) {
+      const when = `iteration ${iteration}`;
+      throw nothingPlayed(settings.environment.name, when, broken.length, broken[0]!.message);
+    }
+    if (broken.length === 0) return;
+    const episodes = `${broken.length} of ${counted(played.length, "episode")} failed`;
+    report({
+      type: "warning",
+      message: `iteration ${iteration}: ${episodes} and were left out; the first: ${broken[0]!.message}`,
+    });
+  };
+}
+
+function iterationEvent({ settings, state, clock }: Assembly, done: Iteration, metrics: Stats): RunEvent {
+  const { iterations, budgetSeconds = Number.POSITIVE_INFINITY } = settings;
+  const { iteration } = state;
+  const left = (clock.trained() / iteration) * (iterations - iteration);
+  const { rollout, update } = done.seconds;
+  return {
+    type: "iteration",
+    iteration,
+    iterations,
+    reward: metrics.reward ?? Number.NaN,
+    success: metrics.success ?? Number.NaN,
+    turns: metrics.turns ?? Number.NaN,
+    tokensPerSecond: metrics.tokensPerSecond ?? 0,
+    // what ran ahead of learning took no time of its own
+    seconds: (metrics["seconds.waited"] ?? rollout) + update,
+    secondsLeft: Math.max(0, Math.min(left, budgetSeconds - clock.trained())),
+    metrics,
+  };
+}
+
+/** Measures the policy with what it is told now, and records the result. */
+async function measured(
+  { settings, state, policy, records, report, random, limit, stop }: Assembly,
+  keepArtefacts: () => Promise<void>,
+  ...[split, mode, count, when]: Parameters<Run["evaluate"]>
+): ReturnType<Run["evaluate"]> {
+  const { environment, name } = settings;
+  const version = currentArtefact(state);
+  const { result, outcomes, trajectories } = await evaluate({
+    environment,
+    agent: policy,
+    split,
+    mode,
+    tasks: count,
+    trainedShare: settings.trainedShares[split] ?? 0,
+    random,
+    limit,
+    stop,
+    ...(version ? { artefact: version.artefact } : {}),
+  });
+  const broken = trajectories.map(({ end }) => end).find((end) => end.kind === "failed");
+  if (broken && when === "before" && result.failed === result.tasks) {
+    throw nothingPlayed(environment.name, `the first evaluation on "${split}"`, result.tasks, broken.message);
+  }
+  if (broken) {
+    const failed = `${result.failed} of ${counted(result.tasks, "episode")} failed and were left out`;
+    report({ type: "warning", message: `evaluation on "${split}": ${failed}; the first: ${broken.message}` });
+  }
+  await keepArtefacts();
+  if (version) {
+    await records.store.artefacts.measure({
+      id: `${name}/${when}/${state.iteration}/${split}/${mode}`,
+      artefact: version.id,
+      where: `${environment.name}/${split}`,
+      run: name,
+      success: result.success,
+      at: Date.now(),
+    });
+  }
+  const played = trajectories.filter((t) => !isLogged(t.task));
+  const examples = when === "during" ? [] : played.slice(0, 20);
+  await records.store.saveEvaluation(
+    name,
+    { when, iteration: state.iteration, ...result, outcomes },
+    examples.map((t) => ({ trajectory: { ...t, id: `${when}/${t.id}` }, phase: when })),
+  );
+  report({ type: "evaluation", when, iteration: state.iteration, ...result });
+  return result;
+}
+
+/** What providers were asked and paid so far, where they are. */
+function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
+  const spent = engine.spent?.();
+  if (!spent) return {};
+  const { calls, cachedCalls, inputTokens, outputTokens, usd } = spent;
+  return {
+    "spent.calls": calls,
+    "spent.cachedCalls": cachedCalls,
+    "spent.tokens": inputTokens + outputTokens,
+    "spent.usd": usd,
+  };
+}
+
+function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
+  const where = `environment "${name}"`;
+  const got = `all ${counted(count, "episode")} of ${when} failed`;
+  const fix = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  return new WhetstoneError("environment.broken", {
+    ...{ where, got, expected: "episodes that end", fix },
+    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${fix}`,
+  });
+}
+
+/** @throws WhetstoneError `context.tooLong` where every episode was cut off before its first action. */
+function requireActions(
+  trajectories: readonly Trajectory[],
+  { contextTokens, environment }: Pick<RunSettings, "contextTokens" | "environment">,
+): void {
+  const cut = trajectories.flatMap(({ turns, end }) =>
+    turns.length === 0 && end.kind === "truncated" && end.limit === "tokens" ? [end.at] : [],
+  );
+  if (cut.length === 0 || cut.length < trajectories.length) return;
+  throw new WhetstoneError("context.tooLong", {
+    where: `environment "${environment.name}"`,
+    got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
+    expected: "prompts that leave room for an action",
+    fix: `Set --context-tokens above ${Math.max(...cut)}.`,
+  });
+}
+
+function requireSmallGap({ logpGap }: Stats): void {
+  if (logpGap === undefined || logpGap <= logpTolerance) return;
+  throw new WhetstoneError("engine.failed", {
+    where: "sampling and training",
+    got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
+    expected: `at most ${logpTolerance}`,
+    fix: "This is a fault in the engine: please report it with the run's folder.",
+  });
+}

@@ -1,0 +1,97 @@
+/** When and what a run saves of itself. */
+import { endsRun } from "../core/chat.ts";
+import type { Frozen } from "../core/model.ts";
+import { markBest } from "./artefacts.ts";
+import type { Assembly } from "./assembly.ts";
+import { snapshotName } from "./asyncRollouts.ts";
+import type { Run } from "./running.ts";
+import type { RunState } from "./state.ts";
+
+/** So many times as long as a save took, the next one waits: a large model is not written more than it is trained. */
+const savingShare = 50;
+
+type Saving = Pick<Run, "checkpoint" | "checkpointIfDue" | "saveIfStopped">;
+
+export function savingOf({
+  settings,
+  state,
+  models,
+  frozen,
+  snapshots,
+  clock,
+  records,
+  journal,
+  report,
+  stop,
+}: Assembly): Saving {
+  let lastSaved = performance.now();
+  let pause = 0;
+
+  /** The snapshots that attempts under way were begun with. */
+  const usedSnapshots = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
+    ahead.flatMap(({ since }) =>
+      [...models.keys()].flatMap((id) => {
+        const name = snapshotName(since, id);
+        const weights = snapshots.get(name);
+        return weights ? [[name, weights] as const] : [];
+      }),
+    );
+
+  async function save(of: RunState): Promise<void> {
+    of.seconds = clock.total();
+    of.trainedSeconds = clock.trained();
+    const from = performance.now();
+    const weighted = { models, frozen: new Map([...frozen, ...usedSnapshots(of)]) };
+    const folder = await records.saveCheckpoint(of, weighted);
+    lastSaved = performance.now();
+    pause = savingShare * (lastSaved - from);
+    if (folder !== undefined) report({ type: "checkpoint", iteration: of.iteration, folder, best: false });
+  }
+
+  async function checkpoint(): Promise<void> {
+    await save(state);
+    await journal?.forget(state.iteration);
+  }
+
+  return {
+    checkpoint,
+
+    async checkpointIfDue() {
+      const wait = settings.checkpointSeconds * 1000;
+      if (wait === 0 || performance.now() - lastSaved >= Math.max(wait, pause)) await checkpoint();
+    },
+
+    async saveIfStopped(of, work) {
+      try {
+        return await work();
+      } catch (e) {
+        // the journal goes on: it may hold what comes after
+        if ((stop.aborted && e === stop.reason) || endsRun(e)) await save(of);
+        throw e;
+      }
+    },
+  };
+}
+
+/** Measures the policy on the validation split where that is due, and keeps the best so far. */
+export const validationOf =
+  ({ settings, state, policy, records, report }: Assembly, run: Pick<Run, "saveIfStopped" | "evaluate">) =>
+  async (when: "due" | "last"): Promise<void> => {
+    const { environment, method } = settings;
+    const { every, validationTasks } = settings.evaluation;
+    const { iteration } = state;
+    // a method that learns without weights has selected by itself, on tasks of its own
+    if (every === 0 || method.weightFree) return;
+    if (!environment.splits.includes("validation") || environment.tasks("validation").length === 0) return;
+    if (iteration === state.validated || (when === "due" && iteration % every !== 0)) return;
+    const { success } = await run.saveIfStopped(state, () =>
+      run.evaluate("validation", "sampled", validationTasks, "during"),
+    );
+    state.validated = iteration;
+    // all episodes may have failed: then there is no mean
+    if (Number.isNaN(success.mean) || (state.best && success.mean < state.best.success)) return;
+    const folder = await records.saveBest(policy);
+    state.best = { iteration, success: success.mean };
+    markBest(state);
+    if (folder !== undefined) report({ type: "checkpoint", iteration, folder, best: true });
+  };
