@@ -1,9 +1,9 @@
 /** A method is its difference from the baseline: {@link method} fills in the rest. */
-import { WhetstoneError } from "../core/errors.ts";
 import type { Capability } from "../core/model.ts";
 import type { FrozenRule, MakeHelper, Method, ModelRule, Slots } from "../core/slots.ts";
 import type { ModelId } from "../core/types.ts";
 import { grpoSlots } from "./baseline.ts";
+import type { About } from "./entry.ts";
 import { defaultSettings, type Settings, settingsOf } from "./settings.ts";
 
 /** Slots as an author writes them: one piece or a list. Naming a slot replaces the baseline's choice. */
@@ -14,20 +14,7 @@ export type SlotChoices = {
 };
 
 /** A method as its author declares it. */
-export interface Difference {
-  /** Id of the method in the catalogue; the docs link its paper. */
-  readonly id: string;
-  readonly family: string;
-  /** One line for lists, under 100 characters. */
-  readonly summary: string;
-  /** Title of the paper. */
-  readonly paper?: string;
-  /** How it works and why that should help, in two to five sentences. */
-  readonly mechanism?: string;
-  /** The mathematics that differ from the baseline, as plain text, one formula per line, with every symbol defined. */
-  readonly equation?: string;
-  /** Source of defaults and constants: the paper, its code, or Whetstone. */
-  readonly source?: string;
+export interface Difference extends About {
   /** The method that it is checked against. Default "grpo". */
   readonly baseline?: string;
   /** Capabilities that it needs beyond sampling tokens and training. */
@@ -55,12 +42,9 @@ export interface Phase {
   readonly slots: SlotChoices;
 }
 
-/** A method before its settings are known: a row of the catalogue. */
+/** A method before its settings are known: an entry of the catalogue. */
 export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"> {
-  /** A diagnostic tests a law and trains nothing. */
-  readonly kind: "method" | "diagnostic";
-  /** For a diagnostic: the prediction that it tests. One sentence. */
-  readonly law?: string;
+  readonly kind: "method";
   readonly needs: readonly Capability[];
   /** Default settings. */
   readonly defaults: Settings;
@@ -68,7 +52,7 @@ export interface Recipe extends Omit<Difference, "slots" | "phases" | "defaults"
   readonly differs: readonly (keyof Slots)[];
   /**
    * Builds the method with a run's settings.
-   * @throws WhetstoneError `config.invalid` for a diagnostic, `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
+   * @throws WhetstoneError `option.unknown` for a setting that does not exist, `option.range` for an impossible value.
    */
   build(settings?: Partial<Settings>): Method;
 }
@@ -102,31 +86,6 @@ export function method(difference: Difference): Recipe {
         slots: { ...grpoSlots(settings), ...asLists(chosen(settings)) },
         ...(phases ? { phases: phasesOf(settings).map((p) => ({ ...p, slots: asLists(p.slots) })) } : {}),
       };
-    },
-  };
-}
-
-/** A diagnostic as its author declares it. Its mathematics is in `src/diagnose`, its measurement in its check. */
-export interface Diagnosis
-  extends Pick<Difference, "id" | "family" | "summary" | "paper" | "mechanism" | "equation" | "source"> {
-  readonly law: string;
-}
-
-/** A diagnostic of the catalogue: its check tests a law; it is never trained. */
-export function diagnostic(about: Diagnosis): Recipe {
-  return {
-    ...about,
-    kind: "diagnostic",
-    needs: [],
-    defaults: defaultSettings,
-    differs: [],
-    build: () => {
-      throw new WhetstoneError("config.invalid", {
-        where: `method "${about.id}"`,
-        got: "a diagnostic, which tests a law",
-        expected: "a method, which can be trained",
-        fix: `Run whetstone check ${about.id} to test the law, or choose a method.`,
-      });
     },
   };
 }
