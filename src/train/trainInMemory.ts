@@ -81,7 +81,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     random,
     stop,
     tasks,
-    context: (tasks, phase) =>
+    context: (tasks, phase, over = {}) =>
       makeContext(
         {
           ...further,
@@ -94,6 +94,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
           stop,
           leaksIn,
           ...(phase === undefined ? {} : { phase }),
+          ...over,
         },
         tasks,
       ),
