@@ -54,7 +54,7 @@ function composition(m: CatalogueEntry): string[] {
     return `  ${slot.padEnd(10)} ${named.length > 0 ? names(named) : "its own"}`;
   });
   const changed = Object.entries(m.defaults).filter(
-    ([name, value]) => settingRows[name as keyof typeof settingRows].fallback !== value,
+    ([name, value]) => settingRows[name as keyof typeof settingRows].default !== value,
   );
   return [
     ...(lines.length > 0 ? lines : ["  the baseline itself: every slot as GRPO has it"]),

@@ -123,6 +123,9 @@ export interface ModelRule {
   readonly heads?: readonly string[];
 }
 
+/** Value of an option of a method's own: a number, one of some names, or yes or no. */
+export type OptionValue = number | string | boolean;
+
 /** Makes a helper. Its types are known to the method's pieces; the run only stores it. @param random stream of the helper alone. */
 export type MakeHelper = (random: Random) => StatefulHelper<never, never, unknown>;
 
@@ -133,6 +136,8 @@ export interface Method {
   /** One line for lists. */
   readonly summary: string;
   readonly needs: readonly Capability[];
+  /** Values of the options of its own that it was built with; absent where it has none. A run records them. */
+  readonly options?: Readonly<Record<string, OptionValue>>;
   /** It learns without weights, and selects among its artefacts itself. */
   readonly weightFree?: true;
   /** Texts, critiques included, that its pieces send to the policy in addition to the environment's; their words join the vocabulary. */

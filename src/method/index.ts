@@ -8,4 +8,12 @@ export {
   diagnostic,
 } from "./entry.ts";
 export { type Difference, method, type Recipe, type SlotChoices, slotNames } from "./method.ts";
+export type {
+  ChoiceOption,
+  FlagOption,
+  NumberOption,
+  Option,
+  Options,
+  OptionValues,
+} from "./options.ts";
 export { defaultSettings, type Settings, settingRows } from "./settings.ts";

@@ -238,6 +238,7 @@ export async function train(
     warmStart: warm ? { ...warm } : null,
     evaluation,
     ...(staleness > 0 && { staleness, importanceCap }),
+    ...(method.options && { options: { ...method.options } }),
     config: options.config ?? null,
   };
   const made = await claimFolder(out, identity, options.limits, options.resume ?? false);

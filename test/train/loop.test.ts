@@ -166,7 +166,7 @@ test("phases replace slots from their iteration on, are named by the clock, and 
 
 test("a phase with an end gives its slots back, and phases may depend on the settings", async () => {
   const states: string[] = [];
-  const { slots: _none, ...rest } = base;
+  const { slots: _none, options: _own, ...rest } = base;
   const recipe = method({
     ...rest,
     slots: { advantage: counting("own", states) },

@@ -46,7 +46,7 @@ function detailOf(m: CatalogueEntry): MethodDetail {
   const { mechanism, equation, source } = m;
   const evidence = readEvidence(m.id);
   const changed = Object.entries(m.kind === "method" ? m.defaults : {}).filter(
-    ([name, value]) => settingRows[name as keyof typeof settingRows].fallback !== value,
+    ([name, value]) => settingRows[name as keyof typeof settingRows].default !== value,
   );
   return {
     ...rowOf(m),
