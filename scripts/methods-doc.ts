@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Recipe } from "../src/method/method.ts";
-import { methods } from "../src/methods/catalogue.ts";
+import { baselineOf, type CatalogueEntry, slotsOf } from "../src/method/entry.ts";
+import { catalogue } from "../src/methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../src/methods/evidence.ts";
 
 const target = join(import.meta.dirname, "..", "docs", "methods.md");
@@ -14,8 +14,8 @@ const target = join(import.meta.dirname, "..", "docs", "methods.md");
 const signed = (x: number): string => `${x > 0 ? "+" : ""}${Number(x.toPrecision(3))}`;
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
-function row(m: Recipe, e: StoredEvidence | undefined): string {
-  const against = m.baseline ?? "grpo";
+function row(m: CatalogueEntry, e: StoredEvidence | undefined): string {
+  const against = baselineOf(m) ?? `none: a ${m.kind}`;
   const measured = e
     ? [
         e.verdict,
@@ -26,13 +26,13 @@ function row(m: Recipe, e: StoredEvidence | undefined): string {
       ]
     : ["not run", "", "", "", ""];
   const id = `[\`${m.id}\`](../src/methods/${m.family}/${m.id}/method.ts)`;
-  const cells = [id, m.summary, m.differs.join(", "), against, ...measured];
+  const cells = [id, m.summary, slotsOf(m).join(", "), against, ...measured];
   return `| ${cells.map(cell).join(" | ")} |`;
 }
 
 function page(): string {
-  const judged = methods.filter((m) => m.family !== "baseline");
-  const evidence = new Map(methods.map((m) => [m.id, readEvidence(m.id)]));
+  const judged = catalogue.filter((m) => m.family !== "baseline");
+  const evidence = new Map(catalogue.map((m) => [m.id, readEvidence(m.id)]));
   const count = (verdict: StoredEvidence["verdict"]): number =>
     judged.filter((m) => evidence.get(m.id)?.verdict === verdict).length;
   const open = judged.filter((m) => !evidence.get(m.id)).length;
@@ -47,8 +47,8 @@ function page(): string {
     "seeds, a verdict from the paired 97.5 % t interval at 8 seeds or, if undecided, at 20. *Attempts* counts edits of a check",
     "after its first evidence. `npx whetstone explain ID` shows mechanism, mathematics and evidence of one.",
   ];
-  for (const family of [...new Set(methods.map((m) => m.family))]) {
-    const members = methods.filter((m) => m.family === family);
+  for (const family of [...new Set(catalogue.map((m) => m.family))]) {
+    const members = catalogue.filter((m) => m.family === family);
     lines.push("", `## ${family}`, "");
     if (family === "baseline") {
       lines.push("What others are measured against; only some are checked themselves.", "");

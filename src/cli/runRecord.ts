@@ -141,6 +141,7 @@ export function overlaid(
       engine,
       ...stated(asked, "seed", "iterations", "contextTokens", "staleness", "importanceCap"),
       evaluation: { ...config.evaluation, ...asked.evaluation },
+      options: { ...config.options, ...asked.options },
       parts: plain(parts),
       adjustable: {
         ...config.adjustable,

@@ -31,7 +31,12 @@ export function addTrain(program: Command, io: Io): void {
     .action(async (file: string | undefined, { live, ...options }: Record<string, unknown>) => {
       const config = file === undefined ? {} : await loadConfig(file);
       const line = statedRun(options);
-      const stated = { ...config, ...line, settings: { ...config.settings, ...line.settings } };
+      const stated = {
+        ...config,
+        ...line,
+        settings: { ...config.settings, ...line.settings },
+        options: { ...config.options, ...line.options },
+      };
       const outIn = line.out === undefined && config.out !== undefined ? file : undefined;
       await trainRun(stated, io, {
         ...(file !== undefined && { file }),

@@ -1,6 +1,7 @@
 /** What `whetstone train` is about to do: a run as stated, or the one in a folder with what is stated otherwise. */
 import { join } from "node:path";
 import { WhetstoneError } from "../core/errors.ts";
+import type { Method } from "../core/slots.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
@@ -8,6 +9,7 @@ import { type RunConfig, resolveConfig } from "../train/config.ts";
 import { storeAt } from "../train/folder.ts";
 import type { RunParts } from "../train/run.ts";
 import { type EngineName, type EngineOptions, requireEnvironment, requireMethod } from "./catalogue.ts";
+import { buildWith, choiceFor, requireKnown } from "./choices.ts";
 import { fromFeedback } from "./fromFeedback.ts";
 import type { StatedRun } from "./options.ts";
 import { defaultStore } from "./report.ts";
@@ -42,7 +44,16 @@ export async function trainPlan(asked: StatedRun, file: string | undefined): Pro
   const { seed = 1, fromFeedback: feedback } = asked;
   const out = asked.out ?? `runs/${feedback ? "feedback" : environment?.name}-${recipe.id}-${seed}`;
   const begun = asked.resume ? await readRunRecord(out) : undefined;
-  return begun ? await resumed(begun, asked, file) : fresh({ asked, file, out, recipe, environment });
+  return begun
+    ? await resumed(begun, asked, file)
+    : fresh({ asked: read(asked, recipe), file, out, recipe, environment });
+}
+
+/** With the values of the method's own options, in place of texts. @throws WhetstoneError `name.unknown`. */
+function read(asked: StatedRun, recipe: Recipe): StatedRun {
+  const { options = {} } = asked;
+  requireKnown("--set", Object.keys(options), [recipe]);
+  return { ...asked, options: choiceFor(recipe, options) };
 }
 
 /** What is measured in, where it is stated; undefined for a run that learns from feedback and measures on its prompts. */
@@ -83,7 +94,8 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
       const settings = { ...recipe.defaults, ...stated(engine, "learningRate"), ...asked.settings };
       const source = statedFeedback(undefined, asked, measured?.name);
       const parts: Parts = { settings, ...(source && { feedback: source }) };
-      const trained = await trainedParts(recipe, parts, feedback, measured);
+      const method = buildWith(recipe, settings, asked.options ?? {});
+      const trained = await trainedParts(method, source, feedback, measured);
       // a model of somebody else's speaks already
       const warmStart = model !== undefined || name === "tinker" ? false : undefined;
       const config = resolveConfig({ ...trained, engine, warmStart, ...stated(asked, "warmStart") });
@@ -96,17 +108,19 @@ function fresh({ asked, file, out, recipe, environment: measured }: Fresh): Trai
   };
 }
 
-async function resumed(begun: RunRecord, asked: StatedRun, file: string | undefined): Promise<TrainPlan> {
+async function resumed(begun: RunRecord, typed: StatedRun, file: string | undefined): Promise<TrainPlan> {
   const { out } = begun;
   const ofFile = await recordedConfig(begun);
+  const recipe = statedRecipe(typed) ?? recordedRecipe(begun, ofFile);
+  const asked = read(typed, recipe);
   const environment =
     asked.env === undefined && environmentName(begun) !== ""
       ? await recordedEnvironment(begun, ofFile)
       : await statedEnvironment({ ...asked, out, resume: true });
-  const recipe = statedRecipe(asked) ?? recordedRecipe(begun, ofFile);
   const record = overlaid(begun, asked, { file, measured: environment?.name });
   const { engine: name, config, parts } = record;
-  if (name === undefined || parts.settings === undefined) throw ofProgram(out);
+  const { settings } = parts;
+  if (name === undefined || settings === undefined) throw ofProgram(out);
   const remembered = begun.config.adjustable.store;
   const store = asked.store ?? (remembered === undefined ? defaultStore(out) : storeAt(out, remembered));
   return {
@@ -114,7 +128,8 @@ async function resumed(begun: RunRecord, asked: StatedRun, file: string | undefi
     engineOptions: withLedger(name, record.engineOptions, out),
     async made(engine) {
       const feedback = asked.fromFeedback ?? parts.feedback?.store;
-      const trained = await trainedParts(recipe, parts, feedback, environment);
+      const method = buildWith(recipe, settings, config.options);
+      const trained = await trainedParts(method, parts.feedback, feedback, environment);
       const wanted = stated(asked, "warmStart");
       const { warmStart } = "warmStart" in wanted ? resolveConfig({ ...trained, engine, ...wanted }) : config;
       const names = { env: trained.environment.name, method: recipe.id, engine: engine.name };
@@ -128,12 +143,11 @@ async function resumed(begun: RunRecord, asked: StatedRun, file: string | undefi
 
 /** The method, and what it is trained in. @param feedback the store of what people said, with its password. */
 async function trainedParts(
-  recipe: Recipe,
-  { settings, feedback: source }: Parts,
+  method: Method,
+  source: Parts["feedback"],
   feedback: string | undefined,
   measured: Environment | undefined,
 ): Promise<Pick<RunParts, "method" | "environment">> {
-  const method = recipe.build(settings);
   return source && feedback !== undefined
     ? await fromFeedback(method, { ...source, store: feedback }, measured)
     : { method, environment: measured ?? (await requireEnvironment("--env", "facts")) };

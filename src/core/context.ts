@@ -155,8 +155,12 @@ export interface Ctx {
   readonly clock: Clock;
   /** Random stream of this iteration. Split it; never share it between concurrent pieces. */
   readonly random: Random;
-  /** The training tasks that the data slot chose for this iteration. */
+  /** The training tasks that the data slot chose for this iteration; all training tasks while it chooses. */
   readonly tasks: readonly Task[];
+  /**
+   * A training task, or one made in this iteration, by its id.
+   * @throws WhetstoneError `capability.missing` for any other; held-out tasks cannot be reached.
+   */
   task(id: Id): Task;
   /** The model of that name; throws when the run has none. Default "policy". */
   model(id?: ModelId): Model;

@@ -43,6 +43,8 @@ export const runConfigSchema = z.strictObject({
   staleness: count,
   /** Largest importance weight of a token that was sampled ahead; 0 leaves the correction to the method's own ratios. */
   importanceCap: z.number(),
+  /** Values of the method's own options. */
+  options: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
   /** What a program needs to make the three parts again, in its own form; null where a caller hands them over. */
   parts: json,
   /** What may be stated otherwise when the run goes on. */
@@ -64,7 +66,7 @@ export type RunConfig = z.output<typeof runConfigSchema>;
 
 /** A run's config, and what its names stand for. */
 export interface RunSettings
-  extends Omit<RunConfig, "format" | "env" | "method" | "engine" | "parts" | "adjustable">,
+  extends Omit<RunConfig, "format" | "env" | "method" | "engine" | "options" | "parts" | "adjustable">,
     Omit<RunConfig["adjustable"], "store" | "parts"> {
   /** Under which the store knows it. */
   readonly name: string;
@@ -121,6 +123,7 @@ export function resolveConfig(options: ConfigOptions): RunConfig {
     evaluation: { tasks: 200, every: 10, validationTasks: 100, ...options.evaluation },
     staleness,
     importanceCap,
+    options: { ...method.options },
     parts,
     adjustable: {
       concurrency,

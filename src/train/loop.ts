@@ -59,7 +59,7 @@ async function learn(run: RolloutRun, { slots, ctx, evidence, ...gathered }: Gat
   const learnt = await update(ctx, batch, objective, evidence);
   await run.settle();
 
-  state.data[data.name] = data.observe(evidence, state.data[data.name]!, ctx.clock);
+  state.data[data.name] = await data.observe(ctx, evidence, state.data[data.name]!);
   state.advantage = next;
   state.step += learnt.steps ?? 0;
   state.iteration++;

@@ -161,7 +161,7 @@ export interface EpisodeDetail extends EpisodeRow {
 
 export interface MethodRow {
   readonly id: string;
-  readonly kind: "method" | "diagnostic";
+  readonly kind: "method" | "diagnostic" | "benchmark";
   readonly family: string;
   readonly summary: string;
   readonly paper?: string;
