@@ -8,8 +8,9 @@ import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
 import { type CheckEvidence, runCheck } from "../train/check.ts";
+import { remembered } from "../train/experiment.ts";
 import { type CheckFile, checkDigest, checkFiles, codeDigest, loadCheck, sourcesOf } from "./checkFiles.ts";
-import { type Pool, rememberedRuns, startPool } from "./checkPool.ts";
+import { type Pool, startPool } from "./checkPool.ts";
 import { onSignal } from "./interrupted.ts";
 import { statedNumber } from "./options.ts";
 import { addCommand, duration, type Io, number, paint } from "./output.ts";
@@ -113,8 +114,12 @@ async function one(file: CheckFile, { pool, base, memory, code, io }: Surroundin
     said = performance.now();
     io.error(`${file.id}: ${runs} runs, ${duration((performance.now() - began) / 1000)}`);
   };
-  const remembered = join(memory, `${file.id}-${digest}-${code}.jsonl`);
-  const evidence = await runCheck(check, rememberedRuns(pool, file.file, remembered, progress), base);
+  const make = remembered({
+    make: (unit) => pool.run({ file: file.file, unit }),
+    memory: join(memory, `${file.id}-${digest}-${code}.jsonl`),
+    onResult: progress,
+  });
+  const evidence = await runCheck(check, make, base);
   const seconds = (performance.now() - began) / 1000;
   const written = base === baseSeed && (await write(file, evidence, { digest, seconds }, io));
   report(file, evidence, written, seconds, io);

@@ -1,10 +1,7 @@
-/** Threads that make runs of checks, and the file that remembers what was made. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+/** Threads that make runs of checks. */
 import { Worker } from "node:worker_threads";
 import { WhetstoneError } from "../core/errors.ts";
-import { fromExactJson, toExactJson } from "../core/json.ts";
-import type { MakeRuns, Measured, Unit } from "../train/check.ts";
+import type { Measured } from "../train/check.ts";
 import type { Order } from "./checkWorker.ts";
 
 interface Job {
@@ -69,39 +66,3 @@ const failed = ({ file }: Order, got: string): WhetstoneError =>
     expected: "a run that ends with a number",
     fix: "Correct the check or the method; what was measured so far is kept.",
   });
-
-const keyOf = ({ arm, choice, seed }: Unit): string => `${arm}/${choice}/${seed}`;
-
-/**
- * Makes runs on a pool and remembers them: what is in the file already is not made again.
- * @param memory a file of JSON lines; half a line at its end is left out. @param made is told of every run.
- */
-export function rememberedRuns(
-  pool: Pool,
-  file: string,
-  memory: string,
-  made: (unit: Unit, again: boolean) => void,
-): MakeRuns {
-  mkdirSync(dirname(memory), { recursive: true });
-  const known = new Map<string, Measured>();
-  if (existsSync(memory)) {
-    for (const line of readFileSync(memory, "utf8").split("\n").slice(0, -1)) {
-      const { unit, measured } = fromExactJson(line) as { unit: Unit; measured: Measured };
-      known.set(keyOf(unit), measured);
-    }
-  }
-  return (units) =>
-    Promise.all(
-      units.map(async (unit) => {
-        const old = known.get(keyOf(unit));
-        if (old) {
-          made(unit, true);
-          return old;
-        }
-        const measured = await pool.run({ file, unit });
-        appendFileSync(memory, `${toExactJson({ unit, measured })}\n`);
-        made(unit, false);
-        return measured;
-      }),
-    );
-}

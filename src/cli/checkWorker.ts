@@ -1,7 +1,8 @@
 /** A thread that makes runs of checks, one at a time. */
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
-import type { Check, Unit } from "../train/check.ts";
+import type { Check } from "../train/check.ts";
+import type { Unit } from "../train/experiment.ts";
 import { loadCheck } from "./checkFiles.ts";
 
 /** @property file of the check. */

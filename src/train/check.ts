@@ -14,6 +14,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Interval } from "../core/interval.ts";
 import type { Json } from "../core/json.ts";
 import { highestRate } from "../method/settings.ts";
+import { type MakeRuns, type Tuned, tuneArms, type Unit } from "./experiment.ts";
 
 /** One choice of settings, by name: what is tried for an arm. */
 export type Choice = Readonly<Record<string, Json>>;
@@ -83,13 +84,6 @@ export function defineCheck(check: Check): Check {
   });
 }
 
-/** One run to make. */
-export interface Unit {
-  readonly arm: string;
-  readonly choice: number;
-  readonly seed: number;
-}
-
 /** What was found for an arm. */
 export interface ArmEvidence {
   readonly what: string;
@@ -124,23 +118,19 @@ export interface CheckEvidence {
   readonly notes?: string;
 }
 
-/** Makes runs, in any order and as many at once as it likes. Results come in the order asked for. */
-export type MakeRuns = (units: readonly Unit[]) => Promise<readonly Measured[]>;
-
-/** Tuning seeds lie far from those that are reported. */
-const firstTuningSeed = 1_000_000;
-
 /**
  * Runs a check to its verdict.
  * @param base first of the reported seeds; the default one makes evidence.
  */
-export async function runCheck(check: Check, make: MakeRuns, base = 1): Promise<CheckEvidence> {
+export async function runCheck(check: Check, make: MakeRuns<Measured>, base = 1): Promise<CheckEvidence> {
   const arms = new Map<string, Arm>([
     ["baseline", check.baseline],
     ["method", check.method],
     ...Object.entries(check.others ?? {}),
   ]);
-  const chosen = await choose(check, arms, make);
+  const { tuningSeeds = 3, direction } = check;
+  const sizes = new Map([...arms].map(([name, { grid }]) => [name, grid.length]));
+  const chosen = await tuneArms(sizes, tuningSeeds, ({ value }) => value, make, direction);
   const measured = new Map([...arms.keys()].map((name) => [name, [] as Measured[]]));
   let wanted: number | undefined = looks.seeds[0];
   let done = 0;
@@ -162,7 +152,7 @@ export async function runCheck(check: Check, make: MakeRuns, base = 1): Promise<
   requireEqualCost(check, measured.get("baseline")!, measured.get("method")!);
   const evidence = (name: string): ArmEvidence =>
     armEvidence(arms.get(name)!, chosen.get(name)!, measured.get(name)!);
-  const { claim, metric, direction, smallestEffect, unequalCost, notes } = check;
+  const { claim, metric, smallestEffect, unequalCost, notes } = check;
   return {
     id: check.id,
     claim,
@@ -183,44 +173,7 @@ export async function runCheck(check: Check, make: MakeRuns, base = 1): Promise<
   };
 }
 
-interface Chosen {
-  readonly at: number;
-  readonly tuning: readonly number[];
-}
-
-/** The best choice of each arm, by the mean over seeds that are reported nowhere. The first of equals. */
-async function choose(
-  check: Check,
-  arms: ReadonlyMap<string, Arm>,
-  make: MakeRuns,
-): Promise<ReadonlyMap<string, Chosen>> {
-  const { tuningSeeds = 3, direction } = check;
-  const sign = direction === "higher" ? 1 : -1;
-  const units = [...arms].flatMap(([arm, { grid }]) =>
-    grid.length === 1
-      ? []
-      : grid.flatMap((_, choice) =>
-          Array.from({ length: tuningSeeds }, (_, i) => ({ arm, choice, seed: firstTuningSeed + i })),
-        ),
-  );
-  const results = await make(units);
-  return new Map(
-    [...arms].map(([name, { grid }]): [string, Chosen] => {
-      const tuning = grid.map((_, choice) =>
-        mean(
-          results.filter((_, i) => units[i]!.arm === name && units[i]!.choice === choice).map((m) => m.value),
-        ),
-      );
-      const worth = tuning.map((x) => (Number.isFinite(x) ? sign * x : Number.NEGATIVE_INFINITY));
-      return [
-        name,
-        { at: Math.max(0, worth.indexOf(Math.max(...worth))), tuning: grid.length === 1 ? [] : tuning },
-      ];
-    }),
-  );
-}
-
-function armEvidence(arm: Arm, { at, tuning }: Chosen, measured: readonly Measured[]): ArmEvidence {
+function armEvidence(arm: Arm, { at, means: tuning }: Tuned, measured: readonly Measured[]): ArmEvidence {
   const curves = measured.flatMap((m) => (m.curve ? [m.curve] : []));
   const names = Object.keys(measured[0]?.more ?? {});
   return {

@@ -4,10 +4,10 @@ import {
   type Arm,
   type Check,
   defineCheck,
-  type MakeRuns,
+  type Measured,
   runCheck,
-  type Unit,
 } from "../../src/train/check.ts";
+import type { MakeRuns, Unit } from "../../src/train/experiment.ts";
 import { failsWith } from "../engine/local/support.ts";
 
 /** An arm whose value is a function of its choice and seed. */
@@ -34,7 +34,7 @@ const check = (baseline: Arm, method: Arm, more: Partial<Check> = {}): Check =>
   });
 
 /** Makes runs in this process, and remembers which. */
-function maker(of: Check, made: Unit[] = []): MakeRuns {
+function maker(of: Check, made: Unit[] = []): MakeRuns<Measured> {
   const arms = { baseline: of.baseline, method: of.method, ...of.others };
   return (units) =>
     Promise.all(
