@@ -1,9 +1,7 @@
 /** `whetstone compare`: methods beside each other, from the same starting weights, at equal budgets. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { replaceFile } from "../common/files/files.ts";
-import { mean } from "../common/statistics/statistics.ts";
 import { counted } from "../common/text/counted.ts";
 import { unknownName } from "../common/text/suggest.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -13,9 +11,8 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
-import { openRunStore } from "../store/runStore.ts";
-import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
-import type { RunEvent } from "../train/events.ts";
+import { type Comparison, compareRuns, comparisonPage } from "../train/compare.ts";
+import type { ComparisonPlan, ComparisonWatch, Contender } from "../train/comparison.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
 import {
@@ -32,7 +29,7 @@ import {
   requireKnown,
   tagOf,
 } from "./choices.ts";
-import { comparisonReporter, comparisonTables, type ReportRun } from "./comparisonReport.ts";
+import { comparisonProgress, comparisonTables } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { addSet, statedNumber } from "./options.ts";
@@ -96,41 +93,24 @@ export function addCompare(program: Command, io: Io): void {
   );
 }
 
-/** Everything that the runs of a comparison share. */
-interface Plan {
-  readonly environment: Environment;
-  readonly engine: string;
-  readonly out: string;
-  readonly iterations: number;
-  /** What ends training, where that is not iterations. */
-  readonly episodes?: number;
-  readonly tasks: number;
-  readonly contextTokens: number;
-  /** Holds for every method that has such options or settings. */
-  readonly set: Choice;
-  readonly stop: AbortSignal;
-  readonly io: Io;
-}
-
 /** What is compared on where no --env is named, and about how many seconds a run of its default size takes on two cores. */
 const [usualEnv, usualSeconds, usualIterations] = ["facts", 150, 80];
 
 /** What is about to be done. */
-function planned(methods: number, seeds: number, tuning: number, plan: Plan): string {
-  const { environment, engine, iterations, episodes, out } = plan;
+function planned(plan: ComparisonPlan, engine: string, tuning: number): string {
+  const { environment, contenders, seeds, iterations, episodes, out } = plan;
   const each = episodes === undefined ? counted(iterations, "iteration") : counted(episodes, "episode");
   const more = tuning > 0 ? `, ${tuning} more to tune` : "";
-  return `${methods} methods × ${counted(seeds, "seed")}${more}: ${methods * seeds + tuning} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
+  const runs = contenders.length * seeds.length + tuning;
+  return `${contenders.length} methods × ${counted(seeds.length, "seed")}${more}: ${runs} runs of ${each} on ${environment.name}, ${engine} engine, kept in ${out}. Runs that are there already are not made again.`;
 }
 
-function usualWords(total: number, { engine, iterations, episodes }: Plan): string {
+function usualWords(total: number, engine: string, { iterations, episodes }: ComparisonPlan): string {
   const taken = `No --env is named, so that ${usualEnv} is taken`;
   return engine === "local" && episodes === undefined
     ? `${taken}: about ${duration((total * usualSeconds * iterations) / usualIterations)} on two cores.`
     : `${taken}.`;
 }
-
-const firstTuningSeed = 1_000_000;
 
 async function compare(ids: readonly string[], options: CompareOptions, io: Io): Promise<void> {
   const recipes = [...new Set(ids)].map((id) => requireMethod("whetstone compare", id));
@@ -142,90 +122,127 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
-  const { set = {}, rates, tune = {} } = options;
-  rates?.split(",").forEach((text) => positive("--rates", text));
-  const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
-  requireKnown("--set", Object.keys(set), recipes);
-  requireKnown("--tune", Object.keys(lists), recipes);
-  // what cannot be built is refused before anything runs
-  for (const recipe of recipes)
-    for (const choice of [{}, ...gridOf(listsFor(recipe, lists))])
-      buildWith(recipe, {}, { ...set, ...choice });
+  const { set = {} } = options;
+  const lists = statedLists(options, recipes);
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
   requireHeldOutTasks(environment, splits);
   for (const finding of findings) io.error(`warning: ${findingLine(finding)}`);
   const [seeds, first] = [statedNumber("--seeds", options.seeds, 1), statedNumber("--seed", options.seed)];
-  const iterations = statedNumber("--iterations", options.iterations, 1);
-  const out = options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`;
   const control = new AbortController();
-  const plan: Plan = {
+  const plan: ComparisonPlan = {
     environment,
-    engine: options.engine,
-    out,
-    iterations,
-    ...(options.episodes === undefined ? {} : { episodes: statedNumber("--episodes", options.episodes, 1) }),
+    engine: () => engineFor(options.engine),
+    contenders: recipes.map((recipe) => contender(recipe, set, lists)),
+    imitator: requireMethod("whetstone compare", "grpo").build(),
+    out: options.out ?? `runs/compare-${environment.name}-${recipes.map((r) => r.id).join("-")}`,
+    seeds: Array.from({ length: seeds }, (_, i) => first + i),
+    tuningSeeds: statedNumber("--tuning-seeds", options.tuningSeeds, 1),
+    iterations: statedNumber("--iterations", options.iterations, 1),
+    episodes: options.episodes === undefined ? undefined : statedNumber("--episodes", options.episodes, 1),
     tasks: statedNumber("--tasks", options.tasks, 1),
     contextTokens: statedNumber("--context-tokens", options.contextTokens, 8, 2 ** 24),
-    set,
     stop: control.signal,
-    io,
   };
-  mkdirSync(out, { recursive: true });
+  const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
   const unheard = onSignal(() => {
     io.error("Saving; the same command goes on. Ctrl-C again ends at once.");
     control.abort();
   });
   try {
-    const chosen = new Map<string, Choice>();
-    const runs: ComparedRun[] = [];
-    const tuningSeeds = statedNumber("--tuning-seeds", options.tuningSeeds, 1);
-    const grids = recipes.map((recipe) => gridOf(listsFor(recipe, lists)).length);
-    const tuning = grids.reduce((sum, choices) => sum + choices * tuningSeeds, 0);
-    const total = recipes.length * seeds + tuning;
-    const words = [planned(recipes.length, seeds, tuning, plan)];
-    if (options.env === undefined) words.push(usualWords(total, plan));
-    for (const line of words) folded(io, line).forEach(io.error);
-    const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
-    const tell = comparisonReporter(total, trainedShares, io);
-    for (const recipe of recipes) {
-      const own = listsFor(recipe, lists);
-      if (Object.keys(own).length > 0)
-        chosen.set(recipe.id, await tuned(recipe, own, tuningSeeds, plan, tell));
-    }
-    // seed by seed, so that a comparison that is cut short has whole pairs
-    const list = Array.from({ length: seeds }, (_, i) => first + i);
-    for (const seed of list)
-      for (const recipe of recipes)
-        runs.push(
-          await tell(recipe.id, seed, (onEvent) =>
-            oneRun(recipe, seed, plan, onEvent, chosen.get(recipe.id)),
-          ),
-        );
-    const { engine, episodes } = plan;
+    const watch = watchOf(plan, { options, lists, trainedShares }, io);
+    const { comparedRuns } = await import("../train/comparison.ts");
+    const { runs, chosen } = await comparedRuns(plan, watch);
     const about = {
       env: environment.name,
-      engine,
-      seeds: list,
-      iterations,
-      ...(episodes === undefined ? {} : { episodes }),
+      engine: options.engine,
+      seeds: plan.seeds,
+      iterations: plan.iterations,
+      ...(plan.episodes === undefined ? {} : { episodes: plan.episodes }),
       ...(Object.keys(set).length > 0 && { set }),
       ...(Object.keys(trainedShares).length > 0 && { trainedShares }),
-      weightFree: recipes.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
+      weightFree: plan.contenders.flatMap(({ id, weightFree }) => (weightFree ? [id] : [])),
     };
-    const comparison = compareRuns(about, runs, chosen);
-    await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
-    await replaceFile(join(out, "report.md"), comparisonPage(comparison));
-    io.record({ type: "comparison", out, ...comparison });
-    const shown = io.terminal ? comparisonTables(comparison, io) : [comparisonPage(comparison)];
-    io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
+    await report(plan.out, compareRuns(about, runs, chosen), io);
   } catch (e) {
     if (!control.signal.aborted || e !== control.signal.reason) throw e;
     io.code = 130;
   } finally {
     unheard();
   }
+}
+
+async function report(out: string, comparison: Comparison, io: Io): Promise<void> {
+  await replaceFile(join(out, "report.json"), `${JSON.stringify(comparison, null, 1)}\n`);
+  await replaceFile(join(out, "report.md"), comparisonPage(comparison));
+  io.record({ type: "comparison", out, ...comparison });
+  const shown = io.terminal ? comparisonTables(comparison, io) : [comparisonPage(comparison)];
+  io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
+}
+
+/** Values to tune over, by name. What cannot be built is refused before anything runs. */
+function statedLists({ set = {}, rates, tune = {} }: CompareOptions, recipes: readonly Recipe[]): Lists {
+  for (const rate of rates?.split(",") ?? []) positive("--rates", rate);
+  const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
+  requireKnown("--set", Object.keys(set), recipes);
+  requireKnown("--tune", Object.keys(lists), recipes);
+  for (const recipe of recipes)
+    for (const choice of [{}, ...gridOf(listsFor(recipe, lists))])
+      buildWith(recipe, {}, { ...set, ...choice });
+  return lists;
+}
+
+/** @param set holds for every method that has such options or settings. */
+const contender = (recipe: Recipe, set: Choice, lists: Lists): Contender => ({
+  id: recipe.id,
+  weightFree: recipe.weightFree ?? false,
+  grid: gridOf(listsFor(recipe, lists)),
+  with(tuned) {
+    const choice = choiceFor(recipe, { ...set, ...tuned });
+    const { tasks, groupSize } = { ...recipe.defaults, ...(choice as Partial<Settings>) };
+    return {
+      name: `${recipe.id}${tagOf(choice)}`,
+      tasks,
+      groupSize,
+      build: (learningRate) => buildWith(recipe, learningRate === undefined ? {} : { learningRate }, choice),
+    };
+  },
+});
+
+interface Shown {
+  readonly options: CompareOptions;
+  readonly lists: Lists;
+  readonly trainedShares: Record<string, number>;
+}
+
+/** Says what is about to be done, and then a line for every run. */
+function watchOf(plan: ComparisonPlan, { options, lists, trainedShares }: Shown, io: Io): ComparisonWatch {
+  const { contenders, seeds, tuningSeeds } = plan;
+  const choices = contenders.reduce((sum, { grid }) => sum + (grid.length > 1 ? grid.length : 0), 0);
+  const total = contenders.length * seeds.length + choices * tuningSeeds;
+  const words = [planned(plan, options.engine, choices * tuningSeeds)];
+  if (options.env === undefined) words.push(usualWords(total, options.engine, plan));
+  for (const line of words) folded(io, line).forEach(io.error);
+  const progress = comparisonProgress(total, trainedShares, io);
+  return {
+    begin: progress.begin,
+    event(run, event) {
+      progress.event(event);
+      // what is wrong with the environment was said once, before the first run
+      if (event.type === "warning" && event.check === undefined) io.error(`${run}: ${event.message}`);
+    },
+    imitates: (run) =>
+      io.error(`${run}: the policy that all methods begin from imitates a scripted player first`),
+    result: (id, seed, choice, run) =>
+      progress.result(choice ? `${id} at ${choiceWords(choice)}` : id, seed, run),
+    tuned(id, choice) {
+      for (const name of atEdge(choice, lists)) {
+        const what = name === "learningRate" ? "step size" : name;
+        io.error(`${id}: the best ${what}, ${choice[name]}, lies at the list's edge.`);
+      }
+    },
+  };
 }
 
 /** @throws WhetstoneError where splits are held out and none of them has a task to compare on. */
@@ -251,189 +268,6 @@ const trainedSharesOf = (
       trained > 0 && compared.includes(name) ? [[name, trained / tasks.length]] : [],
     ),
   );
-
-/** The best combination of some values for a method, by success in training, on seeds of its own. */
-async function tuned(
-  recipe: Recipe,
-  lists: Lists,
-  seeds: number,
-  plan: Plan,
-  tell: ReportRun,
-): Promise<Choice> {
-  const worth: number[] = [];
-  const grid = gridOf(lists);
-  for (const choice of grid) {
-    const runs: ComparedRun[] = [];
-    for (let i = 0; i < seeds; i++) {
-      const seed = firstTuningSeed + i;
-      runs.push(
-        await tell(`${recipe.id} at ${choiceWords(choice)}`, seed, (onEvent) =>
-          oneRun(recipe, seed, plan, onEvent, choice),
-        ),
-      );
-    }
-    worth.push(mean(runs.map((r) => mean(r.curve))));
-  }
-  const best = grid[worth.indexOf(Math.max(...worth))]!;
-  for (const name of atEdge(best, lists)) {
-    const what = name === "learningRate" ? "step size" : name;
-    plan.io.error(`${recipe.id}: the best ${what}, ${best[name]}, lies at the list's edge.`);
-  }
-  return best;
-}
-
-/** One run, or what the folder remembers of it. */
-async function oneRun(
-  recipe: Recipe,
-  seed: number,
-  plan: Plan,
-  onEvent: (event: RunEvent) => void,
-  tuned: Choice = {},
-): Promise<ComparedRun> {
-  const { environment, out, episodes, tasks, contextTokens, stop } = plan;
-  const choice = choiceFor(recipe, { ...plan.set, ...tuned });
-  const iterations = iterationsOf(recipe, choice, plan);
-  const name = `${recipe.id}${tagOf(choice)}-${seed}`;
-  const memory = join(out, "runs.jsonl");
-  const known = remembered(memory, name, iterations);
-  if (known) return known;
-  stop.throwIfAborted();
-  const { train } = await import("../train/run.ts");
-  const engine = await startedFrom(await startingWeights(seed, plan), plan.engine);
-  const folder = join(out, name);
-  const warn = warnings(name, plan.io);
-  const store = join(out, "whetstone.sqlite");
-  const began = performance.now();
-  try {
-    const learningRate = engine.learningRate === undefined ? {} : { learningRate: engine.learningRate };
-    const done = await train(
-      {
-        environment,
-        method: buildWith(recipe, learningRate, choice),
-        engine,
-        seed,
-        iterations,
-        ...(episodes === undefined ? {} : { episodes }),
-        contextTokens,
-        out: folder,
-        store,
-        resume: existsSync(join(folder, "run.json")),
-        warmStart: false,
-        evaluation: { tasks, every: 0 },
-      },
-      (event) => {
-        warn(event);
-        onEvent(event);
-      },
-      stop,
-    );
-    const curves = await readStore(store, done.out);
-    const run: ComparedRun = {
-      method: recipe.id,
-      seed,
-      heldOut: Object.fromEntries(
-        done.after.filter((e) => e.mode === "sampled" && e.tasks > 0).map((e) => [e.split, e.success.mean]),
-      ),
-      ...curves,
-      seconds: (performance.now() - began) / 1000,
-    };
-    appendFileSync(memory, `${JSON.stringify({ name, iterations, run })}\n`);
-    return run;
-  } finally {
-    await engine.dispose();
-  }
-}
-
-/** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
-function iterationsOf(recipe: Recipe, choice: Choice, plan: Plan): number {
-  const { environment, iterations, episodes } = plan;
-  if (episodes === undefined) return iterations;
-  const { tasks, groupSize } = { ...recipe.defaults, ...(choice as Partial<Settings>) };
-  // no task is played twice in an iteration
-  const trained = Math.min(tasks, environment.tasks("train").length);
-  return recipe.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));
-}
-
-function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {
-  if (!existsSync(memory)) return undefined;
-  for (const line of readFileSync(memory, "utf8").split("\n").slice(0, -1)) {
-    const entry = JSON.parse(line) as { name: string; iterations: number; run: ComparedRun };
-    if (entry.name === name && entry.iterations === iterations) return entry.run;
-  }
-  return undefined;
-}
-
-const warnings =
-  (name: string, io: Io) =>
-  (event: RunEvent): void => {
-    // what is wrong with the environment was said once, before the first run
-    if (event.type === "warning" && event.check === undefined) io.error(`${name}: ${event.message}`);
-  };
-
-async function readStore(
-  file: string,
-  run: string,
-): Promise<Pick<ComparedRun, "curve" | "episodes" | "tokens">> {
-  const store = await openRunStore(file);
-  try {
-    const metrics = await store.metrics(run);
-    const of = (name: string): number[] =>
-      metrics
-        .filter((m) => m.name === name)
-        .sort((a, b) => a.iteration - b.iteration)
-        .map((m) => m.value);
-    return {
-      curve: of("success"),
-      episodes: of("total.episodes").at(-1) ?? 0,
-      tokens: of("total.tokens.sampled").at(-1) ?? 0,
-    };
-  } finally {
-    await store.close();
-  }
-}
-
-/** The policy of a seed before any training, where the environment has somebody to imitate: made once for all methods. */
-async function startingWeights(seed: number, plan: Plan): Promise<string | undefined> {
-  const { environment, out, contextTokens, stop, io } = plan;
-  if (!environment.flawed) return undefined;
-  const folder = join(out, `start-${seed}`);
-  const weights = join(folder, "final");
-  if (existsSync(weights)) return weights;
-  const { train } = await import("../train/run.ts");
-  const engine = await engineFor(plan.engine);
-  io.error(`start-${seed}: the policy that all methods begin from imitates a scripted player first`);
-  try {
-    await train(
-      {
-        environment,
-        method: requireMethod("whetstone compare", "grpo").build(),
-        engine,
-        seed,
-        iterations: 0,
-        contextTokens,
-        out: folder,
-        store: join(out, "whetstone.sqlite"),
-        resume: existsSync(join(folder, "run.json")),
-        evaluation: { tasks: 0, every: 0 },
-      },
-      warnings(`start-${seed}`, io),
-      stop,
-    );
-  } finally {
-    await engine.dispose();
-  }
-  return weights;
-}
-
-/** An engine whose policies begin from these weights; further models of a method begin as they would. */
-async function startedFrom(weights: string | undefined, name: string): Promise<Engine> {
-  const engine = await engineFor(name);
-  if (weights === undefined) return engine;
-  return {
-    ...engine,
-    create: (request) => (request.id === "policy" ? engine.open("policy", weights) : engine.create(request)),
-  };
-}
 
 /** An engine by its name, or the one that a module exports. */
 async function engineFor(name: string): Promise<Engine> {

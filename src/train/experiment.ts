@@ -1,5 +1,5 @@
 /** Runs of an experiment: arms with choices of settings, tuned on seeds that are not reported, each run made once and remembered. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { mean } from "../common/statistics/statistics.ts";
 import { fromExactJson, toExactJson } from "../core/json.ts";
@@ -17,7 +17,7 @@ export type MakeRuns<Result> = (units: readonly Unit[]) => Promise<readonly Resu
 /** How runs are made, and who is told. */
 export interface RunnerOptions<Result> {
   readonly make: (unit: Unit) => Promise<Result>;
-  /** A file of JSON lines; half a line at its end is left out. */
+  /** A file of JSON lines. */
   readonly memory: string;
   /** Under which name a run is remembered. Default: its arm, choice and seed. */
   readonly nameOf?: (unit: Unit) => string;
@@ -26,6 +26,20 @@ export interface RunnerOptions<Result> {
   readonly onBegin?: (unit: Unit) => void;
   /** @param again whether it was remembered. */
   readonly onResult?: (unit: Unit, result: Result, again: boolean) => void;
+}
+
+/** The whole lines of a file. Half a line at its end is cut off, so that the next one stands alone. */
+function linesIn(file: string): readonly string[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, "utf8");
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  if (whole.length < text.length) writeFileSync(file, whole);
+  return whole.split("\n").slice(0, -1);
+}
+
+function resultIn<Result>(line: string): readonly [name: string, result: Result] {
+  const { name, result } = fromExactJson(line) as { name: string; result: Result };
+  return [name, result];
 }
 
 /** Makes runs and remembers them: one that is in the file already is not made again. */
@@ -38,13 +52,7 @@ export function remembered<Result>({
   onResult,
 }: RunnerOptions<Result>): MakeRuns<Result> {
   mkdirSync(dirname(memory), { recursive: true });
-  const known = new Map<string, Result>();
-  if (existsSync(memory)) {
-    for (const line of readFileSync(memory, "utf8").split("\n").slice(0, -1)) {
-      const { name, result } = fromExactJson(line) as { name: string; result: Result };
-      known.set(name, result);
-    }
-  }
+  const known = new Map(linesIn(memory).map((line) => resultIn<Result>(line)));
   async function one(unit: Unit): Promise<Result> {
     const name = nameOf(unit);
     onBegin?.(unit);
@@ -89,12 +97,12 @@ export interface Tuned {
 /**
  * Makes the runs of every choice of every arm that has several, and finds the best of each arm. The first of equals.
  * @param arms how many choices each has.
- * @param valueOf what a run is worth; one that is not finite is worth nothing.
+ * @param worthOf what a run is worth; one that is not finite is worth nothing.
  */
 export async function tuneArms<Result>(
   arms: ReadonlyMap<string, number>,
   seeds: number,
-  valueOf: (result: Result) => number,
+  worthOf: (result: Result) => number,
   make: MakeRuns<Result>,
   direction: "higher" | "lower" = "higher",
 ): Promise<ReadonlyMap<string, Tuned>> {
@@ -107,7 +115,7 @@ export async function tuneArms<Result>(
           seed: firstTuningSeed + (i % seeds),
         })),
   );
-  const values = (await make(units)).map(valueOf);
+  const values = (await make(units)).map(worthOf);
   const sign = direction === "higher" ? 1 : -1;
   return new Map(
     [...arms].map(([arm, choices]): [string, Tuned] => {

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type Arm,
-  type Check,
-  defineCheck,
-  type Measured,
-  runCheck,
-} from "../../src/train/check.ts";
+import { type Arm, type Check, defineCheck, type Measured, runCheck } from "../../src/train/check.ts";
 import type { MakeRuns, Unit } from "../../src/train/experiment.ts";
 import { failsWith } from "../engine/local/support.ts";
 

@@ -1,0 +1,217 @@
+/** Makes the runs of a comparison: methods beside each other, from the same starting weights, at equal budgets. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { mean } from "../common/statistics/statistics.ts";
+import type { Method, OptionValue } from "../core/slots.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Environment } from "../env/environment.ts";
+import { openRunStore } from "../store/runStore.ts";
+import type { ComparedRun } from "./compare.ts";
+import type { RunEvent } from "./events.ts";
+import { remembered, tuneArms, type Unit } from "./experiment.ts";
+import { type RunOptions, train } from "./run.ts";
+
+/** Values of settings and options, by name. */
+export type ComparedChoice = Readonly<Record<string, OptionValue>>;
+
+/** A method as it takes part in a comparison. */
+export interface Contender {
+  readonly id: string;
+  readonly weightFree: boolean;
+  /** What it is tuned over; nothing where it is run as it is. */
+  readonly grid: readonly ComparedChoice[];
+  /** With one of them, on top of what holds for all. `name` tells runs of different choices apart, without their seeds. */
+  with(choice: ComparedChoice): {
+    readonly name: string;
+    /** Episodes of an iteration, as planned: at most `tasks` of them different. */
+    readonly tasks: number;
+    readonly groupSize: number;
+    /** @param learningRate the engine's own, where it has one; a choice wins over it. */
+    build(learningRate: number | undefined): Method;
+  };
+}
+
+/** Everything that the runs of a comparison share. */
+export interface ComparisonPlan {
+  readonly environment: Environment;
+  /** Makes an engine of its own for a run. */
+  readonly engine: () => Promise<Engine>;
+  readonly contenders: readonly Contender[];
+  /** Plays while the policy that all begin from imitates a scripted player. */
+  readonly imitator: Method;
+  /** Folder of the comparison. */
+  readonly out: string;
+  readonly seeds: readonly number[];
+  readonly tuningSeeds: number;
+  readonly iterations: number;
+  /** What ends training, where that is not iterations. */
+  readonly episodes?: number | undefined;
+  readonly tasks: number;
+  readonly contextTokens: number;
+  readonly stop: AbortSignal;
+}
+
+/** Is told how far a comparison is. */
+export interface ComparisonWatch {
+  /** @param choice while it is tuned. */
+  begin(id: string, seed: number, choice: ComparedChoice | undefined): void;
+  /** An event of the run under way, whose folder has this name. */
+  event(run: string, event: RunEvent): void;
+  /** The policy that all methods begin from on a seed is about to be made. */
+  imitates(run: string): void;
+  result(id: string, seed: number, choice: ComparedChoice | undefined, run: ComparedRun): void;
+  /** What was chosen for a method. */
+  tuned(id: string, choice: ComparedChoice): void;
+}
+
+/** @returns the runs, seed by seed so that a comparison that is cut short has whole pairs, and the choice of each method that was tuned. */
+export async function comparedRuns(
+  plan: ComparisonPlan,
+  watch: ComparisonWatch,
+): Promise<{ readonly runs: readonly ComparedRun[]; readonly chosen: ReadonlyMap<string, ComparedChoice> }> {
+  const { contenders, seeds, tuningSeeds, out } = plan;
+  const byId = new Map(contenders.map((contender) => [contender.id, contender]));
+  const choiceOf = ({ arm, choice }: Unit): ComparedChoice | undefined => byId.get(arm)!.grid[choice];
+  let tuning = true;
+  const shown = (unit: Unit): ComparedChoice | undefined => (tuning ? choiceOf(unit) : undefined);
+  const make = remembered<ComparedRun>({
+    make: (unit) => oneRun(plan, byId.get(unit.arm)!, choiceOf(unit) ?? {}, unit.seed, watch),
+    memory: join(out, "runs.jsonl"),
+    nameOf: (unit) => {
+      const [contender, choice] = [byId.get(unit.arm)!, choiceOf(unit) ?? {}];
+      return `${contender.with(choice).name}-${unit.seed}, ${iterationsOf(plan, contender, choice)} iterations`;
+    },
+    atOnce: 1,
+    onBegin: (unit) => watch.begin(unit.arm, unit.seed, shown(unit)),
+    onResult: (unit, run) => watch.result(unit.arm, unit.seed, shown(unit), run),
+  });
+  const sizes = new Map(contenders.map(({ id, grid }) => [id, grid.length]));
+  const best = await tuneArms(sizes, tuningSeeds, ({ curve }) => mean(curve), make);
+  tuning = false;
+  const chosen = new Map(
+    contenders.flatMap(({ id, grid }) => (grid.length > 0 ? [[id, grid[best.get(id)!.at]!] as const] : [])),
+  );
+  for (const [id, choice] of chosen) watch.tuned(id, choice);
+  const runs = await make(
+    seeds.flatMap((seed) => contenders.map(({ id }) => ({ arm: id, choice: best.get(id)!.at, seed }))),
+  );
+  return { runs, chosen };
+}
+
+/** Updates that a run is planned for: as stated, or as many as its episodes are enough for. */
+function iterationsOf(
+  { environment, iterations, episodes }: ComparisonPlan,
+  contender: Contender,
+  choice: ComparedChoice,
+): number {
+  if (episodes === undefined) return iterations;
+  const { tasks, groupSize } = contender.with(choice);
+  // no task is played twice in an iteration
+  const trained = Math.min(tasks, environment.tasks("train").length);
+  return contender.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));
+}
+
+async function oneRun(
+  plan: ComparisonPlan,
+  contender: Contender,
+  choice: ComparedChoice,
+  seed: number,
+  watch: ComparisonWatch,
+): Promise<ComparedRun> {
+  const { environment, out, episodes, tasks, contextTokens, stop } = plan;
+  stop.throwIfAborted();
+  const chosen = contender.with(choice);
+  const name = `${chosen.name}-${seed}`;
+  const weights = await startingWeights(seed, plan, watch);
+  const engine = startedFrom(weights, await plan.engine());
+  const began = performance.now();
+  const done = await trained(plan, name, watch, {
+    environment,
+    method: chosen.build(engine.learningRate),
+    engine,
+    seed,
+    iterations: iterationsOf(plan, contender, choice),
+    episodes,
+    contextTokens,
+    warmStart: false,
+    evaluation: { tasks, every: 0 },
+  });
+  return {
+    method: contender.id,
+    seed,
+    heldOut: Object.fromEntries(
+      done.after.filter((e) => e.mode === "sampled" && e.tasks > 0).map((e) => [e.split, e.success.mean]),
+    ),
+    ...(await curveOf(storeIn(out), done.out)),
+    seconds: (performance.now() - began) / 1000,
+  };
+}
+
+const storeIn = (out: string): string => join(out, "whetstone.sqlite");
+
+/** Trains in a folder of the comparison, or goes on there. */
+async function trained({ out, stop }: ComparisonPlan, name: string, watch: ComparisonWatch, run: RunOptions) {
+  const folder = join(out, name);
+  const resume = existsSync(join(folder, "run.json"));
+  try {
+    const where = { out: folder, store: storeIn(out), resume };
+    return await train({ ...run, ...where }, (event) => watch.event(name, event), stop);
+  } finally {
+    await run.engine.dispose();
+  }
+}
+
+/** The policy of a seed before any training, where the environment has somebody to imitate: made once for all methods. */
+async function startingWeights(
+  seed: number,
+  plan: ComparisonPlan,
+  watch: ComparisonWatch,
+): Promise<string | undefined> {
+  const { environment, imitator, out, contextTokens } = plan;
+  if (!environment.flawed) return undefined;
+  const name = `start-${seed}`;
+  const weights = join(out, name, "final");
+  if (existsSync(weights)) return weights;
+  watch.imitates(name);
+  await trained(plan, name, watch, {
+    environment,
+    method: imitator,
+    engine: await plan.engine(),
+    seed,
+    iterations: 0,
+    contextTokens,
+    evaluation: { tasks: 0, every: 0 },
+  });
+  return weights;
+}
+
+/** An engine whose policies begin from these weights; further models of a method begin as they would. */
+function startedFrom(weights: string | undefined, engine: Engine): Engine {
+  if (weights === undefined) return engine;
+  return {
+    ...engine,
+    create: (request) => (request.id === "policy" ? engine.open("policy", weights) : engine.create(request)),
+  };
+}
+
+async function curveOf(
+  file: string,
+  run: string,
+): Promise<Pick<ComparedRun, "curve" | "episodes" | "tokens">> {
+  const store = await openRunStore(file);
+  try {
+    const metrics = await store.metrics(run);
+    const of = (name: string): number[] =>
+      metrics
+        .filter((m) => m.name === name)
+        .sort((a, b) => a.iteration - b.iteration)
+        .map((m) => m.value);
+    return {
+      curve: of("success"),
+      episodes: of("total.episodes").at(-1) ?? 0,
+      tokens: of("total.tokens.sampled").at(-1) ?? 0,
+    };
+  } finally {
+    await store.close();
+  }
+}
