@@ -4,9 +4,9 @@ import { mean } from "../../src/common/statistics/statistics.ts";
 import type { Model } from "../../src/core/model.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
-import { type Heard, heardOn } from "../../src/helper/observed.ts";
+import { type ObservedFeedback, observedFeedback } from "../../src/helper/observedFeedback.ts";
 import { featuresOf, type Learner } from "./learners.ts";
-import { beginner, nextVersion } from "./practice.ts";
+import { beginner, nextVersion } from "./training.ts";
 import { type Tried, tried } from "./release.ts";
 import { type Service, startService } from "./service.ts";
 
@@ -19,11 +19,11 @@ export interface Plan {
   readonly batch: number;
   /** Iterations of imitation before the first visit, and of training for each candidate. */
   readonly imitation: number;
-  readonly practice: number;
+  readonly training: number;
 }
 
-export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, practice: 30 };
-export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, practice: 3 };
+export const usualPlan: Plan = { rounds: 3, visits: 500, batch: 100, imitation: 200, training: 30 };
+export const quickPlan: Plan = { rounds: 1, visits: 60, batch: 30, imitation: 20, training: 3 };
 
 /** Size of the policy, a transformer of about 80,000 parameters. */
 export const policySize = { width: 64, layers: 2, heads: 2, kvHeads: 2, feedForward: 128 };
@@ -69,7 +69,7 @@ export async function closedLoop(
   try {
     const people = visitors({ url: service.url, seed, stop });
     const rounds: Round[] = [];
-    const heard: Heard[] = [];
+    const heard: ObservedFeedback[] = [];
     let live: Held = { id: "v0", model: first };
     const done = (round: number, visits: readonly Visit[], more: Partial<Round> = {}): void => {
       const made = { learner: learner.name, round, live: live.id, ...measured(visits), ...more };
@@ -83,7 +83,7 @@ export async function closedLoop(
     await people.tell();
     done(0, visits);
     for (let round = 1; round <= plan.rounds; round++) {
-      underway(`round ${round}: a reward model, and practice on it`);
+      underway(`round ${round}: a reward model, and training on it`);
       const asked = await listened(service, learner, since, heard);
       const reward = learner.reward();
       await reward.fit(heard);
@@ -92,7 +92,7 @@ export async function closedLoop(
         requests: asked,
         reward,
         seed: seed * 1000 + round,
-        iterations: plan.practice,
+        iterations: plan.training,
         stop,
       });
       const candidate: Held = { id: `v${round}`, model };
@@ -123,10 +123,10 @@ async function listened(
   service: Service,
   { channel }: Learner,
   since: number,
-  heard: Heard[],
+  heard: ObservedFeedback[],
 ): Promise<readonly string[]> {
   const logged = await service.logged(since);
-  heard.push(...heardOn(channel, logged, featuresOf));
+  heard.push(...observedFeedback(channel, logged, featuresOf));
   return logged.map(({ trajectory }) => trajectory.turns[0]?.prompt.at(-1)?.content ?? "");
 }
 

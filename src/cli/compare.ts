@@ -13,12 +13,12 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import type { Recipe } from "../method/method.ts";
 import type { Settings } from "../method/settings.ts";
-import { openStore } from "../store/store.ts";
+import { openRunStore } from "../store/runStore.ts";
 import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.ts";
 import type { RunEvent } from "../train/events.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
-import { comparisonTables, type Tell, teller } from "./compareWords.ts";
+import { comparisonTables, type ReportRun, comparisonReporter } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";
@@ -53,7 +53,7 @@ export function addCompare(program: Command, io: Io): void {
     .option("--iterations <n>", "updates of the policy: the same budget of episodes for all", "80")
     .option(
       "--episodes <n>",
-      "in place of --iterations: practice ends once so many were played, those of selection included",
+      "in place of --iterations: training ends once so many were played, those of selection included",
     )
     .option("--rates <list>", "step sizes to choose from for each method, on seeds that are not reported")
     .option("--tuning-seeds <n>", "runs for each step size", "2")
@@ -74,7 +74,7 @@ interface Plan {
   readonly engine: string;
   readonly out: string;
   readonly iterations: number;
-  /** What ends practice, where that is not iterations. */
+  /** What ends training, where that is not iterations. */
   readonly episodes?: number;
   readonly tasks: number;
   readonly contextTokens: number;
@@ -109,7 +109,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       where: "whetstone compare",
       got: `${recipes.length} method`,
       expected: "two or more different ones",
-      mend: "Name a baseline first, then what is to be compared with it.",
+      fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
@@ -151,7 +151,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
     if (options.env === undefined) words.push(usualWords(total, plan));
     for (const line of words) folded(io, line).forEach(io.error);
     const trainedShares = trainedSharesOf(splits, measuredSplits(environment));
-    const tell = teller(total, trainedShares, io);
+    const tell = comparisonReporter(total, trainedShares, io);
     for (const recipe of recipes) {
       // what touches no weights makes no steps
       if (rates && !recipe.weightFree)
@@ -199,7 +199,7 @@ function requireHeldOutTasks(environment: Environment, splits: Examination["spli
     where: "--env",
     got: `${environment.name}, whose ${heldOut.map((name) => `tasks("${name}")`).join(" and ")} ${heldOut.length === 1 ? "is" : "are"} empty`,
     expected: "held-out tasks to compare on",
-    mend: "Give them tasks, or take the empty split out of `splits`.",
+    fix: "Give them tasks, or take the empty split out of `splits`.",
   });
 }
 
@@ -214,13 +214,13 @@ const trainedSharesOf = (
     ),
   );
 
-/** The best of some step sizes for a method, by success in practice, on seeds of its own. */
+/** The best of some step sizes for a method, by success in training, on seeds of its own. */
 async function tuned(
   recipe: Recipe,
   rates: readonly number[],
   seeds: number,
   plan: Plan,
-  tell: Tell,
+  tell: ReportRun,
 ): Promise<{ readonly learningRate: number }> {
   const worth: number[] = [];
   for (const learningRate of rates) {
@@ -308,9 +308,9 @@ function iterationsOf(recipe: Recipe, settings: Partial<Settings>, plan: Plan): 
   const { environment, iterations, episodes } = plan;
   if (episodes === undefined) return iterations;
   const { tasks, groupSize } = { ...recipe.defaults, ...settings };
-  // no task is practised twice in an iteration
-  const practised = Math.min(tasks, environment.tasks("train").length);
-  return recipe.weightFree ? episodes : Math.ceil(episodes / (practised * groupSize));
+  // no task is played twice in an iteration
+  const trained = Math.min(tasks, environment.tasks("train").length);
+  return recipe.weightFree ? episodes : Math.ceil(episodes / (trained * groupSize));
 }
 
 function remembered(memory: string, name: string, iterations: number): ComparedRun | undefined {
@@ -333,7 +333,7 @@ async function readStore(
   file: string,
   run: string,
 ): Promise<Pick<ComparedRun, "curve" | "episodes" | "tokens">> {
-  const store = await openStore(file);
+  const store = await openRunStore(file);
   try {
     const metrics = await store.metrics(run);
     const of = (name: string): number[] =>
@@ -351,7 +351,7 @@ async function readStore(
   }
 }
 
-/** The policy of a seed before any practice, where the environment has somebody to imitate: made once for all methods. */
+/** The policy of a seed before any training, where the environment has somebody to imitate: made once for all methods. */
 async function startingWeights(seed: number, plan: Plan): Promise<string | undefined> {
   const { environment, out, contextTokens, stop, io } = plan;
   if (!environment.flawed) return undefined;
@@ -405,7 +405,7 @@ async function engineFor(name: string): Promise<Engine> {
     where: name,
     got: "a default export that is no engine",
     expected: "one with name, create and open",
-    mend: "Export the engine by default: export default tabularEngine({ … }).",
+    fix: "Export the engine by default: export default tabularEngine({ … }).",
   });
 }
 
@@ -419,6 +419,6 @@ function positive(flag: string, text: string): number {
     where: flag,
     got: `"${text}"`,
     expected: "numbers above 0 with commas between",
-    mend: "For example 2e-4,5e-4,1e-3.",
+    fix: "For example 2e-4,5e-4,1e-3.",
   });
 }

@@ -4,7 +4,7 @@ export type * from "./batch.ts";
 export { rowCount } from "./batch.ts";
 export * from "./chat.ts";
 export type * from "./context.ts";
-export type * from "./critic.ts";
+export type * from "./critiquer.ts";
 export type * from "./critique.ts";
 export * from "./encoder.ts";
 export type * from "./entryStore.ts";

@@ -7,7 +7,7 @@ export interface ModelRequest {
   readonly id: string;
   readonly seed: number;
   /** The vocabulary: every text that can occur, for engines that make their own tokenizer. */
-  readonly lexicon: readonly string[];
+  readonly vocabulary: readonly string[];
   /** Longest sequence, in tokens. */
   readonly contextTokens: number;
   /** Named value heads beside the distribution over tokens, for engines that support them. */

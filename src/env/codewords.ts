@@ -79,7 +79,7 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       },
       expert: (task) => codeOf(task).join(" "),
     }),
-    critiqueLexicon: () => critiqueWords(length),
+    critiqueVocabulary: () => critiqueWords(length),
     async critique(task, trajectory, wish) {
       const parts = partsOf(task, trajectory);
       const verdict = parts.every(({ good }) => good) ? "success" : "failure";

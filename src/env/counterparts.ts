@@ -1,9 +1,9 @@
 /** Chat models as counterparts of an agent, in place of scripted ones: oracle, car buyer, chess opponent. */
 
-import { givesAway } from "../common/text/leaksAnswer.ts";
+import { leaksAnswer } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Message, Task } from "../core/types.ts";
-import { type Buyer, type Temper, wishOf } from "./carDealer/buyers.ts";
+import { type Buyer, type Temper, outputRequestOf } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
 import type { Oracle } from "./guessing/guessing.ts";
 
@@ -52,7 +52,7 @@ export function chatAnswerer(chat: Chat): Oracle {
   const plain = (text = ""): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
   return async (task, question) => {
     const said = await answer(task, question);
-    return givesAway(plain(said), plain(task.reference)) ? withheld : said;
+    return leaksAnswer(plain(said), plain(task.reference)) ? withheld : said;
   };
 }
 
@@ -71,7 +71,7 @@ export const chatBuyer = (chat: Chat): Buyer =>
   counterpart(
     chat,
     (task) => {
-      const { car, limit, temper } = wishOf(task);
+      const { car, limit, temper } = outputRequestOf(task);
       return `You want to buy a ${car}, for at most ${limit} thousand. ${tempers[temper]} Speak to the dealer in one short sentence. Begin with the word deal to accept the price named last, and only if it is within your limit; begin with the word goodbye to leave for good.`;
     },
     { maxTokens: 60 },

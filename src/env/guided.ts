@@ -1,5 +1,5 @@
 /** Directional stimulus prompting: a black-box model plays any environment, and the policy learns to write its hint. */
-import { applied } from "../common/artefacts/applyArtefact.ts";
+import { applyArtefact } from "../common/artefacts/applyArtefact.ts";
 import type { Guide } from "../core/artefact.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import { WhetstoneError } from "../core/errors.ts";
@@ -40,7 +40,7 @@ export interface GuidedOptions {
   readonly plays?: number;
   /** Largest length of a hint, in tokens. Default 16. */
   readonly hintTokens?: number;
-  /** Texts with every word of hints that the environment's lexicon lacks. */
+  /** Texts with every word of hints that the environment's vocabulary lacks. */
   readonly words?: readonly string[];
   /** Writes pseudo hints for a warm start to imitate, e.g. words of the reference that occur in the question. */
   readonly pseudoHint?: Player;
@@ -61,14 +61,14 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
   const { blackBox, frame = "Hint: {hint}", plays = 1, hintTokens = 16, words = [], pseudoHint } = options;
   demand(isWhole(plays, 1, 1000), "guided: plays", plays, "a whole number from 1 to 1000");
   demand(isWhole(hintTokens, 1, 4096), "guided: hintTokens", hintTokens, "a whole number from 1 to 4096");
-  const { name, summary, roles, splits, limits, lexicon } = environment;
+  const { name, summary, roles, splits, limits, vocabulary } = environment;
   const [role] = roles;
   if (role === undefined || roles.length > 1) {
     throw new WhetstoneError("config.invalid", {
       where: `guided, environment "${name}"`,
       got: `the roles ${roles.join(", ")}`,
       expected: "an environment of one role, which the black box plays",
-      mend: "Wrap an environment in which one agent acts.",
+      fix: "Wrap an environment in which one agent acts.",
     });
   }
   const guide: Guide = { kind: "guide", policy: "policy", frame };
@@ -83,7 +83,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
       for (let turn = 0; turn < limits.turns; turn++) {
         const { observation } = await episode.observe();
         conversation = observation.whole ? observation.messages : [...conversation, ...observation.messages];
-        const { messages } = applied(guide, conversation, { hint });
+        const { messages } = applyArtefact(guide, conversation, { hint });
         const content = await blackBox({ task, messages, hint, seed: random.split("reply", turn).seed });
         said.push(content);
         const { rewards = {}, end } = await episode.act({ content, stop: "eos" });
@@ -105,7 +105,7 @@ export function guided(environment: Environment, options: GuidedOptions): Enviro
     splits,
     limits: { ...limits, turns: 1, actionTokens: hintTokens },
     tasks: (split) => environment.tasks(split),
-    ...(lexicon && { lexicon: () => [...lexicon(), ...words] }),
+    ...(vocabulary && { vocabulary: () => [...vocabulary(), ...words] }),
     ...(pseudoHint && { flawed: pseudoHint }),
     async start(task, random) {
       let over = false;

@@ -203,14 +203,14 @@ export function maze(): Environment {
     limits: { turns: turnLimit, actionTokens: 3 },
     tasks: (split) => (made ??= makeTasks(splits)).get(split) ?? [],
     start: async (task) => startAt(task, mazeOf(task).start, 0, "", false),
-    lexicon: () => [
+    vocabulary: () => [
       `open : ${directions.join(" ")} ; goal :`,
       ...directions.map((d) => `go ${d}`),
       "say go and a direction ; a wall is there . try an open way",
     ],
     expert,
     flawed,
-    critiqueLexicon: () => critiqueWords(turnLimit),
+    critiqueVocabulary: () => critiqueWords(turnLimit),
     critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
     async verify(task: Task, trajectory: Trajectory) {
       const { start, goal } = mazeOf(task);

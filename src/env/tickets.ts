@@ -72,14 +72,14 @@ export function tickets(options: TicketsOptions = {}): Environment {
 
   return defineEnvironment({
     name: "tickets",
-    summary: "mend what a ticket of a help desk is about; most of its words only say who wrote it",
+    summary: "fix what a ticket of a help desk is about; most of its words only say who wrote it",
     abilities: new Set(["expert", "replay", "fork", "legal"] as const),
     roles: ["agent"],
     splits: Object.keys(counts),
     limits: { turns: 1, actionTokens: 1 },
     tasks: (split) =>
       Array.from({ length: Object.hasOwn(counts, split) ? counts[split]! : 0 }, (_, i) => taskAt(split, i)),
-    lexicon: () => words,
+    vocabulary: () => words,
     expert: planOf,
     start: async (task) => {
       const begin = () => ({

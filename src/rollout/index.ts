@@ -4,11 +4,11 @@ export {
   type WithDemonstrationsOptions,
   withDemonstrations,
 } from "./demonstrated.ts";
-export { type EpisodeOptions, playEpisode, type Seat } from "./episode.ts";
+export { type EpisodeOptions, playEpisode, type Actor } from "./episode.ts";
 export { type MultiTurnOptions, multiTurn } from "./multiTurn.ts";
 export { type OpponentsOptions, opponents } from "./opponents.ts";
 export { type ReplayedOptions, replayed } from "./replayed.ts";
-export { type Retried, type Retry, retried } from "./retried.ts";
+export { type Retried, type Retry, retried } from "./critiqueAndRetry.ts";
 export {
   attemptAndCritique,
   attemptWords,

@@ -40,7 +40,7 @@ interface Waiting<Job, Reply> {
   readonly resolve: (reply: Reply | Lost) => void;
 }
 
-interface Seat<Job, Reply> {
+interface Actor<Job, Reply> {
   take(work: Waiting<Job, Reply>): void;
   leave(why: Lost): void;
 }
@@ -51,8 +51,8 @@ const graceMs = 100;
 
 export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply>): Pool<Job, Reply> {
   const waiting: Waiting<Job, Reply>[] = [];
-  const idle: Seat<Job, Reply>[] = [];
-  const seats = new Set<Seat<Job, Reply>>();
+  const idle: Actor<Job, Reply>[] = [];
+  const seats = new Set<Actor<Job, Reply>>();
   let starting = 0;
 
   function serve(): void {
@@ -68,7 +68,7 @@ export function pool<Job, Reply>({ open, size, seconds }: PoolOptions<Job, Reply
       if (state === "starting") starting--;
       clearTimeout(timer);
     };
-    const seat: Seat<Job, Reply> = {
+    const seat: Actor<Job, Reply> = {
       take(work) {
         current = work;
         cell.hold(true);

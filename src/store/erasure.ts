@@ -13,7 +13,7 @@ import type { Database } from "./database.ts";
 import { entriesFrom, eraseEntries } from "./entryStore.ts";
 import { erasedAmong, hashOf, heldFor, type Subject, sourcesOf } from "./erased.ts";
 import { dropRows } from "./exportedFiles.ts";
-import type { Erase, Erasure, ExportRecord } from "./production.ts";
+import type { Erase, Erasure, ExportRecord } from "./trafficStore.ts";
 import { addRecord, readRecords } from "./records.ts";
 import { redactor } from "./redaction.ts";
 import type { ResponsesTable, Tables } from "./schema.ts";

@@ -5,10 +5,10 @@ export {
   writeArtefactFolder,
 } from "./artefactFolder.ts";
 export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
-export { openShelf } from "./entryStore.ts";
-export { openProduction, type ProductionOptions } from "./openProduction.ts";
-export type * from "./production.ts";
+export { openEntryStore } from "./entryStore.ts";
+export { openTrafficStore, type TrafficStoreOptions } from "./openTrafficStore.ts";
+export type * from "./trafficStore.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";
 export type { RunState } from "./schema.ts";
-export * from "./store.ts";
+export * from "./runStore.ts";

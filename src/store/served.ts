@@ -4,7 +4,7 @@ import { concatIds } from "../common/tokens/pack.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReceivedSignal, ServedChoice, ServedResponse } from "../core/served.ts";
 import type { Message } from "../core/types.ts";
-import type { Write } from "./production.ts";
+import type { Write } from "./trafficStore.ts";
 import type { ResponsesTable, SignalsTable, SignalTargetsTable } from "./schema.ts";
 import { type TokenLayout, tokenReader, tokenWriter } from "./tokens.ts";
 
@@ -214,7 +214,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: text.length > longest ? `${text.length} characters` : "a NUL character or half a surrogate pair",
       expected: `well-formed text of at most ${longest} characters`,
-      mend: "Give it a shorter or cleaner name.",
+      fix: "Give it a shorter or cleaner name.",
     });
   }
   const numbers = entry.kind === "response" ? timesOf(entry.response) : amountsOf(entry.signal);
@@ -224,7 +224,7 @@ export function requireStorable(entry: Write): void {
       where: where(name),
       got: String(number),
       expected: name === "turn" ? "a whole number from 0" : "a finite number",
-      mend: "Correct it.",
+      fix: "Correct it.",
     });
   }
 }

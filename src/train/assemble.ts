@@ -7,10 +7,10 @@ import type { Frozen, Model } from "../core/model.ts";
 import { randomStream } from "../core/random.ts";
 import { isLogged } from "../core/trainingExamples.ts";
 import type { Stats, Trajectory } from "../core/types.ts";
-import type { Store } from "../store/store.ts";
+import type { RunStore } from "../store/runStore.ts";
 import { currentArtefact, heldOutLeaks, markBest, proposedArtefacts } from "./artefacts.ts";
-import { heldName } from "./asyncRollouts.ts";
-import { addFurther, blendAll, type Further, helperStates } from "./auxiliaryModels.ts";
+import { snapshotName } from "./asyncRollouts.ts";
+import { addAuxiliaryModels, blendAll, type AuxiliaryModels, helperStates } from "./auxiliaryModels.ts";
 import { bestFolder, findCheckpoint, lettingGo, saveCheckpoint, saveModel } from "./checkpoint.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
@@ -21,11 +21,11 @@ import { metricsOf } from "./metrics.ts";
 import type { Run } from "./running.ts";
 import type { RunSettings } from "./settings.ts";
 import { freshState, type RunState } from "./state.ts";
-import { lexiconOf } from "./vocabulary.ts";
+import { vocabularyOf } from "./vocabulary.ts";
 
 export interface Surroundings {
   readonly out: string;
-  readonly store: Store;
+  readonly store: RunStore;
   readonly resume: boolean;
   readonly report: (event: RunEvent) => void;
   readonly stop: AbortSignal;
@@ -54,12 +54,12 @@ export async function assemble(
   const models = new Map<string, Model>();
   const frozen = new Map<string, Frozen>();
   const held = new Map<string, Frozen>();
-  const further: Further = { models, frozen, helpers: new Map() };
+  const further: AuxiliaryModels = { models, frozen, helpers: new Map() };
   const create = (id: string, heads: readonly string[] = []): Promise<Model> =>
     engine.create({
       id,
       seed: random.split("model").seed,
-      lexicon: lexiconOf(environment, method),
+      vocabulary: vocabularyOf(environment, method),
       contextTokens: settings.contextTokens,
       ...(heads.length > 0 ? { heads } : {}),
     });
@@ -74,22 +74,22 @@ export async function assemble(
   const stored = new Set<string>();
   const journal: Journal = await openJournal(join(out, "journal.jsonl"), state.iteration);
   const began = performance.now() - state.seconds * 1000;
-  let practiceBegan: number | undefined;
+  let trainingBegan: number | undefined;
   let lastSaved = performance.now();
   let pause = 0;
   let allFailed = 0;
   const taskMap = new Map(tasks.map((t) => [t.id, t]));
   await store.rewind(settings.name, state.iteration);
 
-  /** Seconds of practice, those of earlier sessions included. */
-  const practised = (): number =>
-    practiceBegan === undefined ? state.practised : (performance.now() - practiceBegan) / 1000;
+  /** Seconds of training, those of earlier sessions included. */
+  const trained = (): number =>
+    trainingBegan === undefined ? state.trainedSeconds : (performance.now() - trainingBegan) / 1000;
 
   /** Those of the held weights that attempts under way were begun with. */
   const heldFor = ({ ahead }: RunState): (readonly [string, Frozen])[] =>
     ahead.flatMap(({ since }) =>
       [...models.keys()].flatMap((id) => {
-        const name = heldName(since, id);
+        const name = snapshotName(since, id);
         const weights = held.get(name);
         return weights ? [[name, weights] as const] : [];
       }),
@@ -97,7 +97,7 @@ export async function assemble(
 
   async function save(of: RunState): Promise<void> {
     of.seconds = (performance.now() - began) / 1000;
-    of.practised = practised();
+    of.trainedSeconds = trained();
     const from = performance.now();
     const folder = await lettingGo(engine, out, () =>
       saveCheckpoint(out, of, { models, frozen: new Map([...frozen, ...heldFor(of)]) }),
@@ -165,9 +165,9 @@ export async function assemble(
     stop,
     tasks,
     isSpent: () =>
-      practised() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
+      trained() >= (settings.budgetSeconds ?? Number.POSITIVE_INFINITY) ||
       (state.counters.episodes ?? 0) >= (settings.episodes ?? Number.POSITIVE_INFINITY),
-    context: (practice, phase, over = {}) =>
+    context: (tasks, phase, over = {}) =>
       makeContext(
         {
           ...further,
@@ -183,7 +183,7 @@ export async function assemble(
           ...(phase === undefined ? {} : { phase }),
           ...over,
         },
-        practice,
+        tasks,
       ),
     report,
     checkpoint,
@@ -223,7 +223,7 @@ export async function assemble(
         }),
       });
       await keepArtefacts();
-      const left = (practised() / iteration) * (settings.iterations - iteration);
+      const left = (trained() / iteration) * (settings.iterations - iteration);
       const { budgetSeconds = Number.POSITIVE_INFINITY } = settings;
       const { rollout, update } = done.seconds;
       report({
@@ -236,7 +236,7 @@ export async function assemble(
         tokensPerSecond: metrics.tokensPerSecond ?? 0,
         // what ran ahead of learning took no time of its own
         seconds: (metrics["seconds.waited"] ?? rollout) + update,
-        secondsLeft: Math.max(0, Math.min(left, budgetSeconds - practised())),
+        secondsLeft: Math.max(0, Math.min(left, budgetSeconds - trained())),
         metrics,
       });
     },
@@ -294,10 +294,10 @@ export async function assemble(
       return result;
     },
 
-    async beginPractice() {
-      practiceBegan = performance.now() - state.practised * 1000;
+    async beginTraining() {
+      trainingBegan = performance.now() - state.trainedSeconds * 1000;
       const again = resumed !== undefined && resumed.phase !== "warm start";
-      await addFurther(method, further, state, {
+      await addAuxiliaryModels(method, further, state, {
         create,
         random,
         ...(again ? { restore: (kind, id) => engine.open(id, saved(kind, id)) } : {}),
@@ -305,7 +305,7 @@ export async function assemble(
       if (!again) return;
       for (const { since } of state.ahead) {
         for (const id of models.keys()) {
-          const name = heldName(since, id);
+          const name = snapshotName(since, id);
           if (held.has(name)) continue;
           const weights = await engine.open(id, saved("frozen", name));
           held.set(name, await weights.freeze());
@@ -337,10 +337,10 @@ function spendOf(engine: Pick<RunSettings["engine"], "spent">): Stats {
 function nothingPlayed(name: string, when: string, count: number, first: string): WhetstoneError {
   const where = `environment "${name}"`;
   const got = `all ${counted(count, "episode")} of ${when} failed`;
-  const mend = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
+  const fix = "`whetstone validate` shows what is wrong; --resume goes on once it is corrected.";
   return new WhetstoneError("environment.broken", {
-    ...{ where, got, expected: "episodes that end", mend },
-    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${mend}`,
+    ...{ where, got, expected: "episodes that end", fix },
+    said: `${where}: ${got}, the first with: ${first.replace(/\.$/, "")}. ${fix}`,
   });
 }
 
@@ -357,7 +357,7 @@ function requireActions(
     where: `environment "${environment.name}"`,
     got: `prompts of ${Math.min(...cut)} tokens or more, which fill the context of ${contextTokens} before the first action`,
     expected: "prompts that leave room for an action",
-    mend: `Set --context-tokens above ${Math.max(...cut)}.`,
+    fix: `Set --context-tokens above ${Math.max(...cut)}.`,
   });
 }
 
@@ -367,6 +367,6 @@ function requireSmallGap({ logpGap }: Stats): void {
     where: "sampling and training",
     got: `log-probabilities that differ by ${logpGap.toExponential(1)} on the same tokens and weights`,
     expected: `at most ${logpTolerance}`,
-    mend: "This is a fault in the engine: please report it with the run's folder.",
+    fix: "This is a fault in the engine: please report it with the run's folder.",
   });
 }

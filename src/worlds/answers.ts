@@ -42,10 +42,10 @@ export function answers(options: AnswersOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns: 1, actionTokens: 1 },
-    lexicon: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
+    vocabulary: () => [...words, ...Array.from({ length: 2 * questions }, (_, i) => `q${i}`)],
     tasks: (split) => Array.from({ length: questions }, (_, i) => taskAt(split, i)),
     expert: (task) => rightOf(task)[0]!,
-    critiqueLexicon: () => critiqueWords(0),
+    critiqueVocabulary: () => critiqueWords(0),
     async critique(task, { turns }, wish) {
       const said = turns.at(-1)?.action.content ?? "";
       const good = rightOf(task).includes(said.trim());

@@ -34,7 +34,7 @@ export function applied(operation: string, value: number, base: number): number 
       where: "environment chains: operations",
       got: JSON.stringify(operation),
       expected: "plusN or timesN",
-      mend: "Name each operation as plus or times with a whole number, such as plus3.",
+      fix: "Name each operation as plus or times with a whole number, such as plus3.",
     });
   }
   return (kind === "plus" ? value + Number(operand) : value * Number(operand)) % base;
@@ -118,12 +118,12 @@ export function chains(options: ChainsOptions = {}): Environment {
     roles: ["agent"],
     splits: ["train", "validation", "test"],
     limits: { turns: steps, actionTokens: 1 },
-    lexicon: () => ["start", "then", ...operations, ...digits],
+    vocabulary: () => ["start", "then", ...operations, ...digits],
     tasks: (split) => Array.from({ length: sizes[split] ?? 0 }, (_, i) => taskAt(split, i)),
     start: async (task) => start(task),
     expert: (task, conversation) =>
       String(valuesOf(task)[conversation.filter((m) => m.role === "assistant").length] ?? 0),
-    critiqueLexicon: () => critiqueWords(steps),
+    critiqueVocabulary: () => critiqueWords(steps),
     async critique(task, trajectory, wish) {
       const parts = trajectory.turns.slice(0, steps).map(({ action }, k) => {
         const said = action.content.trim();

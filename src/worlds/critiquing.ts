@@ -14,7 +14,7 @@ export interface CritiquingOptions {
 
 /**
  * A teacher that answers each reply with the environment's own critique: `tryAgain(environment, { words:
- * critiquing(environment), lexicon: environment.critiqueLexicon })`.
+ * critiquing(environment), vocabulary: environment.critiqueVocabulary })`.
  * @throws WhetstoneError `config.invalid` for an environment without critiques.
  */
 export function critiquing(environment: Environment, options: CritiquingOptions = {}): Teacher {
@@ -25,7 +25,7 @@ export function critiquing(environment: Environment, options: CritiquingOptions 
       where: `critiquing, environment "${environment.name}"`,
       got: "an environment without critiques",
       expected: "an environment with `critique`",
-      mend: "Implement `critique` in the environment, or use another teacher.",
+      fix: "Implement `critique` in the environment, or use another teacher.",
     });
   }
   return async ({ task, replies, random }) => {

@@ -60,7 +60,7 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
     roles: ["agent"],
     splits: ["train", "test"],
     limits: { turns, actionTokens: 1 },
-    lexicon: () => [
+    vocabulary: () => [
       "open the door cell key yes no",
       ...actions,
       ...Array.from({ length: cells }, (_, c) => `${c}`),
@@ -96,7 +96,7 @@ export function keyDoor({ cells = 4, turns = 10 }: KeyDoorOptions = {}): Environ
         { cell: 1, key: false, turn: 0 },
         random,
       ),
-    critiqueLexicon: () => critiqueWords(turns),
+    critiqueVocabulary: () => critiqueWords(turns),
     async critique(_task, trajectory, wish) {
       const parts = trajectory.turns.map(({ action, stateKey = "" }, k) => {
         const better = rightAction(stateKey, cells);

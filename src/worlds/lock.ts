@@ -59,8 +59,8 @@ export function lock(options: LockOptions = {}): Environment {
     roles: ["agent"],
     splits,
     limits: { turns: wheels, actionTokens: 1 },
-    lexicon: () => ["lock wheel", ...words, ...numerals(Math.max(2 * locks, wheels))],
-    critiqueLexicon: () => critiqueWords(wheels),
+    vocabulary: () => ["lock wheel", ...words, ...numerals(Math.max(2 * locks, wheels))],
+    critiqueVocabulary: () => critiqueWords(wheels),
     tasks: (split) =>
       splits.some((name) => name === split) ? Array.from({ length: locks }, (_, i) => taskAt(split, i)) : [],
     expert: (task, conversation) =>

@@ -6,8 +6,8 @@ import { type Random, randomStream } from "../core/random.ts";
 import type { Task } from "../core/types.ts";
 import { defineEnvironment, type Environment, type Episode, type Player } from "../env/environment.ts";
 
-/** Settings of {@link secondThoughts}. */
-export interface SecondThoughtsOptions {
+/** Settings of {@link selfReflection}. */
+export interface SelfReflectionOptions {
   /** Share of the expert's demonstrations with a right first answer; the others correct a wrong one. Default 0.3. */
   readonly right?: number;
   /** Largest length of a reply, in tokens. Default: four times the environment's own, plus 24 for tags and words. */
@@ -25,7 +25,7 @@ const verdicts = { right: "that is right", wrong: "that is wrong" };
  * Paper: "SRPO: Enhancing Multimodal LLM Reasoning via Reflection-Aware Reinforcement Learning".
  * @throws WhetstoneError `config.invalid` for an environment of several turns, or without an expert or a verdict.
  */
-export function secondThoughts(environment: Environment, options: SecondThoughtsOptions = {}): Environment {
+export function selfReflection(environment: Environment, options: SelfReflectionOptions = {}): Environment {
   const { right = 0.3, actionTokens = 4 * environment.limits.actionTokens + 24 } = options;
   // the environment's flawed player and critique do not know this format
   const {
@@ -33,7 +33,7 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
     flawed: _flawed,
     critique: _critique,
     verify,
-    lexicon,
+    vocabulary,
     limits,
     ...rest
   } = environment;
@@ -41,11 +41,11 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
     limits.turns !== 1 ? `${limits.turns} turns` : !solve ? "no expert" : !verify ? "no verify" : "";
   if (!solve || !verify || lacks !== "") {
     throw new WhetstoneError("config.invalid", {
-      where: `secondThoughts, environment "${environment.name}"`,
+      where: `selfReflection, environment "${environment.name}"`,
       got: lacks,
       expected:
         "an environment whose episodes are one reply, with an expert who knows it and a verdict on any reply",
-      mend: "Wrap an environment of a single reply that has expert and verify.",
+      fix: "Wrap an environment of a single reply that has expert and verify.",
     });
   }
   const judged = (content: string): string => readTwoAnswers(content).answers.at(-1) ?? content;
@@ -86,9 +86,9 @@ export function secondThoughts(environment: Environment, options: SecondThoughts
     ),
     expert,
     start: async (task, random) => wrapped(await environment.start(task, random)),
-    ...(lexicon && {
-      lexicon: () => [
-        ...lexicon(),
+    ...(vocabulary && {
+      vocabulary: () => [
+        ...vocabulary(),
         twoAnswers({ thought: thought.first, answer: "" }, verdicts.right, {
           thought: thought.second,
           answer: "",

@@ -5,7 +5,7 @@ import type { Task, Trajectory } from "../core/types.ts";
 import { alreadyOver, defineEnvironment, type Environment, type Episode } from "../env/environment.ts";
 
 /** Input of a teacher: an attempt that is not the last. */
-export interface Lesson {
+export interface Advice {
   readonly task: Task;
   /** All replies so far; the feedback is about the last one. */
   readonly replies: readonly string[];
@@ -16,7 +16,7 @@ export interface Lesson {
 }
 
 /** Gives feedback on a reply. It knows the task with its answer, and must not reveal the answer. */
-export type Teacher = (lesson: Lesson) => string | Promise<string>;
+export type Teacher = (lesson: Advice) => string | Promise<string>;
 
 /** Settings of {@link tryAgain}. */
 export interface TryAgainOptions {
@@ -26,8 +26,8 @@ export interface TryAgainOptions {
   readonly words?: string | Teacher;
   /** "right": the first right reply ends the episode. "last": every reply except the last gets feedback, right or wrong, and the last one counts. Default "right". */
   readonly until?: "right" | "last";
-  /** Texts with every word of the teacher that the environment's lexicon lacks. */
-  readonly lexicon?: () => readonly string[];
+  /** Texts with every word of the teacher that the environment's vocabulary lacks. */
+  readonly vocabulary?: () => readonly string[];
 }
 
 /** State of an episode. */
@@ -50,13 +50,13 @@ interface Past {
  */
 export function tryAgain(environment: Environment, options: TryAgainOptions = {}): Environment {
   const { turns = 5, words = "Incorrect. Please think again.", until = "right" } = options;
-  const { lexicon, verify, critique, limits, ...rest } = environment;
+  const { vocabulary, verify, critique, limits, ...rest } = environment;
   if (limits.turns !== 1) {
     throw new WhetstoneError("config.invalid", {
       where: `tryAgain, environment "${environment.name}"`,
       got: `${limits.turns} turns`,
       expected: "an environment whose episodes are one reply",
-      mend: "Wrap an environment of a single reply.",
+      fix: "Wrap an environment of a single reply.",
     });
   }
   const after = async (task: Task, random: Random, past: Past): Promise<Episode> => {
@@ -101,8 +101,8 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     abilities: new Set([...environment.abilities, "fork"] as const),
     limits: { ...limits, turns },
     start: (task, random) => after(task, random, { replies: [], said: "", over: false }),
-    ...(lexicon && {
-      lexicon: () => [...lexicon(), ...(typeof words === "string" ? [words] : (options.lexicon?.() ?? []))],
+    ...(vocabulary && {
+      vocabulary: () => [...vocabulary(), ...(typeof words === "string" ? [words] : (options.vocabulary?.() ?? []))],
     }),
     ...(verify && {
       verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),

@@ -73,7 +73,7 @@ const babble =
       : Array.from({ length: 1 + stream.below(4) }, () => words[stream.below(words.length)]!).join(" ");
 
 async function attempts(env: Environment, task: Task) {
-  const words = (env.lexicon?.() ?? []).flatMap((text) => text.split(/\s+/));
+  const words = (env.vocabulary?.() ?? []).flatMap((text) => text.split(/\s+/));
   const players: readonly Player[] = [env.expert!, env.flawed ?? env.expert!, babble(words), babble(words)];
   const played = await Promise.all(players.map((p, i) => play(env, task, p, randomStream(task.seed + i))));
   return played.map((one) => {
@@ -121,9 +121,9 @@ for (const env of critical) {
     }
   });
 
-  test(`${name}: the lexicons have every word of its critiques`, async () => {
+  test(`${name}: the vocabularies have every word of its critiques`, async () => {
     const known = new Set(
-      [...(env.lexicon?.() ?? []), ...(env.critiqueLexicon?.() ?? [])].flatMap((text) => text.split(/\s+/)),
+      [...(env.vocabulary?.() ?? []), ...(env.critiqueVocabulary?.() ?? [])].flatMap((text) => text.split(/\s+/)),
     );
     for (const task of env.tasks("train").slice(0, 40)) {
       for (const { t } of await attempts(env, task)) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ProgramPolicy } from "../../src/core/context.ts";
 import { tabularEngine } from "../../src/engine/tabular/engine.ts";
 import { method } from "../../src/method/method.ts";
-import { practise } from "../../src/train/trainInMemory.ts";
+import { trainInMemory } from "../../src/train/trainInMemory.ts";
 import { keyDoor } from "../../src/worlds/keyDoor.ts";
 
 /** A program that plays the key-door world by what it sees. */
@@ -16,7 +16,7 @@ const program: ProgramPolicy = {
   },
 };
 
-test("a program plays in a model's place: counted as practice, told apart by its name, in no model's tokens", async () => {
+test("a program plays in a model's place: counted as training, told apart by its name, in no model's tokens", async () => {
   const found: string[] = [];
   const recipe = method({
     id: "program",
@@ -24,7 +24,7 @@ test("a program plays in a model's place: counted as practice, told apart by its
     summary: "plays a program",
     slots: {
       rollout: async (ctx) => {
-        const [task] = ctx.practice;
+        const [task] = ctx.tasks;
         const idle = { name: "idle", act: () => "wave" };
         const played = await Promise.all(
           [program, idle].map((one) => ctx.play({ task: task!.id, attempt: 0, program: one })),
@@ -38,7 +38,7 @@ test("a program plays in a model's place: counted as practice, told apart by its
     },
   });
   const engine = tabularEngine();
-  const { counters } = await practise({
+  const { counters } = await trainInMemory({
     environment: keyDoor(),
     method: recipe.build({ tasks: 1 }),
     engine,

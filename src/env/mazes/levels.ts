@@ -72,7 +72,7 @@ export function findMaze(
     where: "controlledMaze, levels",
     got: `${side} × ${side} cells, ways of ${path.join("–")} moves${turns ? ` with ${turns.join("–")} turns` : ""}`,
     expected: "a level of which there are enough mazes",
-    mend: "Make the grid larger, the ranges wider, or ask for fewer mazes of each level.",
+    fix: "Make the grid larger, the ranges wider, or ask for fewer mazes of each level.",
   });
 }
 
@@ -92,7 +92,7 @@ export const crowsMove = (maze: Maze, cell: number): Direction =>
 export interface MazeShape {
   readonly actionTokens: number;
   readonly turns: number;
-  readonly lexicon: readonly string[];
+  readonly vocabulary: readonly string[];
   prompt(maze: Maze): string;
   begin(task: Task, random: Random): Episode;
   /** Whether these actions lead to the goal; total. */

@@ -26,7 +26,7 @@ import {
 export interface ToolWorldOptions {
   /** Look-ups of the tasks, in turn. Default 1, 2, 3. */
   readonly blocks?: readonly number[];
-  /** Tasks of each family and number of look-ups that are practised. Default 20. */
+  /** Tasks of each family and number of look-ups that are trained. Default 20. */
   readonly perKind?: number;
   /** Default 1. */
   readonly seed?: number;
@@ -58,7 +58,7 @@ export function deskTask(family: Family, blocks: number, id: string, random: Ran
       where: "tool world, blocks",
       got: String(blocks),
       expected: `whole numbers from 1 to ${mostBlocks}`,
-      mend: "Name how many look-ups a task is to have.",
+      fix: "Name how many look-ups a task is to have.",
     });
   }
   const offered = shuffled(toolNames, random).slice(0, 4).sort();
@@ -134,7 +134,7 @@ export function toolWorld(options: ToolWorldOptions = {}): Environment {
         emptyDesk,
         random,
       ),
-    lexicon: () => deskWords,
+    vocabulary: () => deskWords,
     expert,
     flawed,
     verify: async (task, { turns: made }) => ({

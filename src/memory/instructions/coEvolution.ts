@@ -4,7 +4,7 @@ import { mean } from "../../common/statistics/statistics.ts";
 import type { Ctx, Memory } from "../../core/context.ts";
 import type { Json } from "../../core/json.ts";
 import type { Random } from "../../core/random.ts";
-import type { Evidence, Rollout, Update } from "../../core/slots.ts";
+import type { AnnotatedExperience, Rollout, Update } from "../../core/slots.ts";
 import { type Id, paid, type Task, type Trajectory } from "../../core/types.ts";
 import { instructionSet } from "./artefact.ts";
 import { type Attempt, drawnAttempts, remembered } from "./attempts.ts";
@@ -76,7 +76,7 @@ export function coEvolved(options: CoEvolutionOptions): {
   return {
     async rollout(ctx) {
       const members = membersOf(ctx, options);
-      const episodes = ctx.practice.flatMap((task) => {
+      const episodes = ctx.tasks.flatMap((task) => {
         const { text } = chosen(ctx, members, task.id, options);
         return Array.from({ length: groupSize }, (_, attempt) => played(ctx, task, text, attempt, options));
       });
@@ -145,7 +145,7 @@ function played(
 function judged(
   ctx: Ctx,
   before: readonly Instruction[],
-  { trajectories, units }: Evidence,
+  { trajectories, units }: AnnotatedExperience,
   options: CoEvolutionOptions,
   rate: number,
 ): { readonly members: readonly Instruction[]; readonly attempts: readonly Attempt[] } {
@@ -189,7 +189,7 @@ async function evolved(
   const fresh = texts.filter((text) => !known.has(text) && known.add(text) && mayBeUsed(ctx, { text, from }));
   const tried = fresh.map(async (text, c) => {
     const episodes = Array.from({ length: verification }, (_, i) =>
-      played(ctx, ctx.practice[i % ctx.practice.length]!, text, verifying + c * verification + i, options),
+      played(ctx, ctx.tasks[i % ctx.tasks.length]!, text, verifying + c * verification + i, options),
     );
     const rewards = (await Promise.all(episodes))
       .flat()

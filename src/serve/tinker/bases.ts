@@ -75,7 +75,7 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
     contextTokens,
     vocabulary: config.vocabulary,
     // a constant id, so that a seed gives the same initial weights for every model
-    create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, lexicon: [], contextTokens }),
+    create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, vocabulary: [], contextTokens }),
     open: (saved) => engineFor().open("policy", saved),
     async dispose() {
       for (const engine of engines.values()) await engine.dispose();
@@ -89,7 +89,7 @@ export async function tinyBase(root: string): Promise<string> {
   if (await isFolder(folder)) return folder;
   const engine = localEngine({ tokenizer: "bytes" });
   try {
-    const model = await engine.create({ id: "tiny", seed: 1, lexicon: [], contextTokens: 1024 });
+    const model = await engine.create({ id: "tiny", seed: 1, vocabulary: [], contextTokens: 1024 });
     const half = `${folder}.half`; // written aside and renamed, so that a crash or full disk leaves no incomplete folder
     await rm(half, { recursive: true, force: true });
     await mkdir(half, { recursive: true });
@@ -111,7 +111,7 @@ export function byName(bases: readonly Base[]): ReadonlyMap<string, Base> {
         where: "--model",
         got: `${other.folder} and ${base.folder}, both called ${base.name}`,
         expected: "models with different names, since clients choose by name",
-        mend: "Rename one of the folders.",
+        fix: "Rename one of the folders.",
       });
     }
     known.set(base.name, base);

@@ -59,7 +59,7 @@ test("a mixture is drawn as the tabular engine draws it", async () => {
     tabularEngine({ prior: (_, word) => (words.includes(word) ? logp[idOf(word)]! : -1e9) }).create({
       id: "policy",
       seed: 1,
-      lexicon: words,
+      vocabulary: words,
       contextTokens: 8,
     });
   const tabular = await table(own);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { pairRows } from "../../../src/common/tokens/pack.ts";
 import type { Model } from "../../../src/core/model.ts";
 import type { Message } from "../../../src/core/types.ts";
-import { lexiconCodec } from "../../../src/engine/tabular/codec.ts";
+import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { type Reading, tabularEngine } from "../../../src/engine/tabular/engine.ts";
 import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
@@ -21,7 +21,7 @@ const reading: Reading = {
 };
 const engine = tabularEngine({ context: "message", reading });
 const make = (): Promise<Model> =>
-  engine.create({ id: "policy", seed: 1, lexicon: ["a b c", "not", "say"], contextTokens: 32 });
+  engine.create({ id: "policy", seed: 1, vocabulary: ["a b c", "not", "say"], contextTokens: 32 });
 
 const user = (content: string): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -74,7 +74,7 @@ test("what is learnt with a message and without it is one table", async () => {
 });
 
 test("gradients under a message told are slopes", async () => {
-  const weights = newWeights(lexiconCodec(["a b c", "not", "say"]), "message", undefined, new Map(), reading);
+  const weights = newWeights(vocabularyCodec(["a b c", "not", "say"]), "message", undefined, new Map(), reading);
   const model = tabularModel("policy", weights, 32);
   const rows = pairRows([
     { prompt: model.codec.open(told), target: model.codec.encode("b c") },
@@ -131,7 +131,7 @@ test("what is told may concern one context alone", async () => {
   const model = await placed.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   near(await chances(model, [user("a"), user("not b")], "b"), [0.25 / 5.25]);
@@ -150,7 +150,7 @@ test("a message that was replied to is read with its reply, and is no context; t
   const model = await copying.create({
     id: "policy",
     seed: 1,
-    lexicon: ["a b c", "not", "say"],
+    vocabulary: ["a b c", "not", "say"],
     contextTokens: 32,
   });
   const shown = [user("say a"), assistant("b")];

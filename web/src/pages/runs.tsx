@@ -26,7 +26,7 @@ interface Column {
 const newest: Column = { name: "Started", key: (run) => run.started, down: true };
 const columns: readonly Column[] = [
   { name: "Run", key: (run) => run.name },
-  { name: "Success in practice", key: (run) => lastOf(run) ?? -1, down: true },
+  { name: "Success in training", key: (run) => lastOf(run) ?? -1, down: true },
   { name: "Held out", key: (run) => run.success?.mean ?? -1, down: true },
   { name: "State", key: (run) => run.state },
   { name: "Environment", key: (run) => run.env },

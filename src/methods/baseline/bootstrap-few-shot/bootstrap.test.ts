@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { applied } from "../../../common/artefacts/applyArtefact.ts";
-import { noInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
-import { asHeldBack } from "../../../common/artefacts/reserved.ts";
+import { applyArtefact } from "../../../common/artefacts/applyArtefact.ts";
+import { emptyInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
+import { asReserved } from "../../../common/artefacts/reserved.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Message, Stats, Task, Trajectory } from "../../../core/types.ts";
 import { artefactsIn, currentArtefact } from "../../../train/artefacts.ts";
@@ -14,11 +14,11 @@ const user = (content: string): Message => ({ role: "user", content });
 
 test("exampleOf: the conversation, without the system message and without the examples that were shown in it", () => {
   const told = {
-    ...noInstructions,
+    ...emptyInstructions,
     system: "be good",
-    examples: [exampleOf(trajectoryOf("old", [turnOf([7], [8])]), noInstructions)],
+    examples: [exampleOf(trajectoryOf("old", [turnOf([7], [8])]), emptyInstructions)],
   };
-  const { messages: prompt } = applied(told, [user("1"), user("2")]);
+  const { messages: prompt } = applyArtefact(told, [user("1"), user("2")]);
   assert.equal(prompt.length, 1 + 2 + 2);
   const first = turnOf([], [3], { prompt });
   const second = turnOf([], [5], { prompt: [...prompt, first.action, user("4")] });
@@ -30,7 +30,7 @@ test("exampleOf: the conversation, without the system message and without the ex
   assert.deepEqual(origins.trajectories, ["new"]);
 });
 
-/** Tasks that succeed where an example of their kind is shown; of kind 0 by themselves. Four practised, four held back. */
+/** Tasks that succeed where an example of their kind is shown; of kind 0 by themselves. Four trained, four held back. */
 async function learnt(options: BootstrapOptions, iterations: number, refuse = false) {
   const taskOf = (id: string, i: number): Task => ({
     id,
@@ -38,9 +38,9 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
     metadata: { kind: i % 2 },
     seed: 1,
   });
-  const practice = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
+  const training = ["p0", "p1", "p2", "p3", "h0", "h1", "h2", "h3"]
     .map(taskOf)
-    .map((task) => (task.id.startsWith("h") ? asHeldBack(task) : task));
+    .map((task) => (task.id.startsWith("h") ? asReserved(task) : task));
   const state = freshState("train");
   const { rollout, update } = bootstrapped(options);
   const stats: Stats[] = [];
@@ -50,7 +50,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
     const ctx = ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(7).split("iteration", iteration),
-      practice,
+      tasks: training,
       memory: { get: (key) => state.memory[key], set: (key, value) => void (state.memory[key] = value) },
       artefacts: artefactsIn(
         state,
@@ -63,7 +63,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
       play: async ({ task, artefact }) => {
         plays++;
         if (typeof task === "string" || typeof artefact !== "object") throw new Error("by value");
-        const { messages: prompt } = applied(artefact, task.prompt);
+        const { messages: prompt } = applyArtefact(artefact, task.prompt);
         const kind = Number(task.metadata.kind);
         // kind 1 succeeds once in the first iteration, by luck
         const success =
@@ -89,7 +89,7 @@ async function learnt(options: BootstrapOptions, iterations: number, refuse = fa
   return { stats, seen, plays, examples: artefact?.kind === "instructions" ? artefact.examples : [] };
 }
 
-test("bootstrapped: a set that earns more on tasks held back is in force from then on, and practice is played under it", async () => {
+test("bootstrapped: a set that earns more on tasks held back is in force from then on, and training is played under it", async () => {
   const { stats, seen, plays, examples } = await learnt({ examples: 1 }, 12);
   assert.equal(
     stats[0]!["score.best"]! === 0.5 || stats[0]!["score.best"]! === 1,
@@ -100,7 +100,7 @@ test("bootstrapped: a set that earns more on tasks held back is in force from th
   assert.equal(examples.length, 1);
   assert.equal(examples[0]!.messages[0]!.content, "kind 1");
   assert.ok(seen.at(-1)!.every((t) => t.end.kind === "done" && t.end.success));
-  // 4 practised in each, 4 held back for what was at first, and 4 for the one set of each iteration
+  // 4 trained in each, 4 held back for what was at first, and 4 for the one set of each iteration
   assert.equal(plays, 12 * 4 + 4 + 12 * 4);
   assert.equal(
     stats.reduce((sum, one) => sum + one.joined!, 0),

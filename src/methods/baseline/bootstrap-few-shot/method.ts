@@ -1,4 +1,4 @@
-import { heldBack } from "../../../data/reserved.ts";
+import { reserved } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -10,9 +10,9 @@ const selection = 16;
 /** The slots of the method with other numbers of examples. */
 export const bootstrappedWith = (
   { tasks, groupSize, temperature }: Settings,
-  { heldBack: held = selection, ...options }: BootstrapOptions & { readonly heldBack?: number } = {},
+  { reserved: held = selection, ...options }: BootstrapOptions & { readonly reserved?: number } = {},
 ): SlotChoices => ({
-  data: heldBack(uniform({ tasks }), { tasks: held }),
+  data: reserved(uniform({ tasks }), { tasks: held }),
   ...bootstrapped({ groupSize, temperature, ...options }),
 });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfRows, ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import { noInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
+import { emptyInstructions } from "../../../common/artefacts/mergeArtefacts.ts";
 import { writtenBy } from "../../../common/artefacts/origins.ts";
-import { asHeldBack } from "../../../common/artefacts/reserved.ts";
+import { asReserved } from "../../../common/artefacts/reserved.ts";
 import type { InstructionSet } from "../../../core/artefact.ts";
 import type { Chat } from "../../../core/chat.ts";
 import { WhetstoneError } from "../../../core/errors.ts";
@@ -14,7 +14,7 @@ import { codeOf, codewords } from "../../../env/codewords.ts";
 import { method } from "../../../method/method.ts";
 import { artefactsIn, currentArtefact, proposedArtefacts } from "../../../train/artefacts.ts";
 import { freshState } from "../../../train/state.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { reflectiveSearch } from "./learner.ts";
 import { reflectingWith } from "./method.ts";
 import type { ReflectiveSearchOptions } from "./options.ts";
@@ -38,7 +38,7 @@ const obedient = tabularEngine({
   },
 });
 
-const silent = await obedient.create({ id: "silent", seed: 1, lexicon: words, contextTokens: 8 });
+const silent = await obedient.create({ id: "silent", seed: 1, vocabulary: words, contextTokens: 8 });
 
 interface Seen {
   readonly trajectories: readonly Trajectory[];
@@ -55,9 +55,9 @@ async function searched(search: ReflectiveSearchOptions, iterations: number) {
     weightFree: true,
     says: ["\n", "at 1 2"],
     defaults: { tasks: 3, groupSize: 1 },
-    slots: (settings) => reflectingWith(settings, { heldBack: 4, ...search }),
+    slots: (settings) => reflectingWith(settings, { reserved: 4, ...search }),
   });
-  const done = await practise({
+  const done = await trainInMemory({
     environment,
     method: recipe.build(),
     engine: obedient,
@@ -102,10 +102,10 @@ test("reflectiveSearch: what earns more joins and is played; what earns no more 
   assert.match(wishes[0]!.attempts[0]!.transcript, /user: q0\nturn 1, agent: w/);
 });
 
-test("reflectiveSearch: practice and selection share no task, and every version knows its parents and attempts", async () => {
+test("reflectiveSearch: training and selection share no task, and every version knows its parents and attempts", async () => {
   const { seen } = await searched({ reflect: quoting() }, 6);
-  const practised = new Set(seen.flatMap(({ trajectories }) => trajectories.map(({ task }) => task)));
-  assert.equal(practised.size, 12 - 4);
+  const trained = new Set(seen.flatMap(({ trajectories }) => trajectories.map(({ task }) => task)));
+  assert.equal(trained.size, 12 - 4);
   const { members } = seen.at(-1)!;
   assert.deepEqual(members[0]!.parents, []);
   for (const [i, { parents }] of members.entries())
@@ -131,15 +131,15 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
     metadata: {},
     seed: 1,
   });
-  const practice = [
+  const training = [
     ...["a1", "a2", "b1"].map(taskOf),
-    ...["a3", "a4", "b2", "b3"].map(taskOf).map(asHeldBack),
+    ...["a3", "a4", "b2", "b3"].map(taskOf).map(asReserved),
   ];
   const reward = (task: string, { system, tools }: InstructionSet): number =>
     task.startsWith("a") ? (system === "A" ? 1 : 0.5) : tools.code === "B" ? 1 : system === "A" ? 0 : 0.5;
   const state = freshState("train");
   const { rollout, update } = reflectiveSearch({
-    first: { ...noInstructions, tools: { code: "" } },
+    first: { ...emptyInstructions, tools: { code: "" } },
     reflect: async ({ component }) => (component === "system text" ? "A" : "B"),
   });
   const stats: Stats[] = [];
@@ -147,7 +147,7 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
     const ctx = ctxOf({
       clock: { iteration, phase: "train", step: 0 },
       random: randomStream(7).split("iteration", iteration),
-      practice,
+      tasks: training,
       memory: { get: (key) => state.memory[key], set: (key, value) => void (state.memory[key] = value) },
       artefacts: artefactsIn(
         state,
@@ -158,7 +158,7 @@ async function twoKinds(iterations: number, fails: (set: InstructionSet) => bool
       play: async ({ task, artefact }) => {
         const id = typeof task === "string" ? task : task.id;
         const set =
-          typeof artefact === "object" && artefact.kind === "instructions" ? artefact : noInstructions;
+          typeof artefact === "object" && artefact.kind === "instructions" ? artefact : emptyInstructions;
         const turn = turnOf([], [1], { rewards: { outcome: reward(id, set) } });
         const more = fails(set)
           ? { end: { kind: "failed", boundary: "model", message: "no reply" } as const }
@@ -251,7 +251,7 @@ function chatOf(replies: readonly (string | WhetstoneError)[]): Chat & { readonl
   };
 }
 const error = (code: "chat.failed" | "budget.spent"): WhetstoneError =>
-  new WhetstoneError(code, { where: "w", got: "g", expected: "e", mend: "m" });
+  new WhetstoneError(code, { where: "w", got: "g", expected: "e", fix: "m" });
 
 test("chatReflector: reads the fence, asks once more for it, and an empty purse ends the run", async () => {
   const wish: ReflectionWish = {

@@ -1,4 +1,4 @@
-import { heldBack } from "../../../data/reserved.ts";
+import { reserved } from "../../../data/reserved.ts";
 import { uniform } from "../../../data/uniform.ts";
 import { method, type SlotChoices } from "../../../method/method.ts";
 import type { Settings } from "../../../method/settings.ts";
@@ -11,9 +11,9 @@ const selection = 16;
 /** The slots of the method with a reflector, initial instructions, or hints from production. */
 export const reflectingWith = (
   { tasks, temperature }: Settings,
-  { heldBack: held = selection, ...options }: ReflectiveSearchOptions & { readonly heldBack?: number } = {},
+  { reserved: held = selection, ...options }: ReflectiveSearchOptions & { readonly reserved?: number } = {},
 ): SlotChoices => ({
-  data: heldBack(uniform({ tasks }), { tasks: held }),
+  data: reserved(uniform({ tasks }), { tasks: held }),
   ...reflectiveSearch({ temperature, ...options }),
 });
 

@@ -1,6 +1,6 @@
 /** An iteration that rewrites one text of one candidate. */
 
-import { transcriptUntold } from "../../../common/text/transcript.ts";
+import { transcriptWithoutSystem } from "../../../common/text/transcript.ts";
 import type { Ctx } from "../../../core/context.ts";
 import type { Experience } from "../../../core/slots.ts";
 import { paid } from "../../../core/types.ts";
@@ -30,7 +30,7 @@ export async function rewriteTurn(
     "proposals.refused": refused,
     joined,
   });
-  const attempts = await attemptsOf(ctx, evidence, settings);
+  const attempts = await rolloutQueue(ctx, evidence, settings);
   if (attempts.every(({ reward }) => reward >= settings.perfect))
     return { pool: turned, stats: stats(0, 0, 0) };
   const proposal = await proposalOf(ctx, setOf(ctx, parent.id), parent.turn, attempts, settings);
@@ -55,7 +55,7 @@ export async function rewriteTurn(
   };
 }
 
-async function attemptsOf(
+async function rolloutQueue(
   ctx: Ctx,
   experience: Experience,
   { tell }: SearchSettings,
@@ -64,7 +64,7 @@ async function attemptsOf(
   return Promise.all(
     ended.map(async (t) => ({
       trajectory: t.id,
-      transcript: transcriptUntold(t),
+      transcript: transcriptWithoutSystem(t),
       feedback: await tell(ctx, t, experience),
       reward: paid(t),
     })),

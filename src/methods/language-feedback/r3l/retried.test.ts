@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
 import type { Play } from "../../../core/context.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import type { Critique } from "../../../core/critique.ts";
 import { randomStream } from "../../../core/random.ts";
 import type { Rollout } from "../../../core/slots.ts";
 import { succeeded, type Trajectory } from "../../../core/types.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { playEpisode } from "../../../rollout/episode.ts";
-import { retried } from "../../../rollout/retried.ts";
+import { retried } from "../../../rollout/critiqueAndRetry.ts";
 import { attemptAndCritique, retryWithFeedback } from "../../../rollout/retryWithFeedback.ts";
 import { lock, settingsOf } from "../../../worlds/lock.ts";
 import { reflectThenRetry } from "./reflectThenRetry.ts";
@@ -18,8 +18,8 @@ const environment = lock({ locks: 1, wheels: 3, settings: 2 });
 const task = environment.tasks("train")[0]!;
 const right = settingsOf(task);
 const wrong = right.map((setting) => (setting === "s0" ? "s1" : "s0"));
-const lexicon = [...environment.lexicon!(), "think again"];
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon, contextTokens: 64 });
+const vocabulary = [...environment.vocabulary!(), "think again"];
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary, contextTokens: 64 });
 
 /** A player that begins with these settings, and does what is right once it has been advised. */
 async function attempt(settings: readonly string[], { attempt: number, advice, from }: Play) {
@@ -27,7 +27,7 @@ async function attempt(settings: readonly string[], { attempt: number, advice, f
     environment,
     task,
     id: `0/${number}`,
-    seat: () => ({
+    actor: () => ({
       kind: "player",
       id: "policy",
       codec: model.codec,
@@ -63,7 +63,7 @@ async function begun(settings: readonly string[]) {
 }
 
 const says =
-  (critique: Critique | undefined): Critic =>
+  (critique: Critique | undefined): Critiquer =>
   async () =>
     critique;
 const contents = (t: Trajectory) => t.turns.map(({ action }) => action.content);

@@ -12,8 +12,8 @@ async function writer(reply: readonly string[], contextTokens = 64) {
     context: "message",
     prior: (context, word) => (word === (reply[context.length - 4] ?? "<end>") ? 50 : 0),
   });
-  const lexicon = ["q how", "verdict : success failure", "turn 1", "a1"];
-  return engine.create({ id: "policy", seed: 1, lexicon, contextTokens });
+  const vocabulary = ["q how", "verdict : success failure", "turn 1", "a1"];
+  return engine.create({ id: "policy", seed: 1, vocabulary, contextTokens });
 }
 const attempt = trajectoryOf("t", [
   turnOf([1], [2], {

@@ -6,11 +6,11 @@ import { type Prior, tabularEngine } from "../../../engine/tabular/engine.ts";
 import type { Recipe } from "../../../method/method.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { plainAscent } from "../../../train/trainingArm.ts";
 import { type Teacher, tryAgain } from "../../../worlds/tryAgain.ts";
 import { grpo } from "../../baseline/grpo/method.ts";
-import { bounds, boundsLexicon, hiddenNumber } from "./hiddenNumber.ts";
+import { bounds, boundsVocabulary, hiddenNumber } from "./hiddenNumber.ts";
 import { rl2f } from "./method.ts";
 import { mistaught } from "./mistaught.ts";
 
@@ -22,7 +22,7 @@ const prior: Prior = (context, word) => (!context.includes("<assistant>") || /^\
 
 const dialogues = (seed: number, turns: number, words: (of: ReturnType<typeof hiddenNumber>) => Teacher) => {
   const single = hiddenNumber({ numbers, seed });
-  return tryAgain(single, { turns, words: words(single), lexicon: boundsLexicon });
+  return tryAgain(single, { turns, words: words(single), vocabulary: boundsVocabulary });
 };
 const taught = (seed: number, turns = answers) => dialogues(seed, turns, () => bounds);
 /** The feedback concerns another task. */
@@ -48,7 +48,7 @@ const arm = (recipe: Recipe, what: string, turns: number, iterations: number): A
   what,
   grid: [1, 3, 10, 30, 100, 300].map((learningRate) => ({ learningRate })),
   async measure(choice, seed) {
-    const { counters, policy } = await practise({
+    const { counters, policy } = await trainInMemory({
       environment: taught(seed, turns),
       engine: tabularEngine({ context: "message", prior }),
       method: recipe.build({

@@ -13,7 +13,7 @@ const code = codeOf(task);
 const wrong = ["w0", "w1", "w2"].find((word) => word !== code[1])!;
 
 obeysTheLaws(
-  () => tryAgain(environment, { words: critiquing(environment), lexicon: environment.critiqueLexicon! }),
+  () => tryAgain(environment, { words: critiquing(environment), vocabulary: environment.critiqueVocabulary! }),
   { garbage: 0.5 },
 );
 

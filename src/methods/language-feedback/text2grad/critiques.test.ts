@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ctxOf, trajectoryOf, turnOf } from "../../../../test/core/make.ts";
-import type { Critic } from "../../../core/critic.ts";
+import type { Critiquer } from "../../../core/critiquer.ts";
 import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { critiques } from "./critiques.ts";
 
-const model = await tabularEngine().create({ id: "policy", seed: 1, lexicon: ["a b c"], contextTokens: 8 });
+const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a b c"], contextTokens: 8 });
 const ctx = ctxOf({ random: randomStream(1), model: () => model });
 const turn = turnOf([1], [...model.codec.encode("a b c")], {
   action: { role: "assistant", content: "a b c" },
@@ -15,7 +15,7 @@ const t = trajectoryOf("t", [turn, turn]);
 const ends = { kind: "critique", channel: "critique", source: "critic" } as const;
 
 test("critiques: the text about its turn, +1 about what is praised, −1 about what is blamed", async () => {
-  const critic: Critic = async () => ({
+  const critic: Critiquer = async () => ({
     text: "so so",
     turn: 1,
     marks: [
@@ -43,7 +43,7 @@ test("critiques: the text about its turn, +1 about what is praised, −1 about w
 
 test("critiques: what the rollout knows is not asked again; silence is no signal; the failed are let be", async () => {
   const asked: string[] = [];
-  const critic: Critic = async (_ctx, { id }) => {
+  const critic: Critiquer = async (_ctx, { id }) => {
     asked.push(id);
     return undefined;
   };

@@ -16,7 +16,7 @@ import { readSituation } from "../../../memory/behaviourTree/situation.ts";
 import { type Grammar, type Node, showTree } from "../../../memory/behaviourTree/tree.ts";
 import { currentArtefact } from "../../../train/artefacts.ts";
 import { evaluate } from "../../../train/evaluate.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { treeKey } from "./learner.ts";
 import { portal, pursuitTrees } from "./method.ts";
 import { mutator } from "./mutate.ts";
@@ -250,13 +250,13 @@ test("chatRewriter: a tree that cannot be read goes back with the parser's messa
   assert.equal(never.length, 3);
 });
 
-test("portal: practice leaves a readable tree in the run's memory, and equal seeds leave equal ones", async () => {
+test("portal: training leaves a readable tree in the run's memory, and equal seeds leave equal ones", async () => {
   const runs = await Promise.all(
     [1, 1].map(async () => {
       let tree: unknown;
       const engine = tabularEngine();
       let version: ArtefactVersion | undefined;
-      const practised = await practise({
+      const trained = await trainInMemory({
         environment: pursuit(),
         method: portal.build({ tasks: 2 }),
         engine,
@@ -267,8 +267,8 @@ test("portal: practice leaves a readable tree in the run's memory, and equal see
           version = currentArtefact(state);
         },
       });
-      const measured = (await practised.evaluate("test", "greedy")).success;
-      return { tree, counters: practised.counters, version, measured };
+      const measured = (await trained.evaluate("test", "greedy")).success;
+      return { tree, counters: trained.counters, version, measured };
     }),
   );
   assert.deepEqual(runs[0], runs[1]);

@@ -9,7 +9,7 @@ import { replyProbabilities } from "../../../diagnose/replyProbabilities.ts";
 import { method } from "../../../method/method.ts";
 import { policyGradient } from "../../../objective/policyGradient.ts";
 import { type Arm, defineCheck } from "../../../train/check.ts";
-import { practise } from "../../../train/trainInMemory.ts";
+import { trainInMemory } from "../../../train/trainInMemory.ts";
 import { scattered } from "../../../worlds/arms/sequences.ts";
 import { type Sequences, sequences } from "../../../worlds/sequences.ts";
 import { minirl } from "./method.ts";
@@ -59,7 +59,7 @@ async function cosine(ctx: Ctx, seed: number, objective: Objective): Promise<Sta
   const sampler = await scattered(seed, 1, { bias }).create({
     id: "sampler",
     seed,
-    lexicon: env.lexicon?.() ?? [],
+    vocabulary: env.vocabulary?.() ?? [],
     contextTokens: 64,
   });
   const under = async (model: Parameters<typeof replyProbabilities>[0]): Promise<Batch> => {
@@ -100,7 +100,7 @@ const arm = (what: string, objective: Objective): Arm => ({
         update: (ctx) => cosine(ctx, seed, objective),
       },
     });
-    const { curve } = await practise({
+    const { curve } = await trainInMemory({
       environment: environment(seed),
       method: looked.build(),
       engine: scattered(seed, 1),

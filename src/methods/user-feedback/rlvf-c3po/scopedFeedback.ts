@@ -57,7 +57,7 @@ export function scopedFeedback(options: ScopedFeedbackOptions = {}): Rollout {
     };
     const numbers = Array.from({ length: perTask }, (_, n) => n);
     const [inside, outside] = [true, false].map((applies) =>
-      ctx.practice.filter((task) => (scope(task) === "in") === applies),
+      ctx.tasks.filter((task) => (scope(task) === "in") === applies),
     );
     const [pairs, anchors] = await Promise.all([
       Promise.all(
@@ -101,5 +101,5 @@ const withoutFeedback = (task: Id, expected: string): WhetstoneError =>
     where: `task ${task}`,
     got: "metadata without feedback and its scope",
     expected,
-    mend: "Choose an environment whose tasks have them, such as wishes, or tell the rollout where to find them.",
+    fix: "Choose an environment whose tasks have them, such as wishes, or tell the rollout where to find them.",
   });

@@ -1,0 +1,167 @@
+/** The store of the production loop. Acknowledged data is on disk, with either database. */
+import type { AccessKey, ReceivedSignal, ServedResponse, TrafficSplit, Version } from "../core/served.ts";
+import type { Id } from "../core/types.ts";
+import type { ArtefactStore } from "./artefacts.ts";
+
+/** One entry of a batch; a batch is written in one transaction. */
+export type Write =
+  | { readonly kind: "response"; readonly response: ServedResponse }
+  | { readonly kind: "signal"; readonly signal: ReceivedSignal };
+
+/** Result of writing a signal. If its key was known, `id` is that of the first signal, and nothing was written. */
+export interface Written {
+  readonly id: Id;
+  readonly duplicate: boolean;
+}
+
+/** Selects responses; all given fields must match. */
+export interface ResponseFilter {
+  readonly session?: Id;
+  readonly user?: Id;
+  readonly trajectory?: Id;
+  readonly version?: Id;
+  readonly split?: Id;
+  /** Milliseconds since 1970, half-open. */
+  readonly from?: number;
+  readonly until?: number;
+}
+
+/** Selects signals; all given fields must match. */
+export interface SignalFilter {
+  readonly session?: Id;
+  readonly response?: Id;
+  readonly user?: Id;
+  readonly channel?: string;
+  readonly kind?: ReceivedSignal["kind"];
+  /** Arrival time, milliseconds since 1970, half-open. */
+  readonly from?: number;
+  readonly until?: number;
+}
+
+/** A session with its counts. `first` and `last` are the times of its responses, milliseconds since 1970. */
+export interface SessionSummary {
+  readonly id: Id;
+  readonly user?: Id;
+  readonly first: number;
+  readonly last: number;
+  readonly responses: number;
+  readonly trajectories: number;
+  readonly signals: number;
+}
+
+/** What to erase: a user's data, a session's data, or everything older than a time. */
+export type Erase =
+  | { readonly user: Id }
+  | { readonly session: Id }
+  /** Milliseconds since 1970. */
+  | { readonly before: number };
+
+/** Receipt of an erasure: what was erased, and the result of a search for remains. */
+export interface Erasure {
+  readonly id: Id;
+  readonly at: number;
+  readonly what: Erase;
+  readonly responses: number;
+  readonly signals: number;
+  /** Exported training data files that were rewritten without it. */
+  readonly exports: readonly { readonly file: string; readonly rowsRemoved: number }[];
+  /** Entries of collections (see `openEntryStore`) that were made from it. */
+  readonly entries: number;
+  /** Parts of artefacts that were made from it, by the folder that held them; those of the store itself under "". */
+  readonly artefacts: readonly { readonly folder: string; readonly partsRemoved: number }[];
+  /** Hits of a search for the erased ids in tables, log, exported files and artefact folders afterwards. All must be 0; otherwise the erasure failed. */
+  readonly found: { readonly rows: number; readonly bytes: number; readonly exports: number };
+  /** Places outside the store's reach where the data may remain: backups, a server's log… */
+  readonly unseen: readonly string[];
+}
+
+/** A file of training data, and which responses and signals each of its rows was made from. */
+export interface ExportRecord {
+  readonly id: Id;
+  readonly file: string;
+  readonly format: string;
+  readonly at: number;
+  /** By row: the sessions, and users where known, that it came from. */
+  readonly rows: readonly { readonly sessions: readonly Id[]; readonly users: readonly Id[] }[];
+}
+
+/** Served traffic, feedback, versions, splits and keys. Made by `openTrafficStore` on SQLite or PostgreSQL. */
+export interface TrafficStore {
+  /** The file, or the connection URL without its password. */
+  readonly where: string;
+  /** Prepares the first write, such as loading code or connecting. Servers call it before they accept traffic. */
+  ready(): Promise<void>;
+  /**
+   * Writes the batch in one transaction; it is on disk once the promise resolves.
+   * @throws WhetstoneError `store.full` if there is no room, `store.failed` otherwise; nothing is written then.
+   */
+  write(batch: readonly Write[]): Promise<readonly Written[]>;
+
+  response(id: Id): Promise<ServedResponse | undefined>;
+  /** Responses by time, oldest first. Read in pages, since they may not fit into memory. */
+  responses(filter?: ResponseFilter): AsyncIterable<ServedResponse>;
+  /** Signals by arrival, oldest first. */
+  signals(filter?: SignalFilter): AsyncIterable<ReceivedSignal>;
+  /** Sessions, most recently active first. */
+  sessions(page?: { readonly limit?: number; readonly offset?: number }): Promise<readonly SessionSummary[]>;
+
+  addVersion(version: Version): Promise<void>;
+  versions(): Promise<readonly Version[]>;
+  addSplit(split: TrafficSplit): Promise<void>;
+  /** Oldest first; the last one is the current split. */
+  splits(): Promise<readonly TrafficSplit[]>;
+
+  /** Adds a key, or replaces the one with its id (revocation, expiry). */
+  putKey(key: AccessKey): Promise<void>;
+  keys(): Promise<readonly AccessKey[]>;
+
+  /** Adds a record, or replaces the one with its id, since the file was rewritten. */
+  addExport(record: ExportRecord): Promise<void>;
+  exports(): Promise<readonly ExportRecord[]>;
+  readonly artefacts: ArtefactStore;
+  /** Erases data from tables, free pages, log, exported files and artefacts before the promise resolves; later signals about it are refused. */
+  erase(what: Erase): Promise<Erasure>;
+  erasures(): Promise<readonly Erasure[]>;
+
+  close(): Promise<void>;
+}
+
+/** Group commit: batches writes into transactions. Signals are durable when acknowledged, traffic within a fixed delay. */
+export interface Recorder {
+  /**
+   * Writes a signal; it is on disk once the promise resolves.
+   * @throws WhetstoneError `store.full`, `store.failed`: the signal was not stored, and may be sent again.
+   */
+  receive(signal: ReceivedSignal): Promise<Written>;
+  /**
+   * Writes a list in one transaction, in the order given; it is on disk once the promise resolves.
+   * @throws WhetstoneError `store.full`, `store.failed`: nothing was stored, and all may be sent again.
+   */
+  receiveAll(signals: readonly ReceivedSignal[]): Promise<readonly Written[]>;
+  /** Queues a response; it is on disk within the recorder's delay (at most 100 ms). Lost and refused responses are counted. */
+  record(response: ServedResponse): void;
+  /** Writes a response; it is on disk once the promise resolves. */
+  recordDurably(response: ServedResponse): Promise<void>;
+  /** Resolves once a write of everything queued so far was attempted: it is on disk, or still waits because the store fails. */
+  tried(): Promise<void>;
+  /**
+   * Backpressure: if queued traffic waits longer than it should, as on a saturated core, returns a promise that resolves once its
+   * write was attempted. Producers await it, so that the writer gets the core. Returns nothing while the store fails.
+   */
+  late(): Promise<void> | undefined;
+  /** Resolves once everything queued so far is on disk or counted as lost. */
+  flush(): Promise<void>;
+  state(): RecorderState;
+  close(): Promise<void>;
+}
+
+/** Counters of a recorder. */
+export interface RecorderState {
+  /** Queued and not on disk yet. */
+  readonly pending: number;
+  readonly recorded: number;
+  /** Responses that were not written, because of a full disk, a failing store or a full queue. */
+  readonly lost: number;
+  /** Why nothing can be written at the moment. */
+  readonly failing?: "full" | "failed";
+}
