@@ -34,7 +34,9 @@ const began = performance.now();
 for (const method of among) {
   const from = performance.now();
   const line = (said: string): void =>
-    console.log(`${method.id.padEnd(width)}  ${((performance.now() - from) / 1000).toFixed(1).padStart(5)} s  ${said}`);
+    console.log(
+      `${method.id.padEnd(width)}  ${((performance.now() - from) / 1000).toFixed(1).padStart(5)} s  ${said}`,
+    );
   try {
     const run = await runOf(method, seed);
     const { iterations, imitated, gradients } = await twoUpdates(run, seed);

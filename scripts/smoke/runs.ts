@@ -2,13 +2,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { facts } from "../../src/env/facts/facts.ts";
+import { textMaze } from "../../src/env/textMaze.ts";
 import { users } from "../../src/env/users/users.ts";
 import type { Recipe } from "../../src/method/method.ts";
 import type { Settings } from "../../src/method/settings.ts";
 import { paperFolder } from "../../src/methods/folders.ts";
 import type { Check } from "../../src/train/check.ts";
 import type { TrainInMemoryOptions } from "../../src/train/trainInMemory.ts";
+import { lamps } from "../../src/worlds/lamps.ts";
 import { preferenceGame } from "../../src/worlds/preferenceGame.ts";
 import { RunFound } from "./trainInMemory.ts";
 
@@ -37,20 +38,25 @@ export function skipped(method: Recipe): string | undefined {
   return weightless[method.id];
 }
 
-/** Environments of methods whose check trains no policy with them, or that have none. */
+/** Environments of methods whose check does not train them on one, in place of {@link usual}. */
 const chosen: Readonly<Record<string, () => TrainInMemoryOptions["environment"]>> = {
   causalrm: () => users({ pays: "thumb" }), // users who are often silent
   dpo: () => preferenceGame(), // has a judge of pairs
   ipo: () => preferenceGame(),
+  "lmrl-gym": () => textMaze({ layouts: 1, turns: 10 }), // its check makes ten passes over 240 walks of 50 moves
   rewardharness: () => preferenceGame(),
 };
+/** Several turns, and rewards that random actions differ in. */
+const usual = () => lamps();
 
 /** The run of a method, not yet begun. */
 export async function runOf(method: Recipe, seed: number): Promise<SmokeRun> {
-  const found = await checked(method, seed);
+  const own = chosen[method.id];
+  const found = own ? undefined : await checked(method, seed);
   if (found?.method.id === method.id) return found;
-  const environment = chosen[method.id]?.() ?? found?.environment ?? facts();
-  return { environment, method: method.build(settings), iterations: 100 };
+  const environment = own?.() ?? found?.environment ?? usual();
+  const size = { tasks: 8, groupSize: Math.min(4, method.defaults.groupSize) };
+  return { environment, method: method.build({ ...settings, ...size }), iterations: 100 };
 }
 
 /** The first run of the method's arm of its check. */

@@ -1,6 +1,6 @@
 /** Trains a transformer until every model that the method steps has moved twice. */
 import type { Model } from "../../src/core/model.ts";
-import type { Stats } from "../../src/core/types.ts";
+import { type Stats, succeeded, type Trajectory } from "../../src/core/types.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { sft } from "../../src/methods/baseline/sft/method.ts";
 import { trainInMemory } from "../../src/train/trainInMemory.ts";
@@ -22,18 +22,20 @@ const wanted = 2;
 const most = 30;
 /** A smaller gradient is rounding. */
 const leastGradient = 1e-7;
+/** A policy that succeeds more often is not warmed up further: attempts that differ teach more. */
+const warm = 0.5;
 const seconds = 120;
 
 /** Ends a run from within. */
 class Enough extends Error {}
 
 /**
- * A transformer with random weights earns nothing, and most methods learn nothing from that: while there is no gradient, it
- * imitates the environment's expert a little, between iterations.
+ * A transformer with random weights earns nothing, and most methods learn nothing from that: while a model has no gradient,
+ * it and the policy imitate the environment's expert a little, between iterations.
  * @throws if a measurement is not finite, or after 30 iterations or two minutes.
  */
 export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
-  const engine = tabularEngine();
+  const { engine, policies } = recorded(tabularEngine());
   const moves = new Map<string, number>();
   let gradients: Readonly<Record<string, number>> = {};
   let [iterations, imitated] = [0, 0];
@@ -44,7 +46,7 @@ export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
       seed,
       iterations: Math.max(run.iterations, most),
       stop: AbortSignal.timeout(1000 * seconds),
-      async watch({ stats }, _state, policy) {
+      async watch({ stats, experience }) {
         iterations++;
         requireFinite(stats);
         gradients = gradientsOf(stats);
@@ -52,8 +54,13 @@ export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
           moves.set(model, (moves.get(model) ?? 0) + Number(norm > leastGradient));
         if (moves.size > 0 && [...moves.values()].every((n) => n >= wanted)) throw new Enough();
         if (iterations === most) throw new Error(`after ${most} iterations: ${movesIn(moves)}`);
-        const still = Object.values(gradients).every((norm) => norm <= leastGradient);
-        if (still && run.environment.expert) imitated += await imitate(run, engine, policy, seed + imitated);
+        const still = Object.keys(gradients).filter((id) => gradients[id]! <= leastGradient);
+        if (!run.environment.expert || (still.length === 0 && moves.size > 0)) return;
+        const cold = success(experience.trajectories) < warm ? ["policy"] : [];
+        for (const id of new Set([...cold, ...still.filter((id) => id !== "policy")])) {
+          const model = policies.get(id);
+          if (model) imitated += await imitate(run, engine, model, seed + imitated);
+        }
       },
     });
     throw new Error(`its run ended after ${iterations} iterations: ${movesIn(moves)}`);
@@ -65,10 +72,25 @@ export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
   }
 }
 
+/** The engine, and the models without heads that it has created, by id. */
+function recorded(made: Engine) {
+  const policies = new Map<string, Model>();
+  const create: Engine["create"] = async (request) => {
+    const model = await made.create(request);
+    if ((request.heads ?? []).length === 0) policies.set(request.id, model);
+    return model;
+  };
+  return { engine: { ...made, create }, policies };
+}
+
+/** Share of the sampled trajectories that succeeded. */
+function success(trajectories: readonly Trajectory[]): number {
+  const own = trajectories.filter(({ origin }) => origin === "sampled");
+  return own.filter(succeeded).length / Math.max(1, own.length);
+}
+
 const movesIn = (moves: ReadonlyMap<string, number>): string =>
-  moves.size === 0
-    ? "no step"
-    : [...moves].map(([model, n]) => `${model} has moved ${n} times`).join(", ");
+  moves.size === 0 ? "no step" : [...moves].map(([model, n]) => `${model} has moved ${n} times`).join(", ");
 
 function requireFinite(stats: Stats): void {
   const strange = Object.entries(stats).filter(([, value]) => !Number.isFinite(value));
@@ -84,10 +106,10 @@ const gradientsOf = (stats: Stats): Record<string, number> =>
     }),
   );
 
-/** Two updates towards the expert's actions. @returns their number. */
-async function imitate(run: SmokeRun, engine: Engine, policy: Model, seed: number): Promise<number> {
+/** Two updates of a model towards the expert's actions. @returns their number. */
+async function imitate(run: SmokeRun, engine: Engine, model: Model, seed: number): Promise<number> {
   const method = sft.build({ tasks: 8, learningRate: 1e-2, schedule: "constant", warmUp: 0, minibatches: 1 });
-  const onPolicy = { ...engine, create: async () => policy };
+  const onPolicy = { ...engine, create: async () => model };
   await trainInMemory({ ...run, method, engine: onPolicy, seed, iterations: 2 });
   return 2;
 }
