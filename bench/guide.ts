@@ -179,7 +179,7 @@ async function run(seed: number): Promise<Run> {
       seed,
       iterations,
       contextTokens,
-      watch: (_done, { iteration }) =>
+      onIteration: (_done, { iteration }) =>
         iteration % 10 === 0
           ? progress(`seed ${seed}: iteration ${iteration}, ${seconds(began)} s`)
           : undefined,

@@ -288,9 +288,7 @@ async function data(): Promise<void> {
     }
     const kinds: string[] = [];
     for await (const made of trainingExamplesFrom(back)) kinds.push(made.kind);
-    const counted = ["pair", "demonstration", "verdict"].map(
-      (kind) => kinds.filter((k) => k === kind).length,
-    );
+    const counted = ["pair", "demonstration", "rating"].map((kind) => kinds.filter((k) => k === kind).length);
     // of three equal pairs one counts, and of two equal demonstrations
     say(`we read what datasets writes: ${counted.join(", ")}`, isDeepStrictEqual(counted, [1, 1, 1]));
   } finally {

@@ -6,7 +6,7 @@ import type { Engine } from "../src/engine/engine.ts";
 import { defineEnvironment, type Environment } from "../src/env/environment.ts";
 import { grpo } from "../src/methods/baseline/grpo/method.ts";
 import { train } from "../src/train/run.ts";
-import { contextTokens, vocabularyOf, type SizeName, sizes } from "./workload.ts";
+import { contextTokens, type SizeName, sizes, vocabularyOf } from "./workload.ts";
 
 /** What one iteration consists of on every side. */
 export interface IterationOrder {

@@ -13,7 +13,7 @@ import { matmul } from "../src/tensor/ops/matmul.ts";
 import { batchOf, nll, rule } from "./imitation.ts";
 import { serve } from "./lines.ts";
 import { iterations } from "./our-iteration.ts";
-import { contextTokens, vocabularyOf, type SizeName, sizes, type TargetRow, tinyRows } from "./workload.ts";
+import { contextTokens, type SizeName, sizes, type TargetRow, tinyRows, vocabularyOf } from "./workload.ts";
 
 const { values } = parseArgs({ options: { threads: { type: "string", default: "2" } } });
 const threads = Number(values.threads);

@@ -3,8 +3,8 @@ import { teacher } from "../../src/annotate/teacher.ts";
 import {
   environmentText,
   firstOf,
-  siblingSolution,
   type PrivilegedContext,
+  siblingSolution,
 } from "../../src/common/tokens/privilegedContext.ts";
 import type { Critiquer } from "../../src/core/critiquer.ts";
 import type { Method } from "../../src/core/slots.ts";

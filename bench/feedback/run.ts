@@ -96,7 +96,7 @@ export async function measured(
       iterations,
       stop: AbortSignal.any([stop, spent.signal]),
       prepare: async (policy) => void points.push([0, rounded(await trained.success(policy, tasks))]),
-      watch: async (_done, _state, policy) => {
+      onIteration: async (_done, _state, policy) => {
         await setImmediate(); // nothing else here waits for the event loop, which hears of Ctrl-C
         const feedback = ledger.outcomes + ledger.critiques;
         points.push([feedback, rounded(await trained.success(policy, tasks))]);

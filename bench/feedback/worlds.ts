@@ -52,7 +52,7 @@ function reader(
   place: (context: readonly string[], reply: readonly string[]) => readonly [name: string, index: number],
 ): Reading {
   return {
-    told: (message) => !own.test(message),
+    isRead: (message) => !own.test(message),
     shift: (told, reply, word, context) => {
       const [name, index] = place(context, reply);
       return told.reduce((sum, text) => {

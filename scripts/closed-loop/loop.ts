@@ -6,9 +6,9 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { type Visit, visitors } from "../../src/env/users/visitors.ts";
 import { type ObservedFeedback, observedFeedback } from "../../src/helper/observedFeedback.ts";
 import { featuresOf, type Learner } from "./learners.ts";
-import { beginner, nextVersion } from "./training.ts";
 import { type Tried, tried } from "./release.ts";
 import { type Service, startService } from "./service.ts";
+import { beginner, nextVersion } from "./training.ts";
 
 /** Sizes of the demonstration. */
 export interface Plan {

@@ -15,8 +15,8 @@ import { policy } from "../../src/serve/gateway/policy.ts";
 import { serveProduction } from "../../src/serve/gateway/server.ts";
 import { liveVersions } from "../../src/serve/gateway/versions.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
-import type { TrafficStore } from "../../src/store/trafficStore.ts";
 import { recorder } from "../../src/store/recorder.ts";
+import type { TrafficStore } from "../../src/store/trafficStore.ts";
 
 export interface Service {
   /** Address of the gateway. */

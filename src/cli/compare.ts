@@ -18,7 +18,7 @@ import { type ComparedRun, compareRuns, comparisonPage } from "../train/compare.
 import type { RunEvent } from "../train/events.ts";
 import { heldOutSplits, measuredSplits } from "../train/splits.ts";
 import { engineNames, makeEngine, requireEnvironment, requireMethod } from "./catalogue.ts";
-import { comparisonTables, type ReportRun, comparisonReporter } from "./comparisonReport.ts";
+import { comparisonReporter, comparisonTables, type ReportRun } from "./comparisonReport.ts";
 import { onSignal } from "./interrupted.ts";
 import { loadModule } from "./module.ts";
 import { statedNumber } from "./options.ts";

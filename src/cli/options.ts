@@ -75,7 +75,7 @@ export interface RunConfig {
   /** Learn from what people said in production, in place of play: the store of it. The environment only measures then. */
   readonly fromFeedback: string;
   /** Of that, what to learn from. Default: what suits the method. */
-  readonly lessons: TrainingExampleKind;
+  readonly examples: TrainingExampleKind;
 }
 
 interface Row<T> {
@@ -265,9 +265,9 @@ export const runRows: { readonly [K in keyof RunConfig]-?: Row<RunConfig[K]> } =
     help: "learn from what people said in production, in place of play: a store of whetstone serve or import",
     schema: text,
   },
-  lessons: {
-    flag: "--lessons <kind>",
-    help: "with --from-feedback: conversation, pair, demonstration or verdict (default: what suits the method)",
+  examples: {
+    flag: "--examples <kind>",
+    help: "with --from-feedback: conversation, pair, demonstration or rating (default: what suits the method)",
     schema: z.enum(trainingExampleKinds),
   },
   warmStart: {

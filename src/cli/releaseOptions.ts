@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { WhetstoneError } from "../core/errors.ts";
 import type { ReleaseControllerOptions } from "../release/controller.ts";
-import { meanValue } from "../release/liveData.ts";
 import { defaultGuardrails, readGuardrail, sayBound } from "../release/guardrails.ts";
+import { meanValue } from "../release/liveData.ts";
 import type { TrafficStore } from "../store/trafficStore.ts";
 import { seconds } from "./durations.ts";
 

@@ -16,7 +16,13 @@ import { liveDashboard } from "./liveDashboard.ts";
 import { addRunOptions, type StatedRun, statedRun } from "./options.ts";
 import { addCommand, folded, type Io } from "./output.ts";
 import { defaultStore, printReport } from "./report.ts";
-import { recordedConfig, recordedEnvironment, readRunRecord, modulesOf, settledModules } from "./runRecord.ts";
+import {
+  modulesOf,
+  readRunRecord,
+  recordedConfig,
+  recordedEnvironment,
+  settledModules,
+} from "./runRecord.ts";
 import { statedServer } from "./tinker.ts";
 
 export function addTrain(program: Command, io: Io): void {
@@ -92,7 +98,7 @@ export async function trainRun(
     budget,
     settings,
     fromFeedback: taught,
-    lessons,
+    examples,
     ...rest
   } = stated;
   const environment =
@@ -134,7 +140,7 @@ export async function trainRun(
   const feedback = taught !== undefined && {
     store: storeName(taught),
     until: from?.begun.feedback?.until ?? Date.now(),
-    ...(lessons && { lessons }),
+    ...(examples && { examples }),
     measured: environment?.name ?? "",
   };
   const trained = feedback

@@ -47,7 +47,11 @@ export function addValidate(program: Command, io: Io): void {
     .option("--episodes <n>", "episodes of each scripted player, and of one that acts at random", "20")
     .option("--seconds <n>", "begin no further episode after this long", "60")
     .option("--seed <n>", "seed of the players", "1")
-    .option("--engine <name>", "whose tokenizer reads the environment's vocabulary: local or tabular", "local")
+    .option(
+      "--engine <name>",
+      "whose tokenizer reads the environment's vocabulary: local or tabular",
+      "local",
+    )
     .option("--model <folder|owner/name>", "the model whose tokenizer counts, in place of the vocabulary's")
     .option("--context-tokens <n>", "longest sequence", "128")
     .action(async (env: string, options: ValidateCommand) => {

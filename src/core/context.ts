@@ -176,7 +176,7 @@ export interface Ctx {
    * The environment's own templated critique of a trajectory, true or misleading; undefined where it failed.
    * @throws WhetstoneError `capability.missing` where the environment writes no critiques.
    */
-  critique(trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique | undefined>;
+  critique(trajectory: Trajectory, request: CritiqueRequest): Promise<Critique | undefined>;
   /** Embeddings of length 1; a higher cosine means more similar texts. See `Encoder`. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   learn(run: InnerRun): Promise<{ readonly success: number }>;

@@ -25,7 +25,7 @@ export interface Engine {
   /** Opens a model that `Model.save` wrote. */
   open(id: string, folder: string): Promise<Model>;
   /** Only for engines whose saved models lie on a server; local files hold their paths. */
-  readonly elsewhere?: {
+  readonly remoteState?: {
     /** Paths on the server that saved models anywhere in a folder refer to. */
     heldBy(folder: string): Promise<readonly string[]>;
     /** Deletes these server checkpoints, as far as the server allows it. */

@@ -80,10 +80,10 @@ export function codewords(options: CodewordsOptions = {}): Environment {
       expert: (task) => codeOf(task).join(" "),
     }),
     critiqueVocabulary: () => critiqueWords(length),
-    async critique(task, trajectory, wish) {
+    async critique(task, trajectory, request) {
       const parts = partsOf(task, trajectory);
       const verdict = parts.every(({ good }) => good) ? "success" : "failure";
-      return templated({ verdict, parts }, wish, remedies);
+      return templated({ outcome: verdict, parts }, request, remedies);
     },
   };
 }

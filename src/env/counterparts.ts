@@ -3,7 +3,7 @@
 import { leaksAnswer } from "../common/text/leaksAnswer.ts";
 import type { Chat, ChatRequest } from "../core/chat.ts";
 import type { Message, Task } from "../core/types.ts";
-import { type Buyer, type Temper, outputRequestOf } from "./carDealer/buyers.ts";
+import { type Buyer, outputRequestOf, type Temper } from "./carDealer/buyers.ts";
 import type { Opponent } from "./chess/game.ts";
 import type { Oracle } from "./guessing/guessing.ts";
 

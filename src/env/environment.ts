@@ -125,10 +125,10 @@ export interface Environment<Meta extends object = Metadata> {
    */
   prefer?(task: Task<Meta>, first: Trajectory, second: Trajectory): Promise<number>;
   /**
-   * A templated critique of a finished trajectory, true or misleading as `wish` requests. Equal random streams give equal
+   * A templated critique of a finished trajectory, true or misleading as `request` requests. Equal random streams give equal
    * critiques. Must not throw, like `verify`.
    */
-  critique?(task: Task<Meta>, trajectory: Trajectory, wish: CritiqueRequest): Promise<Critique>;
+  critique?(task: Task<Meta>, trajectory: Trajectory, request: CritiqueRequest): Promise<Critique>;
   /** Texts with every word of its critiques that the vocabulary lacks. A run adds them to the vocabulary where its method uses critics. */
   readonly critiqueVocabulary?: () => readonly string[];
 }

@@ -86,7 +86,7 @@ function review(task: Task, trajectory: Trajectory): Review {
     };
   });
   const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
-  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
+  return { outcome: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
 /** Share of the mazes in which the flawed player goes around walls. */
@@ -211,7 +211,7 @@ export function maze(): Environment {
     expert,
     flawed,
     critiqueVocabulary: () => critiqueWords(turnLimit),
-    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
+    critique: async (task, trajectory, request) => templated(review(task, trajectory), request),
     async verify(task: Task, trajectory: Trajectory) {
       const { start, goal } = mazeOf(task);
       let cell = start;

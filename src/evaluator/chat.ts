@@ -50,7 +50,7 @@ export function chatCritiquer(chat: Chat, options: ChatCritiquerOptions = {}): C
     ];
     return {
       text: said.advice,
-      verdict: said.verdict,
+      outcome: said.verdict,
       ...(said.turn === undefined ? {} : { turn: said.turn - 1 }),
       ...(quotes.length > 0 ? { marks: attributesOf(t.turns, quotes) } : {}),
     };

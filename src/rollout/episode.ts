@@ -144,9 +144,13 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
         const { messages, stateKey } = observation;
         const turn = line.turns.length;
         const seen = { role, turn, messages: turn === 0 ? [...task.prompt, ...messages] : messages };
-        appendMessages(line, await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }));
+        appendMessages(
+          line,
+          await options.advise({ ...seen, ...(stateKey === undefined ? {} : { stateKey }) }),
+        );
       }
-      if (!replayed && (line.turns.length === 0 || observation.whole)) applyArtefactTo(line, options.artefact);
+      if (!replayed && (line.turns.length === 0 || observation.whole))
+        applyArtefactTo(line, options.artefact);
       const made = replayed ? replayTurn(line, replayed) : await act(options, line, role, observation, index);
       if ("end" in made) {
         end = made.end;
@@ -190,7 +194,12 @@ export async function playEpisode(options: EpisodeOptions): Promise<readonly Tra
   return [...lines].map(([role, line]) => trajectoryOf(options, role, line, ended));
 }
 
-function trajectoryOf(options: EpisodeOptions, role: Role, line: RoleState | undefined, end: Ending): Trajectory {
+function trajectoryOf(
+  options: EpisodeOptions,
+  role: Role,
+  line: RoleState | undefined,
+  end: Ending,
+): Trajectory {
   const { from, id, task } = options;
   const follows = from && role === from.trajectory.role;
   return {

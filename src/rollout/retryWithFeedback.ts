@@ -1,5 +1,5 @@
-import type { Critiquer } from "../core/critiquer.ts";
 import type { Critique } from "../core/critique.ts";
+import type { Critiquer } from "../core/critiquer.ts";
 import type { Rollout } from "../core/slots.ts";
 import { type Message, succeeded, type Trajectory } from "../core/types.ts";
 import { critiqueAndRetry, withCritiques } from "./critiqueAndRetry.ts";

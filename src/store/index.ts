@@ -7,8 +7,8 @@ export {
 export type { ArtefactStore, ArtefactSummary } from "./artefacts.ts";
 export { openEntryStore } from "./entryStore.ts";
 export { openTrafficStore, type TrafficStoreOptions } from "./openTrafficStore.ts";
-export type * from "./trafficStore.ts";
 export * from "./recorder.ts";
 export * from "./redaction.ts";
-export type { RunState } from "./schema.ts";
 export * from "./runStore.ts";
+export type { RunState } from "./schema.ts";
+export type * from "./trafficStore.ts";

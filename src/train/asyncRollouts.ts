@@ -16,7 +16,7 @@ import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 import { importanceWeighted } from "../update/importanceWeighted.ts";
-import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
+import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
 import { episodeBook } from "./context.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
@@ -42,7 +42,7 @@ export const rolloutQueue = (run: Run): RolloutQueue =>
     : { next: () => attempt(run, plan(run)), close: () => undefined };
 
 function attemptsAhead(run: Run): RolloutQueue {
-  const { state, settings, held } = run;
+  const { state, settings, snapshots: held } = run;
   const stop = new AbortController();
   const begun: {
     readonly book: ReturnType<typeof episodeBook>;
@@ -132,7 +132,7 @@ function fixed(model: Model, frozen: Frozen): Model {
   const unable = async (): Promise<never> => {
     throw new WhetstoneError("capability.missing", {
       where: "a rollout with --staleness",
-      got: `a wish to change ${model.id}`,
+      got: `a request to change ${model.id}`,
       expected: "rollouts that sample and score alone: the weights of then are not those that learn",
       fix: "Leave --staleness out.",
     });

@@ -44,12 +44,12 @@ export interface ContextParts extends Weighted {
 export interface EpisodeBook {
   /** Those trained on, which the data slot may have made, and those that a piece makes. */
   readonly made: Map<Id, Task>;
-  readonly begun: Set<Id>;
+  readonly started: Set<Id>;
 }
 
 export const episodeBook = (tasks: readonly Task[]): EpisodeBook => ({
   made: new Map(tasks.map((task) => [task.id, task])),
-  begun: new Set(),
+  started: new Set(),
 });
 
 /** @param tasks the tasks of this iteration. */

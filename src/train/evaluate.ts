@@ -8,7 +8,7 @@ import type { Random } from "../core/random.ts";
 import { paid, succeeded, type Trajectory } from "../core/types.ts";
 import type { Environment, Player } from "../env/environment.ts";
 import { programOf } from "../memory/behaviourTree/artefact.ts";
-import { playEpisode, type Actor } from "../rollout/episode.ts";
+import { type Actor, playEpisode } from "../rollout/episode.ts";
 import { actorOf } from "./actor.ts";
 import type { EvaluationResult } from "./events.ts";
 

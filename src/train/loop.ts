@@ -6,10 +6,10 @@
  *       └──────────────────────────── data ◀──────────────────────────────────────────────────┘
  */
 import { batchOf } from "../common/tokens/pack.ts";
-import type { Advantages, Channels, AnnotatedExperience, Notes, Slots } from "../core/slots.ts";
+import type { Advantages, AnnotatedExperience, Channels, Notes, Slots } from "../core/slots.ts";
 import type { Stats } from "../core/types.ts";
 import { rolloutQueue } from "./asyncRollouts.ts";
-import { type Attempt, attempt, type RolloutRun, plan } from "./attempt.ts";
+import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
 import type { Iteration, Run } from "./running.ts";
 import type { RunState } from "./state.ts";
 

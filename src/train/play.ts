@@ -6,8 +6,8 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { Random } from "../core/random.ts";
 import type { Role, Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
-import { playEpisode, type Actor } from "../rollout/episode.ts";
-import { modelActor, actorOf } from "./actor.ts";
+import { type Actor, playEpisode } from "../rollout/episode.ts";
+import { actorOf, modelActor } from "./actor.ts";
 import type { ContextParts, EpisodeBook } from "./context.ts";
 import type { Lookups } from "./lookups.ts";
 
@@ -24,7 +24,7 @@ export interface PlayParts {
 
 export function playsOf({ parts, book, lookups, random, artefact: current, count }: PlayParts) {
   const { environment, state, models } = parts;
-  const { made, begun } = book;
+  const { made, started: begun } = book;
   const actor = (role: Role, chosen: Play["models"], mix: Play["mix"]): Actor => {
     const id = chosen?.[role] ?? "policy";
     const talking = models.get(id);

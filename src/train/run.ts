@@ -97,7 +97,7 @@ function warmStartOf({ warmStart: wanted, environment, engine }: RunOptions): Wa
     if (wanted && !environment.flawed) {
       throw new WhetstoneError("option.range", {
         where: "warmStart",
-        got: `a wish for a warm start in "${environment.name}"`,
+        got: `a request for a warm start in "${environment.name}"`,
         expected: "an environment with a scripted player to imitate",
         fix: "Give the environment a `flawed` player, or leave the warm start out.",
       });

@@ -25,7 +25,7 @@ export interface Run {
   /** The policy and what the method has beside it. */
   readonly models: ReadonlyMap<ModelId, Model>;
   /** Weights that play ahead of learning, by name. They are saved with the run. */
-  readonly held: Map<string, Frozen>;
+  readonly snapshots: Map<string, Frozen>;
   readonly random: Random;
   readonly stop: AbortSignal;
   /** Tasks to train on. */

@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environment.ts";
 import { currentArtefact, heldOutLeaks } from "./artefacts.ts";
 import type { RolloutRun } from "./attempt.ts";
-import { addAuxiliaryModels, blendAll, type AuxiliaryModels } from "./auxiliaryModels.ts";
+import { type AuxiliaryModels, addAuxiliaryModels, blendAll } from "./auxiliaryModels.ts";
 import { makeContext } from "./context.ts";
 import { evaluate } from "./evaluate.ts";
 import type { EvaluationResult } from "./events.ts";
@@ -32,7 +32,7 @@ export interface TrainInMemoryOptions {
   /** Done once to the fresh policy, e.g. a few steps of imitation. */
   readonly prepare?: (policy: Model) => Promise<void>;
   /** Sees every iteration as it is done. */
-  readonly watch?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
+  readonly onIteration?: (done: Iteration, state: RunState, policy: Model) => void | Promise<void>;
   readonly stop?: AbortSignal;
 }
 
@@ -64,7 +64,11 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     });
   const policy = await create("policy");
   await options.prepare?.(policy);
-  const further: AuxiliaryModels = { models: new Map([["policy", policy]]), frozen: new Map(), helpers: new Map() };
+  const further: AuxiliaryModels = {
+    models: new Map([["policy", policy]]),
+    frozen: new Map(),
+    helpers: new Map(),
+  };
   const state = freshState("train");
   await addAuxiliaryModels(method, further, state, { create, random });
   const tasks = environment.tasks("train");
@@ -101,7 +105,7 @@ export async function trainInMemory(options: TrainInMemoryOptions): Promise<Trai
     stop.throwIfAborted();
     const done = await iterate(run);
     curve.push(metricsOf(done, state));
-    await options.watch?.(done, state, policy);
+    await options.onIteration?.(done, state, policy);
   }
   return {
     curve,

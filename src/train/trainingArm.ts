@@ -66,7 +66,8 @@ export function trainingArm(of: TrainingArm): Arm {
           ...(contextTokens === undefined ? {} : { contextTokens }),
           ...(prepare ? { prepare } : {}),
           ...(follow && {
-            watch: async (_done, _state, policy) => void followed.push(await follow(policy, environment)),
+            onIteration: async (_done, _state, policy) =>
+              void followed.push(await follow(policy, environment)),
           }),
         });
         const { metric = follow ? () => mean(followed) : meanSuccess } = of;

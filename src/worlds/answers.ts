@@ -46,13 +46,13 @@ export function answers(options: AnswersOptions = {}): Environment {
     tasks: (split) => Array.from({ length: questions }, (_, i) => taskAt(split, i)),
     expert: (task) => rightOf(task)[0]!,
     critiqueVocabulary: () => critiqueWords(0),
-    async critique(task, { turns }, wish) {
+    async critique(task, { turns }, request) {
       const said = turns.at(-1)?.action.content ?? "";
       const good = rightOf(task).includes(said.trim());
       const worse = words.filter((word) => word !== said.trim() && !rightOf(task).includes(word));
       const place = wholeAction(Math.max(0, turns.length - 1), said);
       const answer = { ...place, good, name: "", better: rightOf(task)[0]!, worse };
-      return templated({ verdict: good ? "success" : "failure", parts: [answer] }, wish);
+      return templated({ outcome: good ? "success" : "failure", parts: [answer] }, request);
     },
     start: async (task) => ({
       observe: async () => ({ role: "agent", observation: { messages: [], stateKey: task.id } }),

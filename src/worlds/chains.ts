@@ -124,7 +124,7 @@ export function chains(options: ChainsOptions = {}): Environment {
     expert: (task, conversation) =>
       String(valuesOf(task)[conversation.filter((m) => m.role === "assistant").length] ?? 0),
     critiqueVocabulary: () => critiqueWords(steps),
-    async critique(task, trajectory, wish) {
+    async critique(task, trajectory, request) {
       const parts = trajectory.turns.slice(0, steps).map(({ action }, k) => {
         const said = action.content.trim();
         const better = String(valuesOf(task)[k]);
@@ -137,7 +137,7 @@ export function chains(options: ChainsOptions = {}): Environment {
           worse,
         };
       });
-      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+      return templated({ outcome: succeeded(trajectory) ? "success" : "failure", parts }, request);
     },
     async verify(task: Task, { turns }: Trajectory) {
       const last = turns.at(-1)?.action.content.trim();

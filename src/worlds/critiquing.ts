@@ -30,8 +30,8 @@ export function critiquing(environment: Environment, options: CritiquingOptions 
   }
   return async ({ task, replies, random }) => {
     const right = random.split("accuracy").next() < accuracy;
-    const wish = { right, detail, random: random.split("template") };
-    return (await critique(task, replied(environment, task, replies.at(-1) ?? ""), wish)).text;
+    const request = { right, detail, random: random.split("template") };
+    return (await critique(task, replied(environment, task, replies.at(-1) ?? ""), request)).text;
   };
 }
 

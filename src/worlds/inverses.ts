@@ -116,7 +116,7 @@ export function inverses(options: InversesOptions = {}): Environment {
       );
     },
     critiqueVocabulary: () => critiqueWords(2),
-    async critique(task, trajectory, wish) {
+    async critique(task, trajectory, request) {
       const better = `${inverseOf(task)}`;
       const parts = trajectory.turns.slice(0, 2).map(({ action }, k) => {
         const said = action.content.trim();
@@ -129,7 +129,7 @@ export function inverses(options: InversesOptions = {}): Environment {
           worse,
         };
       });
-      return templated({ verdict: succeeded(trajectory) ? "success" : "failure", parts }, wish);
+      return templated({ outcome: succeeded(trajectory) ? "success" : "failure", parts }, request);
     },
     async verify(task, { turns }) {
       // an episode's randomness is recorded only in its rewards

@@ -102,16 +102,19 @@ export function tryAgain(environment: Environment, options: TryAgainOptions = {}
     limits: { ...limits, turns },
     start: (task, random) => after(task, random, { replies: [], said: "", over: false }),
     ...(vocabulary && {
-      vocabulary: () => [...vocabulary(), ...(typeof words === "string" ? [words] : (options.vocabulary?.() ?? []))],
+      vocabulary: () => [
+        ...vocabulary(),
+        ...(typeof words === "string" ? [words] : (options.vocabulary?.() ?? [])),
+      ],
     }),
     ...(verify && {
       verify: (task: Task, trajectory) => verify(task, lastReply(trajectory)),
     }),
     // a critique covers the last reply alone, at its own turn
     ...(critique && {
-      critique: async (task: Task, trajectory, wish) => {
+      critique: async (task: Task, trajectory, request) => {
         const before = Math.max(0, trajectory.turns.length - 1);
-        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), wish);
+        const { turn, marks, ...said } = await critique(task, lastReply(trajectory), request);
         return {
           ...said,
           ...(turn !== undefined && { turn: turn + before }),

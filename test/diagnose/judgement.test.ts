@@ -4,10 +4,10 @@ import type { TrajectoryPair } from "../../src/common/tokens/pairs.ts";
 import type { Message, Task, Trajectory } from "../../src/core/types.ts";
 import {
   accuracy,
+  byComparator,
   byLabel,
   byLength,
   byScore,
-  byComparator,
   judged,
   lengthOf,
   lengthSlope,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomStream } from "../../src/core/random.ts";
-import { bestGuess, consistent, marksInWords, attributesOf } from "../../src/env/wordle/marks.ts";
+import { attributesOf, bestGuess, consistent, marksInWords } from "../../src/env/wordle/marks.ts";
 import { wordle } from "../../src/env/wordle/wordle.ts";
 import { play } from "./play.ts";
 

@@ -30,7 +30,7 @@ const up: Signal = {
   text: "thumbs_up",
   value: 1,
 };
-const lesson: TrainingExample = {
+const example: TrainingExample = {
   kind: "conversation",
   id: "t",
   task: { id: "logged/x", prompt: [], metadata: {}, seed: 1 },
@@ -47,9 +47,9 @@ const lesson: TrainingExample = {
 
 const ctx = ctxOf({});
 const hear = (options: Parameters<typeof recordedFeedback>[1], trajectories = [trajectory]) =>
-  recordedFeedback([lesson], options)(ctx, { trajectories, units: [] }, {});
+  recordedFeedback([example], options)(ctx, { trajectories, units: [] }, {});
 
-test("what was said is handed on as it is, of lessons that were replayed", async () => {
+test("what was said is handed on as it is, of examples that were replayed", async () => {
   assert.deepEqual(await hear({}), [up]);
   assert.deepEqual(await hear({ channels: ["sale"] }), []);
   assert.deepEqual(await hear({}, []), []);

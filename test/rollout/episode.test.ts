@@ -10,7 +10,7 @@ import { vocabularyCodec } from "../../src/engine/tabular/codec.ts";
 import { tabularModel } from "../../src/engine/tabular/model.ts";
 import { newWeights } from "../../src/engine/tabular/weights.ts";
 import type { Environment, Episode, Step } from "../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Actor } from "../../src/rollout/episode.ts";
+import { type Actor, type EpisodeOptions, playEpisode } from "../../src/rollout/episode.ts";
 import { multiTurn } from "../../src/rollout/multiTurn.ts";
 import { ctxOf, trajectoryOf, turnOf } from "../core/make.ts";
 

@@ -22,7 +22,7 @@ after(async () => {
 const clock = { at: 1_800_000_000_000 };
 const now = (): number => clock.at;
 const door = gate({ production, open: true, signing: randomBytes(32), now });
-const app = versionRoutes({ production, gate: door, desk: { now } });
+const app = versionRoutes({ production, gate: door, release: { now } });
 const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   app.request(`http://localhost${path}`, {
     method,

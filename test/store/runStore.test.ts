@@ -11,9 +11,9 @@ import { type ErrorCode, WhetstoneError } from "../../src/core/errors.ts";
 import type { Ending, Trajectory, Turn } from "../../src/core/types.ts";
 import { migrated, sqliteDatabase } from "../../src/store/database.ts";
 import { openTrafficStore } from "../../src/store/openTrafficStore.ts";
-import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
 import type { Evaluation, RunStart, RunStore, TrajectorySearch } from "../../src/store/runStore.ts";
 import { keptIterations, openRunStore, runStoreOn, whyKept } from "../../src/store/runStore.ts";
+import { openDatabase, storeFailure } from "../../src/store/sqlite.ts";
 import { packTrajectory, unpackTrajectory } from "../../src/store/turns.ts";
 import { folder, freshFile, onEach } from "./each.ts";
 
@@ -64,7 +64,10 @@ const trajectory = (id: string, end: Ending = done(true), turns = 3): Trajectory
   origin: "sampled",
 });
 
-async function withStore(where: string, work: (store: RunStore, where: string) => Promise<void>): Promise<void> {
+async function withStore(
+  where: string,
+  work: (store: RunStore, where: string) => Promise<void>,
+): Promise<void> {
   const store = await openRunStore(where);
   try {
     await store.startRun(run);

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { browser, pageTest } from "../pageTest.ts";
 import { echo, folder, watched as withStarts } from "../train/world.ts";
-import { train, settled, show, watched } from "./world.ts";
+import { settled, show, train, watched } from "./world.ts";
 
 /** Notes what jumps in the window while nobody touches it, and how far, from the page's first frame on. */
 const watchShifts = `

@@ -17,10 +17,10 @@ import {
   listPrices,
   moveIn,
   opening,
+  outputRequestOf,
   scriptedBuyer,
   tempers,
   type Wish,
-  outputRequestOf,
 } from "./buyers.ts";
 
 /** Settings of {@link carDealer}. */

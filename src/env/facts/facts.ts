@@ -94,7 +94,7 @@ function review(task: Task, trajectory: Trajectory): Review {
     };
   });
   const arrived = parts.every(({ good }) => good) ? "success" : "inefficient";
-  return { verdict: succeeded(trajectory) ? arrived : "failure", parts };
+  return { outcome: succeeded(trajectory) ? arrived : "failure", parts };
 }
 
 const answerIn = (command: string): string | undefined => /^answer (.+)$/.exec(command)?.[1];
@@ -167,7 +167,7 @@ export function facts(): Environment {
     expert,
     flawed,
     critiqueVocabulary: () => critiqueWords(turnLimit),
-    critique: async (task, trajectory, wish) => templated(review(task, trajectory), wish),
+    critique: async (task, trajectory, request) => templated(review(task, trajectory), request),
     async verify(task, trajectory) {
       const last = trajectory.turns.at(-1)?.action.content ?? "";
       const answer = answerIn(tidy(last));

@@ -10,7 +10,7 @@ import {
   type Player,
 } from "../environment.ts";
 import { heldOutSplits, itemsOf } from "../heldOut.ts";
-import { bestGuess, colours, consistent, marksInWords, attributesOf } from "./marks.ts";
+import { attributesOf, bestGuess, colours, consistent, marksInWords } from "./marks.ts";
 import data from "./words.data.json" with { type: "json" };
 
 /** Settings of {@link wordle}. */
@@ -77,7 +77,8 @@ export function wordle(options: WordleOptions = {}): Environment {
         const word = wordIn(content);
         const success = word === secret;
         ended = success || turn >= turns;
-        const careful = word === undefined || made.every((g) => attributesOf(g, word) === attributesOf(g, secret));
+        const careful =
+          word === undefined || made.every((g) => attributesOf(g, word) === attributesOf(g, secret));
         said = word === undefined ? unlisted : marksInWords(word, secret);
         if (word !== undefined) made.push(word);
         return {

@@ -98,10 +98,10 @@ async function itemOf(
 
 /** @param made what learning makes of one correction or demonstration. */
 function becomesOf(made: readonly (TrainingExample | Dropped)[]): Becomes {
-  const demonstration = made.find((lesson) => lesson.kind === "demonstration");
-  const dropped = made.find((lesson) => lesson.kind === "dropped");
+  const demonstration = made.find((example) => example.kind === "demonstration");
+  const dropped = made.find((example) => example.kind === "dropped");
   if (!demonstration) return { nothing: dropped?.why ?? "noReply" };
-  const pair = made.find((lesson) => lesson.kind === "pair");
+  const pair = made.find((example) => example.kind === "pair");
   return {
     shown: textOf(demonstration.shown),
     ...(pair && { chosen: textOf(pair.chosen), rejected: textOf(pair.rejected) }),

@@ -75,7 +75,8 @@ export async function openBase(from: string, options: BaseOptions = {}): Promise
     contextTokens,
     vocabulary: config.vocabulary,
     // a constant id, so that a seed gives the same initial weights for every model
-    create: (seed, adapter) => engineFor(adapter).create({ id: "policy", seed, vocabulary: [], contextTokens }),
+    create: (seed, adapter) =>
+      engineFor(adapter).create({ id: "policy", seed, vocabulary: [], contextTokens }),
     open: (saved) => engineFor().open("policy", saved),
     async dispose() {
       for (const engine of engines.values()) await engine.dispose();

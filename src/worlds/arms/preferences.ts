@@ -13,7 +13,7 @@ import { klPenalty } from "../../objective/klPenalty.ts";
 import { policyGradient } from "../../objective/policyGradient.ts";
 import { opponents } from "../../rollout/opponents.ts";
 import type { Arm } from "../../train/check.ts";
-import { trainingArm, plainAscent } from "../../train/trainingArm.ts";
+import { plainAscent, trainingArm } from "../../train/trainingArm.ts";
 import { divergence, exploitability, regularisedNash } from "../equilibrium.ts";
 import { preferencesOf, repliesOf } from "../preferenceGame.ts";
 

@@ -14,7 +14,10 @@ test("leaksAnswer: as a teacher would write it, in a sentence", () => {
   assert.ok(leaksAnswer('you meant "7"!', "7"));
   assert.ok(leaksAnswer("- the capital is **Rome**, and `7` is prime", "rome, and 7"), "as models write");
   assert.ok(leaksAnswer("add them: (3 + 4).", "3 + 4"));
-  assert.ok(!leaksAnswer("more than 7.5, less than -7", "7"), "marks within or before a number are part of it");
+  assert.ok(
+    !leaksAnswer("more than 7.5, less than -7", "7"),
+    "marks within or before a number are part of it",
+  );
   assert.ok(leaksAnswer("a ? b", "?"), "an answer of marks alone");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { markedSpan, attributesOf, quoteIn } from "../../../src/common/text/quotedSpans.ts";
+import { attributesOf, markedSpan, quoteIn } from "../../../src/common/text/quotedSpans.ts";
 import { vocabularyCodec } from "../../../src/engine/tabular/codec.ts";
 import { turnOf } from "../../core/make.ts";
 

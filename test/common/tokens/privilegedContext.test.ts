@@ -4,9 +4,9 @@ import {
   critiqueText,
   environmentText,
   firstOf,
+  insertedAfterTask,
   referenceAnswer,
   siblingSolution,
-  insertedAfterTask,
 } from "../../../src/common/tokens/privilegedContext.ts";
 import { randomStream } from "../../../src/core/random.ts";
 import type { Experience } from "../../../src/core/slots.ts";

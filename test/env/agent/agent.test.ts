@@ -15,7 +15,7 @@ import { tabularModel } from "../../../src/engine/tabular/model.ts";
 import { newWeights } from "../../../src/engine/tabular/weights.ts";
 import { type AgentCall, type AgentOptions, agent } from "../../../src/env/agent/agent.ts";
 import type { Environment } from "../../../src/env/environment.ts";
-import { type EpisodeOptions, playEpisode, type Actor } from "../../../src/rollout/episode.ts";
+import { type Actor, type EpisodeOptions, playEpisode } from "../../../src/rollout/episode.ts";
 
 type Shop = { readonly item: string; readonly price: string };
 const stock: readonly Shop[] = [

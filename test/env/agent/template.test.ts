@@ -10,7 +10,7 @@ import { actionTokens } from "../../../src/core/types.ts";
 import { templateCodec } from "../../../src/engine/local/templateCodec.ts";
 import { loadTokenizer } from "../../../src/engine/local/tokenizer.ts";
 import { agent } from "../../../src/env/agent/agent.ts";
-import { playEpisode, type Actor } from "../../../src/rollout/episode.ts";
+import { type Actor, playEpisode } from "../../../src/rollout/episode.ts";
 import { chatMl, tokenizers } from "../../engine/local/chatModels.ts";
 
 const files = {

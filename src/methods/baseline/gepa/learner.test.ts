@@ -32,7 +32,7 @@ const obedient = tabularEngine({
   context: "message",
   prior: (_context, word) => (words.includes(word) ? 0 : -1e9),
   reading: {
-    told: (message) => message.includes(" at "),
+    isRead: (message) => message.includes(" at "),
     shift: (messages, reply, word) =>
       messages.some((text) => text.split("\n").includes(`${word} at ${reply.length + 1}`)) ? 20 : 0,
   },
@@ -63,7 +63,7 @@ async function searched(search: ReflectiveSearchOptions, iterations: number) {
     engine: obedient,
     seed: 3,
     iterations,
-    watch: ({ experience, stats }, { memory }) => {
+    onIteration: ({ experience, stats }, { memory }) => {
       const { members } = JSON.parse(JSON.stringify(memory[poolKey]));
       seen.push({ trajectories: experience.trajectories, stats, members });
     },
@@ -253,7 +253,7 @@ function chatOf(replies: readonly (string | WhetstoneError)[]): Chat & { readonl
 const error = (code: "chat.failed" | "budget.spent"): WhetstoneError =>
   new WhetstoneError(code, { where: "w", got: "g", expected: "e", fix: "m" });
 
-test("chatReflector: reads the fence, asks once more for it, and an empty purse ends the run", async () => {
+test("chatReflector: reads the fence, asks once more for it, and a spent budget stops the run", async () => {
   const wish: ReflectionWish = {
     component: "system text",
     text: "old",

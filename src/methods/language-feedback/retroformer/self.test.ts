@@ -43,7 +43,7 @@ async function criticised(
 test("selfCritique: the policy reads its attempt and a question; its exact tokens are kept", async () => {
   const { critique, counted, model } = await criticised(["verdict", ":", "failure"]);
   const { written, ...said } = critique!;
-  assert.deepEqual(said, { text: "verdict : failure", verdict: "failure" });
+  assert.deepEqual(said, { text: "verdict : failure", outcome: "failure" });
   const [turn] = written!.turns;
   assert.deepEqual(
     turn!.prompt.map(({ content }) => content),

@@ -38,7 +38,7 @@ export function readCritique(text: string, { turns }: Trajectory): Critique | un
     return undefined;
   return {
     text: once.get("advice") ?? text.trim(),
-    verdict,
+    outcome: verdict,
     ...(turn !== undefined && { turn: Number(turn) - 1 }),
     ...(quotes.length > 0 && { marks: attributesOf(turns, quotes) }),
   };

@@ -6,7 +6,12 @@ import { randomStream } from "../../../core/random.ts";
 import { tabularEngine } from "../../../engine/tabular/engine.ts";
 import { critiques } from "./critiques.ts";
 
-const model = await tabularEngine().create({ id: "policy", seed: 1, vocabulary: ["a b c"], contextTokens: 8 });
+const model = await tabularEngine().create({
+  id: "policy",
+  seed: 1,
+  vocabulary: ["a b c"],
+  contextTokens: 8,
+});
 const ctx = ctxOf({ random: randomStream(1), model: () => model });
 const turn = turnOf([1], [...model.codec.encode("a b c")], {
   action: { role: "assistant", content: "a b c" },

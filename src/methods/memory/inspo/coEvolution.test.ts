@@ -53,7 +53,7 @@ async function trained(options: Partial<CoEvolutionOptions>, iterations: number)
     engine: tabularEngine(),
     seed: 5,
     iterations,
-    watch: ({ experience, stats }, { memory }) => {
+    onIteration: ({ experience, stats }, { memory }) => {
       const members = populationIn({ get: (key) => memory[key] });
       seen.push({ trajectories: experience.trajectories, stats, members: members ?? [] });
     },
@@ -97,10 +97,7 @@ test("coEvolved: each group is one draw of its instruction, which earns an expon
 });
 
 test("coEvolved: every K iterations the worst makes room for a candidate, whose trials are counted", async () => {
-  const { seen, wishes, counters } = await trained(
-    { every: 3, leastDraws: 1, verification: 5, shown: 2 },
-    4,
-  );
+  const { seen, wishes, counters } = await trained({ every: 3, leastDraws: 1, verification: 5, shown: 2 }, 4);
   assert.deepEqual(
     seen.map(({ stats }) => stats["instructions.joined"]),
     [0, 0, 1, 0],

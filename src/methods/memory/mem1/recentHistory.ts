@@ -61,7 +61,11 @@ export function recentHistory(environment: Environment, { words }: RecentHistory
     abilities: new Set([...environment.abilities].filter((ability) => ability !== "expert")),
     limits,
     ...(vocabulary && {
-      vocabulary: () => [...vocabulary(), "left", ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`)],
+      vocabulary: () => [
+        ...vocabulary(),
+        "left",
+        ...Array.from({ length: limits.turns }, (_, i) => `${i + 1}`),
+      ],
     }),
     start: async (task, random) => after(task, await environment.start(task, random), [], 0),
   });

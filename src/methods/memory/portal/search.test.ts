@@ -262,7 +262,7 @@ test("portal: training leaves a readable tree in the run's memory, and equal see
         engine,
         seed: 3,
         iterations: 3,
-        watch: (_done, state) => {
+        onIteration: (_done, state) => {
           tree = state.memory[treeKey];
           version = currentArtefact(state);
         },

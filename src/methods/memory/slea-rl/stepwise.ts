@@ -10,12 +10,12 @@ import {
   emptyLibrary,
   experienceOf,
   type Lesson,
-  type TrainingExampleKind,
   type Library,
   type LibraryLimits,
   lessonsAt,
   libraryShape,
   retrieved,
+  type TrainingExampleKind,
 } from "./library.ts";
 import { type LessonWriter, lastSeen, messagesOf, seenAt, turnLessons } from "./writers.ts";
 
