@@ -46,7 +46,7 @@ export async function twoUpdates(run: SmokeRun, seed: number): Promise<Moved> {
       seed,
       iterations: Math.max(run.iterations, most),
       stop: AbortSignal.timeout(1000 * seconds),
-      async watch({ stats, experience }) {
+      async onIteration({ stats, experience }) {
         iterations++;
         requireFinite(stats);
         gradients = gradientsOf(stats);

@@ -98,7 +98,7 @@ function modelOf(handle: Handle): Held {
 
 /** A model to mix in. @throws WhetstoneError `capability.missing` where it has another architecture. */
 function mixable(handle: Handle, own: Programs): Held {
-  const other = held(handle);
+  const other = modelOf(handle);
   if (other.programs === own) return other;
   throw new WhetstoneError("capability.missing", {
     where: "local engine, sampling",
