@@ -18,16 +18,16 @@ async function smoke(...args: readonly string[]) {
 }
 
 test("methods train a transformer until all that they step has moved twice; others say why they do not", async () => {
-  const { out, errors, status } = await smoke("sft", "nash-md", "portal", "gepa");
+  const { out, errors, status } = await smoke("sft", "dpo", "best-of-n", "gepa");
   assert.match(out, /^sft +[\d.]+ s {2}ok in lamps: 2 iterations; gradient policy [\d.e-]+$/m);
-  assert.match(out, /^nash-md +[\d.]+ s {2}ok in preference-game: .*gradient policy [\d.e-]+$/m);
-  assert.match(out, /^portal +skipped: .*tree/m);
+  assert.match(out, /^dpo +[\d.]+ s {2}ok in preference-game: .*gradient policy [\d.e-]+$/m);
+  assert.match(out, /^best-of-n +skipped: it selects among samples/m);
   assert.match(out, /2 of 2 methods made two updates in \d+ s; 2 train no weights, 0 not sampled\.\n$/);
   assert.deepEqual([status, errors], [0, ""]);
 });
 
 test("a sample is evenly spaced, and another seed takes others", async () => {
-  const three = ["sft", "raft", "nft"];
+  const three = ["sft", "rloo", "reinforce"];
   const sampled = async (seed: string) =>
     (await smoke("--sample", "1", "--seed", seed, ...three)).out.match(/^\S+(?= .* ok in)/gm);
   const seen = new Set((await Promise.all(["1", "2", "3"].map(sampled))).flat());
