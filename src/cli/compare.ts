@@ -142,10 +142,11 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
-  const { set = {}, rates, tune = {} } = options;
+  const { rates, tune = {} } = options;
   rates?.split(",").forEach((text) => positive("--rates", text));
   const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
-  requireKnown("--set", Object.keys(set), recipes);
+  requireKnown("--set", Object.keys(options.set ?? {}), recipes);
+  const set: Choice = Object.assign({}, ...recipes.map((recipe) => choiceFor(recipe, options.set ?? {})));
   requireKnown("--tune", Object.keys(lists), recipes);
   // what cannot be built is refused before anything runs
   for (const recipe of recipes)
