@@ -11,10 +11,23 @@ const folder = mkdtempSync(join(temporary, "whetstone-set-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const inFolder = (name: string): string => join(folder, name);
 
-const small = ["--env", "bandit", "--engine", "tabular", "--iterations", "2", "--tasks", "2", "--group-size", "2"];
+const small = [
+  "--env",
+  "bandit",
+  "--engine",
+  "tabular",
+  "--iterations",
+  "2",
+  "--tasks",
+  "2",
+  "--group-size",
+  "2",
+];
 const train = (out: string, ...more: readonly string[]): ReturnType<typeof inProcess> =>
   inProcess(["train", "--json", "--out", inFolder(out), ...more]);
-const recorded = (out: string): { readonly options?: object; readonly config: { readonly settings: object } } =>
+const recorded = (
+  out: string,
+): { readonly options?: object; readonly config: { readonly settings: object } } =>
   JSON.parse(readFileSync(join(inFolder(out), "run.json"), "utf8"));
 
 test("--set reaches the run, its record, and the run that goes on", async () => {
@@ -33,7 +46,10 @@ test("a config file sets options, and the command line wins", async () => {
   const run = { env: "bandit", engine: "tabular", method: "nft", iterations: 1 };
   const file = inFolder("config.ts");
   const write = (options: object): void =>
-    writeFileSync(file, `export default ${JSON.stringify({ ...run, options, out: inFolder("configured") })};\n`);
+    writeFileSync(
+      file,
+      `export default ${JSON.stringify({ ...run, options, out: inFolder("configured") })};\n`,
+    );
   write({ floor: 0.5, weight: "none" });
   const done = await inProcess(["train", file, "--json", "--tasks", "2", "--set", "floor=0.25"]);
   assert.equal(done.code, 0, done.err);
@@ -48,9 +64,15 @@ test("an unknown name, an impossible value and a missing value are one clear lin
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [["--method", "dpo", "--set", "betta=1"], /--set: got "betta", .*Did you mean beta\?/],
     [["--method", "grpo", "--set", "beta=1"], /--set: got "beta", expected one of tasks, /],
-    [["--method", "dpo", "--set", "beta=-1"], /options of method "dpo", beta: got -1, expected a number from/],
+    [
+      ["--method", "dpo", "--set", "beta=-1"],
+      /options of method "dpo", beta: got -1, expected a number from/,
+    ],
     [["--method", "dpo", "--set", "beta=much"], /beta: got much, expected a number/],
-    [["--method", "nft", "--set", "weight=all"], /weight: got all, expected one of failures, deviation, none/],
+    [
+      ["--method", "nft", "--set", "weight=all"],
+      /weight: got all, expected one of failures, deviation, none/,
+    ],
     [["--method", "dpo", "--set", "beta"], /--set: got "beta", expected a name, an equals sign and a value/],
     [["--method", "dpo", "--set", "groupSize=x"], /--set groupSize: got "x", expected a number/],
   ];
@@ -72,7 +94,10 @@ test("explain lists a method's own options with default, range and meaning", asy
 
 test("compare sets options for those methods that have them, and tunes any of them", async () => {
   const env = pathToFileURL(join(import.meta.dirname, "..", "..", "src", "env", "bandit.ts")).href;
-  writeFileSync(inFolder("env.ts"), `import { bandit } from ${JSON.stringify(env)};\nexport default bandit();\n`);
+  writeFileSync(
+    inFolder("env.ts"),
+    `import { bandit } from ${JSON.stringify(env)};\nexport default bandit();\n`,
+  );
   const out = inFolder("compared");
   const args = ["compare", "grpo", "kto", "--env", inFolder("env.ts"), "--engine", "tabular", "--seeds", "2"];
   const more = ["--iterations", "2", "--tasks", "4", "--out", out, "--tuning-seeds", "1", "--json"];

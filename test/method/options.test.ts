@@ -40,16 +40,10 @@ function noting() {
 test("slots and phases get the values, defaults where none is given; the method carries them", () => {
   const { recipe, seen } = noting();
   const usual = recipe.build();
-  assert.deepEqual(seen.slice(-2), [
-    [0.5, 3, "mean", false],
-    { groupSize: 8, rounds: 3 },
-  ]);
+  assert.deepEqual(seen.slice(-2), [[0.5, 3, "mean", false], { groupSize: 8, rounds: 3 }]);
   assert.deepEqual(usual.options, { share: 0.5, rounds: 3, form: "mean", centred: false });
   const other = recipe.build({ groupSize: 2 }, { rounds: 5, form: "sum", centred: true });
-  assert.deepEqual(seen.slice(-2), [
-    [0.5, 5, "sum", true],
-    { groupSize: 2, rounds: 5 },
-  ]);
+  assert.deepEqual(seen.slice(-2), [[0.5, 5, "sum", true], { groupSize: 2, rounds: 5 }]);
   assert.equal(other.phases?.[0]?.until, 5);
   assert.ok(!("options" in grpo.build()), "a method without options says nothing of them");
 });
@@ -58,14 +52,20 @@ test("what cannot be is refused with the range and the default", () => {
   const { recipe } = noting();
   const refused = (options: object, words: RegExp): void =>
     assert.throws(() => recipe.build({}, options), words);
-  refused({ share: 1.5 }, /options of method "noting", share: got 1\.5, expected a number from 0 to 1.*leave it out for 0\.5/);
+  refused(
+    { share: 1.5 },
+    /options of method "noting", share: got 1\.5, expected a number from 0 to 1.*leave it out for 0\.5/,
+  );
   refused({ share: Number.NaN }, /got NaN, expected a number from 0 to 1/);
   refused({ rounds: 1.5 }, /expected a whole number from 1\b/);
   refused({ form: "max" }, /expected one of mean, sum/);
   refused({ centred: "no" }, /expected true or false/);
   refused({ shares: 1 }, /got "shares".*Did you mean share\?/);
   const none: object = { beta: 1 };
-  assert.throws(() => grpo.build({}, none), /"grpo": got "beta", expected nothing: there are no such options/);
+  assert.throws(
+    () => grpo.build({}, none),
+    /"grpo": got "beta", expected nothing: there are no such options/,
+  );
 });
 
 test("an option cannot have the name of a setting, nor a default outside its range", () => {
