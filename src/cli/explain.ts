@@ -6,6 +6,7 @@ import { rangeOf } from "../method/options.ts";
 import { settingRows } from "../method/settings.ts";
 import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
+import { caveatsOf, opponentsOf } from "../methods/opponents.ts";
 import { checkFiles } from "./checkFiles.ts";
 import { addCommand, duration, folded, type Io, number, paint } from "./output.ts";
 
@@ -93,8 +94,18 @@ function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: 
     arm(e.baseline),
     arm(e.method),
     ...Object.values(e.others ?? {}).map(arm),
+    `  level ${e.level}; ${ingredientLine(e)}`,
+    ...caveatsOf(e).flatMap((caveat) => wrapped(caveat, width)),
     ...(e.notes ? wrapped(e.notes, width) : []),
+    `  run it again: whetstone check ${m.id}`,
   ];
+}
+
+function ingredientLine(e: StoredEvidence): string {
+  const { ingredient, simpler } = opponentsOf(e);
+  if (!simpler) return "no arm without the ingredient was run";
+  const { mean, low, high } = simpler.lead;
+  return `its ingredient: ${ingredient}; ahead of "${simpler.what}" by ${number(mean)} [${number(low)}, ${number(high)}]`;
 }
 
 /** Lines of at most so many columns, indented by two. */
