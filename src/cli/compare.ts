@@ -122,8 +122,7 @@ async function compare(ids: readonly string[], options: CompareOptions, io: Io):
       fix: "Name a baseline first, then what is to be compared with it.",
     });
   }
-  const { set = {} } = options;
-  const lists = statedLists(options, recipes);
+  const { set, lists } = statedChoices(options, recipes);
   const environment = await requireEnvironment("--env", options.env ?? usualEnv);
   const { findings, splits } = await examine(environment, quickly);
   requireSound(environment.name, findings);
@@ -181,16 +180,17 @@ async function report(out: string, comparison: Comparison, io: Io): Promise<void
   io.say("", ...shown, `Written: ${join(out, "report.md")} and report.json`);
 }
 
-/** Values to tune over, by name. What cannot be built is refused before anything runs. */
-function statedLists({ set = {}, rates, tune = {} }: CompareOptions, recipes: readonly Recipe[]): Lists {
+/** What holds for all methods, and values to tune over, by name. What cannot be built is refused before anything runs. */
+function statedChoices({ set: typed = {}, rates, tune = {} }: CompareOptions, recipes: readonly Recipe[]) {
   for (const rate of rates?.split(",") ?? []) positive("--rates", rate);
   const lists = listsOf({ ...(rates === undefined ? {} : { learningRate: rates }), ...tune });
-  requireKnown("--set", Object.keys(set), recipes);
+  requireKnown("--set", Object.keys(typed), recipes);
+  const set: Choice = Object.assign({}, ...recipes.map((recipe) => choiceFor(recipe, typed)));
   requireKnown("--tune", Object.keys(lists), recipes);
   for (const recipe of recipes)
     for (const choice of [{}, ...gridOf(listsFor(recipe, lists))])
       buildWith(recipe, {}, { ...set, ...choice });
-  return lists;
+  return { set, lists };
 }
 
 /** @param set holds for every method that has such options or settings. */

@@ -1,6 +1,8 @@
 /** `whetstone explain`: one method, with everything that is known about it. */
 import type { Command } from "commander";
 import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../method/entry.ts";
+import type { Recipe } from "../method/method.ts";
+import { rangeOf } from "../method/options.ts";
 import { settingRows } from "../method/settings.ts";
 import { findEntry } from "../methods/catalogue.ts";
 import { readEvidence, type StoredEvidence } from "../methods/evidence.ts";
@@ -24,6 +26,8 @@ export function addExplain(program: Command, io: Io): void {
       if (m.mechanism) io.say("", title("Mechanism"), ...wrapped(m.mechanism, io.width));
       if (m.equation) io.say("", title("Mathematics"), ...m.equation.split("\n").map((line) => `  ${line}`));
       io.say("", title("Composition"), ...composition(m));
+      const options = m.kind === "method" ? optionLines(m, io.width) : [];
+      if (options.length > 0) io.say("", title("Options of its own (--set name=value)"), ...options);
       if (m.source) io.say("", title("Where its constants come from"), ...wrapped(m.source, io.width));
       io.say("", title("Evidence"), ...evidenceLines(m, evidence, io.width));
       io.say("", title("Try it"), `  ${command(m)}`);
@@ -33,7 +37,7 @@ export function addExplain(program: Command, io: Io): void {
 function about(m: CatalogueEntry): Readonly<Record<string, unknown>> {
   const { id, kind, family, summary, paper, mechanism, equation, source } = m;
   const known = { id, kind, family, summary, paper, mechanism, equation, source };
-  const own = m.kind === "method" ? { defaults: m.defaults } : { law: m.law };
+  const own = m.kind === "method" ? { defaults: m.defaults, options: m.options } : { law: m.law };
   return { ...known, needs: needsOf(m), slots: slotsOf(m), ...own };
 }
 
@@ -64,6 +68,11 @@ function composition(m: CatalogueEntry): string[] {
     `  needs      ${m.needs.join(", ")}`,
   ];
 }
+
+const optionLines = ({ options }: Recipe, width: number): string[] =>
+  Object.entries(options).flatMap(([name, option]) =>
+    wrapped(`${name} ${option.default}: ${option.help}; ${rangeOf(option)}`, width),
+  );
 
 function evidenceLines(m: CatalogueEntry, e: StoredEvidence | undefined, width: number): string[] {
   if (!e) {

@@ -399,7 +399,7 @@ export function checkConfig(value: unknown, where: string): StatedRun {
     ...Object.fromEntries(Object.entries(runRows).map(([name, row]) => [name, row.schema.optional()])),
     settings: settings.optional(),
     options: z
-      .record(z.string(), z.union([z.number(), z.string(), z.boolean()], "a number, a name, true or false"))
+      .record(z.string(), z.union([z.number("a number"), z.string("a name"), z.boolean("true or false")]))
       .optional(),
   };
   const checked = z.strictObject(shape, "an object that states a run").safeParse(value);

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type CatalogueEntry, commandFor, needsOf, slotsOf } from "../../method/entry.ts";
 import { type Recipe, slotNames } from "../../method/method.ts";
+import { rangeOf } from "../../method/options.ts";
 import { searchCatalogue } from "../../method/search.ts";
 import { settingRows } from "../../method/settings.ts";
 import { catalogue } from "../../methods/catalogue.ts";
@@ -58,6 +59,12 @@ function detailOf(m: CatalogueEntry): MethodDetail {
     needs: needsOf(m),
     slots: m.kind === "method" ? compositionOf(m) : [],
     settings: Object.fromEntries(changed),
+    options: Object.entries(m.kind === "method" ? m.options : {}).map(([name, option]) => ({
+      name,
+      default: option.default,
+      range: rangeOf(option),
+      help: option.help,
+    })),
     command: `npx whetstone ${commandFor(m)}`,
   };
 }
