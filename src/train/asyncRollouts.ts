@@ -17,7 +17,7 @@ import type { Frozen, Model } from "../core/model.ts";
 import type { ModelId, Stats } from "../core/types.ts";
 import { importanceWeighted } from "../update/importanceWeighted.ts";
 import { type Attempt, attempt, plan, type RolloutRun } from "./attempt.ts";
-import { episodeBook } from "./context.ts";
+import { episodeBook } from "./contextParts.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
 import type { RunState } from "./state.ts";

@@ -3,7 +3,7 @@ import type { Ctx } from "../core/context.ts";
 import type { Experience, Slots } from "../core/slots.ts";
 import type { Task } from "../core/types.ts";
 import type { RunSettings } from "./config.ts";
-import { type EpisodeBook, episodeBook } from "./context.ts";
+import { type EpisodeBook, episodeBook } from "./contextParts.ts";
 import { inForce } from "./phases.ts";
 import type { Run } from "./running.ts";
 

@@ -1,56 +1,14 @@
 /** The context that slot pieces see, over a run's models, environment and streams. */
-
-import type { Leak } from "../common/text/leaks.ts";
-import type { Artefact } from "../core/artefact.ts";
-import type { Counter, Ctx, StatefulHelper } from "../core/context.ts";
-import type { Encoder } from "../core/encoder.ts";
+import type { Counter, Ctx } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
-import type { Random } from "../core/random.ts";
-import type { Id, Task } from "../core/types.ts";
-import type { Environment } from "../env/environment.ts";
+import type { Task } from "../core/types.ts";
 import { hashedText } from "../memory/hashedText.ts";
 import { artefactsIn } from "./artefacts.ts";
-import type { Weighted } from "./checkpoint.ts";
+import { type ContextParts, episodeBook } from "./contextParts.ts";
 import { environmentJudge } from "./environmentJudge.ts";
-import type { Journal } from "./journal.ts";
 import { lookupsOf } from "./lookups.ts";
 import { playsOf } from "./play.ts";
-import { clockOf, type RunState } from "./state.ts";
-
-export interface ContextParts extends Weighted {
-  readonly environment: Environment;
-  readonly helpers: ReadonlyMap<string, StatefulHelper<never, never, unknown>>;
-  readonly tasks: ReadonlyMap<Id, Task>;
-  readonly state: RunState;
-  readonly iterations: number;
-  /** Default: the state's. */
-  readonly phase?: string;
-  /** The run's own stream. */
-  readonly random: Random;
-  readonly journal?: Journal;
-  /** What `Ctx.embed` asks. Default: hashed words, which need no model. */
-  readonly encoder?: Encoder;
-  /** What a candidate gives away of tasks that are held out. Default: nothing is held out. */
-  readonly leaksIn?: (artefact: Artefact) => readonly Leak[];
-  readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly stop: AbortSignal;
-  /** Shared by all contexts of one iteration. Default: one of its own. */
-  readonly book?: EpisodeBook;
-  /** Whether it runs beside learning: then it sees nothing that learning changes. */
-  readonly alone?: boolean;
-}
-
-/** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
-export interface EpisodeBook {
-  /** Those trained on, which the data slot may have made, and those that a piece makes. */
-  readonly made: Map<Id, Task>;
-  readonly started: Set<Id>;
-}
-
-export const episodeBook = (tasks: readonly Task[]): EpisodeBook => ({
-  made: new Map(tasks.map((task) => [task.id, task])),
-  started: new Set(),
-});
+import { clockOf } from "./state.ts";
 
 /** @param tasks the tasks of this iteration. */
 export function makeContext(parts: ContextParts, tasks: readonly Task[]): Ctx {

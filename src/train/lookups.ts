@@ -3,7 +3,7 @@ import type { Helper } from "../core/context.ts";
 import { WhetstoneError } from "../core/errors.ts";
 import type { Frozen, Model } from "../core/model.ts";
 import type { Id, ModelId, Task } from "../core/types.ts";
-import type { ContextParts } from "./context.ts";
+import type { ContextParts } from "./contextParts.ts";
 
 function missing(
   where: string,

@@ -8,7 +8,7 @@ import type { Role, Trajectory } from "../core/types.ts";
 import type { Player } from "../env/environment.ts";
 import { type Actor, playEpisode } from "../rollout/episode.ts";
 import { actorOf, modelActor } from "./actor.ts";
-import type { ContextParts, EpisodeBook } from "./context.ts";
+import type { ContextParts, EpisodeBook } from "./contextParts.ts";
 import type { Lookups } from "./lookups.ts";
 
 export interface PlayParts {

@@ -5,7 +5,7 @@ import type { Random } from "../core/random.ts";
 import type { Advantages, Experience } from "../core/slots.ts";
 import type { ModelId, Stats, Task } from "../core/types.ts";
 import type { RunSettings } from "./config.ts";
-import type { ContextParts } from "./context.ts";
+import type { ContextParts } from "./contextParts.ts";
 import type { EvaluationResult, RunEvent } from "./events.ts";
 import type { RunState } from "./state.ts";
 

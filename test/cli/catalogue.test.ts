@@ -92,7 +92,7 @@ test("compare: says what it is about to do, and a resumed one how long what is l
   const args =
     "compare grpo rloo --env contextual-bandit --engine tabular --seeds 2 --iterations 3 --tasks 20";
   const made = (seconds: number): string => {
-    const run = {
+    const result = {
       method: "grpo",
       seed: 1,
       heldOut: { test: 0.5 },
@@ -101,7 +101,7 @@ test("compare: says what it is about to do, and a resumed one how long what is l
       tokens: 3,
       seconds,
     };
-    return `${JSON.stringify({ name: "grpo-1", iterations: 3, run })}\n`;
+    return `${JSON.stringify({ name: "grpo-1, 3 iterations", result })}\n`;
   };
   mkdirSync(join(folder, "resumed"));
   writeFileSync(join(folder, "resumed", "runs.jsonl"), made(100));

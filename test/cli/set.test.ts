@@ -27,14 +27,14 @@ const train = (out: string, ...more: readonly string[]): ReturnType<typeof inPro
   inProcess(["train", "--json", "--out", inFolder(out), ...more]);
 const recorded = (
   out: string,
-): { readonly options?: object; readonly config: { readonly settings: object } } =>
+): { readonly options?: object; readonly parts: { readonly settings: object } } =>
   JSON.parse(readFileSync(join(inFolder(out), "run.json"), "utf8"));
 
 test("--set reaches the run, its record, and the run that goes on", async () => {
   const done = await train("one", ...small, "--method", "kto", "--set", "beta=0.3", "--set", "epochs=2");
   assert.equal(done.code, 0, done.err);
   assert.deepEqual(recorded("one").options, { beta: 0.3, desirable: 1, undesirable: 1 });
-  assert.equal((recorded("one").config.settings as { epochs: number }).epochs, 2);
+  assert.equal((recorded("one").parts.settings as { epochs: number }).epochs, 2);
   const again = await train("one", "--resume");
   assert.equal(again.code, 0, again.err);
   const other = await train("one", "--resume", "--set", "beta=0.2");

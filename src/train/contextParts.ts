@@ -1,0 +1,46 @@
+/** What the context of slot pieces is made of. */
+import type { Leak } from "../common/text/leaks.ts";
+import type { Artefact } from "../core/artefact.ts";
+import type { StatefulHelper } from "../core/context.ts";
+import type { Encoder } from "../core/encoder.ts";
+import type { Random } from "../core/random.ts";
+import type { Id, Task } from "../core/types.ts";
+import type { Environment } from "../env/environment.ts";
+import type { Weighted } from "./checkpoint.ts";
+import type { Journal } from "./journal.ts";
+import type { RunState } from "./state.ts";
+
+export interface ContextParts extends Weighted {
+  readonly environment: Environment;
+  readonly helpers: ReadonlyMap<string, StatefulHelper<never, never, unknown>>;
+  readonly tasks: ReadonlyMap<Id, Task>;
+  readonly state: RunState;
+  readonly iterations: number;
+  /** Default: the state's. */
+  readonly phase?: string;
+  /** The run's own stream. */
+  readonly random: Random;
+  readonly journal?: Journal;
+  /** What `Ctx.embed` asks. Default: hashed words, which need no model. */
+  readonly encoder?: Encoder;
+  /** What a candidate gives away of tasks that are held out. Default: nothing is held out. */
+  readonly leaksIn?: (artefact: Artefact) => readonly Leak[];
+  readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly stop: AbortSignal;
+  /** Shared by all contexts of one iteration. Default: one of its own. */
+  readonly book?: EpisodeBook;
+  /** Whether it runs beside learning: then it sees nothing that learning changes. */
+  readonly alone?: boolean;
+}
+
+/** What an iteration's contexts know together: its tasks, and the episodes that have begun. */
+export interface EpisodeBook {
+  /** Those trained on, which the data slot may have made, and those that a piece makes. */
+  readonly made: Map<Id, Task>;
+  readonly started: Set<Id>;
+}
+
+export const episodeBook = (tasks: readonly Task[]): EpisodeBook => ({
+  made: new Map(tasks.map((task) => [task.id, task])),
+  started: new Set(),
+});
