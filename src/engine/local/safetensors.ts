@@ -6,6 +6,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
 import { writeError } from "../../common/files/files.ts";
 import { messageOf, WhetstoneError } from "../../core/errors.ts";
+import { halfTable } from "./float16.ts";
 
 export interface NamedTensor {
   readonly name: string;
@@ -100,19 +101,6 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, P
     throw damaged(path, `${size} bytes instead of the header's ${8 + length + end}`);
   }
   return places;
-}
-
-/** A lookup table from float16 bits to float32. */
-let halves: Float32Array | undefined;
-function halfTable(): Float32Array {
-  halves ??= Float32Array.from({ length: 1 << 16 }, (_, bits) => {
-    const sign = bits & 0x8000 ? -1 : 1;
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
-  });
-  return halves;
 }
 
 async function readValues(file: FileHandle, path: string, place: Place): Promise<Float32Array> {
